@@ -1,0 +1,105 @@
+"""The one contract between a game and everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import GameInfo, Move, Outcome, Seat, Step
+
+O = TypeVar("O")  # noqa: E741 - O, S and V are the protocol's published names
+S = TypeVar("S")
+V = TypeVar("V")
+V_contra = TypeVar("V_contra", contravariant=True)
+
+
+class Bot(Protocol[V_contra]):
+    """A house player: sees a view, like everybody else, and names a move."""
+
+    def choose(self, view: V_contra, rng: Rng) -> str:
+        """A legal move's text for the seat whose view this is."""
+        ...
+
+
+class Game(Protocol[O, S, V]):
+    """A game: pure functions over options O, states S and views V.
+
+    Options, states and views are immutable values. Hidden facts leave a state
+    by `view` alone; `parse` is handed a view, so that a refusal cannot leak.
+    """
+
+    @property
+    def info(self) -> GameInfo: ...
+
+    @property
+    def bots(self) -> Mapping[str, Bot[V]]: ...
+
+    def options(self, words: Sequence[str], seats: int) -> O:
+        """Read the option words of a challenge (``-size=8x8``, ``-fair``).
+
+        Raises:
+            OptionError: naming the word, why, and one that works.
+        """
+        ...
+
+    def describe(self, options: O) -> tuple[str, ...]:
+        """The options as canonical words: ``options(describe(o), n) == o``.
+
+        Defaults are left out, so a classic board gives ``()``.
+        """
+        ...
+
+    def rated(self, options: O) -> bool:
+        """Whether a board with these options changes ratings."""
+        ...
+
+    def setup(self, seats: int, options: O, rng: Rng) -> S:
+        """The position before the first move."""
+        ...
+
+    def to_act(self, state: S) -> frozenset[Seat]:
+        """Seats that may use a turn now; empty exactly when there is an outcome."""
+        ...
+
+    def turn(self, state: S, seat: Seat) -> int:
+        """Number (1-based) of the turn this seat would use next.
+
+        It is what ``#n`` and reply addresses carry. For a seat that has to
+        wait it is the number its next turn will have if everybody before it
+        uses one turn.
+        """
+        ...
+
+    def view(self, state: S, seat: Seat | None) -> V:
+        """What this seat may know; ``None`` = a spectator."""
+        ...
+
+    def parse(self, view: V, text: str) -> Move:
+        """Read a move as people type it; canonical text comes back.
+
+        Raises:
+            NotUnderstood | Illegal | Ambiguous: naming the offending part.
+        """
+        ...
+
+    def legal(self, view: V) -> Iterable[str] | None:
+        """Some legal turns for this seat now, or ``None`` if too many to list."""
+        ...
+
+    def apply(self, state: S, seat: Seat, move: Move, rng: Rng) -> Step[S]:
+        """Apply a move that `parse` gave for this seat's present view.
+
+        Raises:
+            Illegal: it is not legal in this state (a record that was damaged,
+                or a turn used by a seat that is not to act).
+        """
+        ...
+
+    def withdraw(self, state: S, seat: Seat) -> Step[S]:
+        """The seat resigns."""
+        ...
+
+    def outcome(self, state: S) -> Outcome | None:
+        """How the board ended, or ``None`` while it runs."""
+        ...

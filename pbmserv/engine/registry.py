@@ -1,0 +1,70 @@
+"""Finds games by entry point and keeps them by (key, rules_version)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib.metadata import entry_points
+from typing import Any
+
+from pbmserv.engine.protocol import Game
+from pbmserv.errors import ServerFault
+
+GROUP = "pbmserv.games"
+
+AnyGame = Game[Any, Any, Any]
+"""A game whose options, state and view the caller only passes along."""
+
+
+class Registry:
+    """The games this server knows.
+
+    An entry point of the group ``pbmserv.games`` names a game object, or a
+    sequence of them when old rules versions stay loadable.
+    """
+
+    def __init__(self, games: Iterable[AnyGame]) -> None:
+        self._versions: dict[tuple[str, int], AnyGame] = {}
+        self._newest: dict[str, AnyGame] = {}
+        for game in games:
+            key, version = game.info.key, game.info.rules_version
+            if (key, version) in self._versions:
+                raise ServerFault(f"two games call themselves {key!r} version {version}")
+            self._versions[key, version] = game
+            known = self._newest.get(key)
+            if known is None or known.info.rules_version < version:
+                self._newest[key] = game
+
+    @classmethod
+    def installed(cls) -> Registry:
+        """All games that installed packages announce."""
+        found: list[AnyGame] = []
+        for entry in entry_points(group=GROUP):
+            loaded = entry.load()
+            found.extend(loaded if isinstance(loaded, tuple | list) else [loaded])
+        return cls(found)
+
+    def __iter__(self) -> Iterator[AnyGame]:
+        """The newest version of each game, by key."""
+        return (self._newest[key] for key in sorted(self._newest))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._newest
+
+    def newest(self, key: str) -> AnyGame:
+        """The version new boards are made with.
+
+        Raises:
+            KeyError: no such game.
+        """
+        return self._newest[key]
+
+    def version(self, key: str, rules_version: int) -> AnyGame:
+        """The version a board was made with.
+
+        Raises:
+            ServerFault: it is no longer installed; boards still need it.
+        """
+        try:
+            return self._versions[key, rules_version]
+        except KeyError:
+            raise ServerFault(f"game {key!r} version {rules_version} is not installed") from None

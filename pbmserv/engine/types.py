@@ -1,0 +1,108 @@
+"""Values that games and the engine hand to each other and to the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, NewType, TypeVar
+
+S = TypeVar("S")
+
+Seat = NewType("Seat", int)
+"""A player's place at a board, 0-based in the order of the challenge."""
+
+Value = str | int | bool | tuple[str, ...]
+"""What a note may carry: flat, JSON-ready facts for a template."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameInfo:
+    """What a game says of itself, before any board exists.
+
+    Attributes:
+        key: the word in commands, the folder name and the entry point name.
+        title: for people.
+        summary: one line for ``list``.
+        min_seats, max_seats: how many players a board may have (1 to 8).
+        hidden: whether some facts are hidden from some seats.
+        rules_version: raised whenever an old record would replay differently.
+        options: (word as written, meaning) pairs for help, in order.
+    """
+
+    key: str
+    title: str
+    summary: str
+    min_seats: int
+    max_seats: int
+    hidden: bool
+    rules_version: int
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A move in its canonical text.
+
+    Attributes:
+        text: canonical; ``parse(view, move.text)`` gives the same move again.
+        free: uses no turn, may come at any time from a seated player, and
+            makes nobody's reply stale.
+    """
+
+    text: str
+    free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that happened in a step, for those in its audience.
+
+    Attributes:
+        kind: names a macro in the game's ``notes.j2``, e.g. ``"probe"``.
+        seat: whose action it tells of.
+        audience: seats that may read it; ``None`` = everybody, also spectators.
+        values: facts the macro mentions.
+    """
+
+    kind: str
+    seat: Seat
+    audience: frozenset[Seat] | None
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[S]):
+    """What one applied move (or withdrawal) did.
+
+    Attributes:
+        state: the state after it.
+        public: the move's text as each seat may read it; key ``None`` is what
+            spectators read. A seat that is missing reads the ``None`` text.
+        notes: what happened, in order.
+        reveals: whether a hidden fact became known to someone, so that the
+            step can no longer be taken back.
+    """
+
+    state: S
+    public: Mapping[Seat | None, str]
+    notes: tuple[Note, ...] = ()
+    reveals: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a finished board ended.
+
+    Attributes:
+        places: for each seat its place, 1 = best; equal numbers are a tie.
+        scores: for each seat a score where the game keeps one, else empty.
+        reason: a word that the templates know, e.g. ``"solved"``,
+            ``"out-of-guesses"``, ``"resigned"``.
+        seat: the seat the reason speaks of (who solved, who resigned);
+            ``None`` when it speaks of all.
+    """
+
+    places: tuple[int, ...]
+    reason: str
+    seat: Seat | None = None
+    scores: tuple[int, ...] = ()

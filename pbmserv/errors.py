@@ -1,0 +1,124 @@
+"""Every error that crosses a room's door, in one tree.
+
+::
+
+    PbmError
+    ├── PlayerError            theirs: said kindly to the player, nothing changed
+    │   ├── Misread            the command line could not be read
+    │   │   └── OptionError    an option of a challenge is wrong
+    │   ├── MoveError          a move was refused by the rules
+    │   │   ├── NotUnderstood  the text is no move at all
+    │   │   ├── Illegal        the text is a move, but not now or not there
+    │   │   └── Ambiguous      the text could be more than one move
+    │   └── Refused            the service said no (unknown board, not your turn …)
+    ├── MailError              a mail that cannot be read or must not be answered
+    └── ServerFault            ours: the operator is told, the player hears no detail
+        ├── ConfigError        the settings are wrong (before anything binds)
+        └── RelayError         the next hop did not take a letter
+            ├── RelayTemporary   try again later
+            └── RelayPermanent   this letter will never be taken
+
+A `PlayerError` carries a `Refusal`: which sentence (words live in templates,
+so it is a code plus its values), which part of the input it is about, and an
+example that would work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why something was refused, as data for the refusal template.
+
+    Attributes:
+        code: key of the sentence, e.g. ``"blackbox.port-used"``. Codes are
+            looked up in ``templates/refusals.j2`` (server) and
+            ``templates/games/<game>/refusals.j2`` (codes that begin with the
+            game's key and a dot).
+        part: the offending part of the input, as the sender wrote it.
+        values: what the sentence mentions; strings and numbers only.
+        example: an input that would work in its place ("" = none).
+    """
+
+    code: str
+    part: str = ""
+    values: Mapping[str, str | int] = field(default_factory=dict)
+    example: str = ""
+
+
+class PbmError(Exception):
+    """Root of the tree; never raised itself."""
+
+
+class PlayerError(PbmError):
+    """Something a player can put right; rendered as a refusal letter."""
+
+    def __init__(
+        self,
+        code: str,
+        *,
+        part: str = "",
+        example: str = "",
+        **values: str | int,
+    ) -> None:
+        super().__init__(code)
+        self.refusal = Refusal(code, part, values, example)
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{k}={v!r}" for k, v in self.refusal.values.items())
+        return f"{self.refusal.code}({self.refusal.part!r}{', ' if shown else ''}{shown})"
+
+
+class Misread(PlayerError):
+    """A command line that could not be read."""
+
+
+class OptionError(Misread):
+    """An option of a challenge that is unknown or has a wrong value."""
+
+
+class MoveError(PlayerError):
+    """A move that the rules refuse; no turn is lost."""
+
+
+class NotUnderstood(MoveError):
+    """The text is no move of this game at all."""
+
+
+class Illegal(MoveError):
+    """The text is a move of this game, but it may not be made now."""
+
+
+class Ambiguous(MoveError):
+    """The text could mean more than one move."""
+
+
+class Refused(PlayerError):
+    """The service said no: unknown board, not your turn, wrong password …"""
+
+
+class MailError(PbmError):
+    """A mail that cannot be read, or that must not be answered."""
+
+
+class ServerFault(PbmError):
+    """Our fault, or the operator's; a player never sees its text."""
+
+
+class ConfigError(ServerFault):
+    """A setting is wrong. The message names it and says what would be right."""
+
+
+class RelayError(ServerFault):
+    """The next hop did not take a letter."""
+
+
+class RelayTemporary(RelayError):
+    """The next hop may take the letter later (4xx, no connection)."""
+
+
+class RelayPermanent(RelayError):
+    """The next hop will never take the letter (5xx)."""
