@@ -1,0 +1,49 @@
+"""The values that the receiving room hands on: an envelope and a read mail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """One mail for one of our addresses, as the wire gave it.
+
+    Attributes:
+        sender: MAIL FROM address, ``""`` for the null sender.
+        recipient: one RCPT TO address (a mail to two is two envelopes).
+        raw: the message, CRLF lines, without the final dot.
+        peer: the client's network address, for logs and limits.
+    """
+
+    sender: str
+    recipient: str
+    raw: bytes
+    peer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A parsed mail.
+
+    Attributes:
+        sender: the one address of the one From header, domain in lower case.
+        message_id: with its angle brackets, or ``""``.
+        subject: decoded, one line, NFC.
+        text: the body as plain text with LF line ends, NFC; quoted parts and
+            signature still in it.
+        automatic: why this mail must not be answered (a word for the log such
+            as ``"auto-submitted"``), or ``""`` for a person's mail.
+        only_auto_submitted: `automatic` is for ``Auto-Submitted`` alone, so a
+            command in an authenticated reply is still carried out.
+        digest: hex SHA-256 that is equal for two copies of one mail (Message-ID,
+            else date, subject and body; with the sender).
+    """
+
+    sender: str
+    message_id: str
+    subject: str
+    text: str
+    automatic: str
+    only_auto_submitted: bool
+    digest: str
