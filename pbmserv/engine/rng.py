@@ -20,7 +20,7 @@ class Rng:
     big-endian integers; its bytes are consumed in order.
     """
 
-    __slots__ = ("_prefix", "_block", "_buffer")
+    __slots__ = ("_block", "_buffer", "_prefix")
 
     def __init__(self, seed: bytes, ply: int) -> None:
         self._prefix = seed + b"\0" + ply.to_bytes(8, "big")
