@@ -16,6 +16,7 @@
         ├── ConfigError        the settings are wrong (before anything binds)
         └── RelayError         the next hop did not take a letter
             ├── RelayTemporary   try again later
+            │   └── RelayDown    the relay takes no letter at all now
             └── RelayPermanent   this letter will never be taken
 
 A `PlayerError` carries a `Refusal`: which sentence (words live in templates,
@@ -118,6 +119,10 @@ class RelayError(ServerFault):
 
 class RelayTemporary(RelayError):
     """The next hop may take the letter later (4xx, no connection)."""
+
+
+class RelayDown(RelayTemporary):
+    """No letter gets through now: no connection, no login, or the relay said 421."""
 
 
 class RelayPermanent(RelayError):

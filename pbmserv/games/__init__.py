@@ -1,0 +1,1 @@
+"""The games of this server, one folder each; entry points announce them."""

@@ -1,0 +1,1 @@
+"""The last room: letters leave it for a relay, or for Maildirs on this machine."""

@@ -1,0 +1,1 @@
+"""The service: carries out what mails ask for, one mail in one transaction."""

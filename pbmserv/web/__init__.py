@@ -1,0 +1,1 @@
+"""The web pages: a few plain ones, for what a mail cannot do as well."""

@@ -1,0 +1,69 @@
+# Each target makes .venv itself; nothing has to be installed first but Python 3.11 or newer.
+# Another Python: make PYTHON=/path/to/python3.12 …
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?=
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help serve test check bench dist clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are in var/)
+	@$(BIN)/pbmserv serve
+
+test: $(VENV)/.dev ## Run the tests
+	$(BIN)/pytest -n auto
+
+check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+	@find pbmserv -name '*.py' -exec awk 'FNR == 401 {print FILENAME ": more than 400 lines"; long = 1} END {exit long}' {} +
+
+bench: $(VENV)/.dev ## Measure what the README quotes
+	$(BIN)/python -m benchmarks
+
+dist: $(VENV)/.dev ## Build the wheel and the source archive into dist/
+	rm -rf dist
+	$(BIN)/python -m build
+
+clean: ## Remove .venv, caches and dist/ (never var/, which is your data)
+	rm -rf $(VENV) dist build htmlcov .coverage .coverage.* *.egg-info
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find pbmserv tests benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.python:
+	@set -e; found=; \
+	for python in $(if $(PYTHON),$(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	    found=$$python; break; \
+	  fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "pbmserv needs Python 3.11 or newer, and none was found." >&2; \
+	  echo "Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; \
+	fi; \
+	if ! "$$found" -m venv $(VENV); then \
+	  rm -rf $(VENV); \
+	  echo "$$found could not make a virtual environment (Debian: apt install python3-venv)." >&2; \
+	  exit 1; \
+	fi; \
+	touch $@
+
+# What `make serve` needs is little, so it comes first and alone.
+$(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt
+	@echo "Installing what the server needs into $(VENV) ..."
+	@$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	@echo "Installing the development tools into $(VENV) ..."
+	@$(INSTALL) -e '.[dev]'
+	@touch $@

@@ -1,0 +1,215 @@
+"""The composition root: the only place that builds the concrete parts and wires them."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import secrets
+import signal
+import socket
+import sys
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from random import random
+from typing import TextIO
+
+from sqlalchemy import Connection
+
+from pbmserv import listening, log
+from pbmserv.capability import House, KeyRing
+from pbmserv.clock import Clock, SystemClock
+from pbmserv.config import Loaded, Settings, public_url
+from pbmserv.engine.registry import Registry
+from pbmserv.errors import ConfigError
+from pbmserv.greeting import greeting
+from pbmserv.receive.intake import Intake
+from pbmserv.receive.smtp import Listener
+from pbmserv.send.composing import Composer
+from pbmserv.send.queue import DatabaseOutbox
+from pbmserv.send.relay import Relay, open_relay
+from pbmserv.send.worker import Sender
+from pbmserv.service.custody import Custody
+from pbmserv.service.desk import Post, Rooms
+from pbmserv.service.office import Office
+from pbmserv.service.passwords import Passwords
+from pbmserv.store import players, schema
+from pbmserv.store.positions import Positions
+from pbmserv.store.session import Database
+from pbmserv.store.writer import Writer, open_writer
+
+SENDERS = 2
+"""Threads that send; each keeps one connection to the relay."""
+
+STOP_SENDING = 10.0
+"""Seconds that a letter in hand has when the server stops; it is not lost after that either."""
+
+
+class Server:
+    """Every part of one process, wired; see `serve` for the way it is run.
+
+    Args:
+        settings: checked.
+        clock: tells the time.
+        relay: where letters go instead of the settings' relay (tests).
+    """
+
+    def __init__(
+        self, settings: Settings, clock: Clock | None = None, relay: Relay | None = None
+    ) -> None:
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        self.database = Database(settings.database)
+        schema.prepare(self.database)
+        self.writer: Writer = open_writer(self.database)
+        local, _, domain = settings.address.rpartition("@")
+        self.house = House(local.lower(), domain.lower(), self._keys())
+        self.registry = Registry.installed()
+        self.positions = Positions(self.registry)
+        self.relay = relay or open_relay(settings.relay)
+        composer = Composer(self.house, self.registry, self.positions, settings.web_url)
+        self.outbox = DatabaseOutbox(self.database, self.writer, composer, self.clock)
+        self.sender = Sender(
+            self.outbox,
+            self.relay,
+            self.clock,
+            random,
+            threads=SENDERS,
+            poll_s=30.0 if self.database.is_sqlite else 1.0,
+        )
+        rooms = Rooms(
+            self.house,
+            self.registry,
+            self.positions,
+            Passwords(),
+            settings.signup,
+            settings.web_url,
+        )
+        self.office = Office(rooms, self.database, self.writer, self.clock, self.sender.wake)
+        games = frozenset(game.info.key for game in self.registry)
+        self.intake = Intake(self.house, self.office, games)
+
+    def close(self) -> None:
+        """Finish what is under way and let go of everything."""
+        self.sender.stop(STOP_SENDING)
+        self.relay.close()
+        self.office.close()
+        self.writer.close()
+        self.database.close()
+
+    def _keys(self) -> KeyRing:
+        """The keys that sign reply addresses; the first start makes one."""
+        with self.database.reading.connect() as connection:
+            keys = players.signing_keys(connection)
+        if not keys:
+            keys = self.writer.submit(partial(_first_key, now=self.clock.now())).result()
+        return KeyRing(keys)
+
+
+def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
+    players.add_signing_key(connection, 1, secrets.token_bytes(32), now)
+    return players.signing_keys(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The sockets of a server, bound before anything is served."""
+
+    smtp: socket.socket | None
+    lmtp: socket.socket | None
+    web: socket.socket | None
+
+
+def bind(settings: Settings) -> Bound:
+    """Bind every listener.
+
+    Raises:
+        ConfigError: an address is taken, or not this machine's.
+    """
+    bound: list[socket.socket | None] = []
+    try:
+        for name, listen in (
+            ("PBMSERV_SMTP", settings.smtp),
+            ("PBMSERV_LMTP", settings.lmtp),
+            ("PBMSERV_WEB", settings.web),
+        ):
+            bound.append(listening.bind(listen, name) if listen else None)
+    except ConfigError:
+        for one in bound:
+            if one is not None:
+                one.close()
+        raise
+    return Bound(*bound)
+
+
+def serve(loaded: Loaded) -> int:
+    """Run a server until SIGTERM or SIGINT; the process's exit code."""
+    log.configure("INFO")
+    for name in loaded.unread:
+        print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
+    bound = bind(loaded.settings)
+    server = Server(_with_ports(loaded.settings, bound))
+    try:
+        asyncio.run(_run(server, bound, sys.stdout))
+    finally:
+        server.close()
+    return 0
+
+
+def _with_ports(settings: Settings, bound: Bound) -> Settings:
+    """The settings with the ports that were really bound."""
+    smtp = listening.port_of(bound.smtp, settings.smtp)
+    web = listening.port_of(bound.web, settings.web)
+    web_url = settings.web_url
+    if web is not None and not web_url:
+        web_url = public_url(web)
+    return replace(settings, smtp=smtp, web=web, web_url=web_url)
+
+
+def operator(loaded: Loaded) -> Custody:
+    """What ``pbmserv inbox`` works with; the server may be running at the same time."""
+    log.configure("WARNING")
+    server = Server(loaded.settings)
+    atexit.register(server.close)
+
+    def retry(number: int, post: Post) -> bool:
+        return asyncio.run(server.office.retry(number, post))
+
+    return Custody(server.database, server.intake.read, retry)
+
+
+async def _run(server: Server, bound: Bound, out: TextIO) -> None:
+    loop = asyncio.get_running_loop()
+    asked_to_stop = asyncio.Event()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, asked_to_stop.set)
+    listeners = []
+    for sock, lmtp in ((bound.smtp, False), (bound.lmtp, True)):
+        if sock is not None:
+            listener = Listener(server.house, server.intake, lmtp=lmtp)
+            await listener.start(sock)
+            listeners.append(listener)
+    web = None
+    if bound.web is not None:
+        from pbmserv.render.environment import environment
+        from pbmserv.web.application import Pages, build
+        from pbmserv.web.server import WebServer
+
+        pages = Pages(
+            server.settings.address,
+            tuple(game.info for game in server.registry),
+            server.settings.signup,
+            "",
+        )
+        web = WebServer(build(pages, server.office, environment()), bound.web)
+        await web.start()
+    server.sender.start()
+    out.write(greeting(server.settings))
+    out.write("ready\n")
+    out.flush()
+    await asked_to_stop.wait()
+    for listener in listeners:
+        await listener.stop()
+    if web is not None:
+        await web.stop()

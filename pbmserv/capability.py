@@ -1,0 +1,163 @@
+"""Reply addresses: who speaks and of what, signed, in the local part of an address.
+
+An address is ``<local>+<token>@<domain>``. The token is base32 in lower case, which survives
+the case folding that mail programs and servers do to addresses (RFC 5321 section 2.4 lets
+local parts be case-sensitive, but few keep to it), and fits the 64 octets of RFC 5321 section
+4.5.3.1.1. It holds a key's id, the purpose, four small numbers and 80 bits of HMAC-SHA-256.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+MAC_BYTES = 10
+LONGEST_LOCAL = 64
+
+
+class Purpose(IntEnum):
+    """What a reply address is good for."""
+
+    BOARD = 1
+    """`player` speaks of board `about`; `number` is the turn the letter was written for."""
+    PLAYER = 2
+    """`player` speaks, of nothing special."""
+    CONFIRM = 3
+    """Whoever replies confirms signup `about`."""
+    RESET = 4
+    """`player` may set a new password; `number` is a mark of the old one."""
+    MESSAGE = 5
+    """`player` answers a message of player `about`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What a reply address says.
+
+    Attributes:
+        purpose: what it is good for.
+        player: row id of the speaker, 0 where there is none yet.
+        about: board, signup or player id, as the purpose says.
+        number: turn or mark, as the purpose says.
+        epoch: the speaker's ``reply_epoch`` when it was made; a later one revokes it.
+    """
+
+    purpose: Purpose
+    player: int = 0
+    about: int = 0
+    number: int = 0
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRing:
+    """Signing keys by id; the highest id signs, all of them verify (so keys can be rotated)."""
+
+    keys: Mapping[int, bytes] = field(repr=False)
+
+    def token(self, capability: Capability) -> str:
+        """The signed token of a capability."""
+        key_id = max(self.keys)
+        body = bytes((key_id, capability.purpose)) + b"".join(
+            _varint(n)
+            for n in (capability.player, capability.about, capability.number, capability.epoch)
+        )
+        mac = self._mac(key_id, body)
+        return base64.b32encode(body + mac).decode("ascii").rstrip("=").lower()
+
+    def read(self, token: str) -> Capability | None:
+        """The capability of a genuine token in any letter case, else ``None``."""
+        try:
+            packed = base64.b32decode(token.upper() + "=" * (-len(token) % 8))
+        except (binascii.Error, ValueError):
+            return None
+        body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
+        if len(body) < 6 or body[0] not in self.keys:
+            return None
+        if not hmac.compare_digest(mac, self._mac(body[0], body)):
+            return None
+        numbers = _varints(body[2:])
+        if len(numbers) != 4:
+            return None
+        try:
+            purpose = Purpose(body[1])
+        except ValueError:  # signed by a newer version of ours
+            return None
+        return Capability(purpose, *numbers)
+
+    def _mac(self, key_id: int, body: bytes) -> bytes:
+        return hmac.digest(self.keys[key_id], b"reply-address\0" + body, "sha256")[:MAC_BYTES]
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The server's own address and the keys of its reply addresses."""
+
+    local: str
+    domain: str
+    ring: KeyRing
+
+    @property
+    def address(self) -> str:
+        """Where commands go."""
+        return f"{self.local}@{self.domain}"
+
+    def reply_address(self, capability: Capability) -> str:
+        """An address whose mails carry this capability."""
+        return f"{self.local}+{self.ring.token(capability)}@{self.domain}"
+
+    def knows(self, address: str) -> bool:
+        """Whether mail for *address* is for us (RFC 5321 section 4.5.1: postmaster too)."""
+        local, _, domain = address.rpartition("@")
+        if domain.lower() != self.domain:
+            return False
+        local = local.lower()
+        if local in {self.local, "postmaster"}:
+            return True
+        return self.capability(address) is not None
+
+    def is_ours(self, address: str) -> bool:
+        """Whether *address* is one that we write from, so that its mail is our own echo."""
+        local, _, domain = address.rpartition("@")
+        local = local.lower()
+        return domain.lower() == self.domain and (
+            local == self.local or local.startswith(f"{self.local}+")
+        )
+
+    def capability(self, address: str) -> Capability | None:
+        """What a reply address says; ``None`` for the plain address and for forged ones."""
+        local = address.rpartition("@")[0].lower()
+        prefix = f"{self.local}+"
+        if not local.startswith(prefix) or len(local) > LONGEST_LOCAL:
+            return None
+        return self.ring.read(local[len(prefix) :])
+
+
+def password_mark(password_hash: str) -> int:
+    """A small number that changes with the password, so a reset address works once."""
+    return int.from_bytes(hashlib.sha256(password_hash.encode()).digest()[:4], "big")
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _varints(packed: bytes) -> list[int]:
+    numbers, value, shift = [], 0, 0
+    for byte in packed:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(value)
+            value, shift = 0, 0
+    return numbers

@@ -1,0 +1,63 @@
+"""``pbmserv db``: the schema of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from pbmserv.cli.output import complain, failure, say
+from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.config import blank_passwords
+
+if TYPE_CHECKING:
+    from pbmserv.store.session import Database
+
+app = typer.Typer(no_args_is_help=True, help="Look after the database.")
+
+
+@app.command()
+def upgrade(config: ConfigFile = None) -> None:
+    """Bring the database to this version's schema; a new one is made."""
+    from pbmserv.store import schema
+
+    url = loaded(config).settings.database
+    with _opened(url) as database:
+        schema.prepare(database)
+        say(f"{blank_passwords(url)} is at revision {schema.head()}.")
+
+
+@app.command()
+def check(config: ConfigFile = None) -> None:
+    """Tell whether the database has this version's schema; exit code 1 if not."""
+    from pbmserv.store import schema
+
+    url = loaded(config).settings.database
+    with _opened(url) as database:
+        wrong = schema.check(database)
+    for sentence in wrong:
+        complain(sentence)
+    if wrong:
+        raise failure("Stop the server, keep a copy of the database, then run: pbmserv db upgrade")
+    say(f"{blank_passwords(url)} is as it should be.")
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[Database]:
+    from sqlalchemy.exc import DBAPIError
+
+    from pbmserv.store.session import Database
+
+    try:
+        database = Database(url)
+        try:
+            yield database
+        finally:
+            database.close()
+    except (DBAPIError, OSError) as error:
+        # The driver's own words only: SQLAlchemy's quote the statement and its values.
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        first = str(reason).strip().partition("\n")[0]
+        raise failure(f"{blank_passwords(url)} cannot be used: {first}") from None

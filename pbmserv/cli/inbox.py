@@ -1,0 +1,111 @@
+"""``pbmserv inbox``: the mails that the server kept because its own code failed on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Protocol, TypeAlias
+
+import typer
+
+from pbmserv.cli.output import failure, harmless, say, table
+from pbmserv.cli.settings import ConfigFile, loaded
+
+app = typer.Typer(no_args_is_help=True, help="Mails that were kept for a person to look at.")
+
+
+Number: TypeAlias = Annotated[int, typer.Argument(metavar="ID", help="As `inbox list` shows it.")]
+
+
+class KeptMail(Protocol):
+    """A mail that could not be carried out through a fault of ours."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def received_at(self) -> datetime: ...
+    @property
+    def sender(self) -> str: ...
+    @property
+    def recipient(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def error(self) -> str: ...
+
+
+class Operator(Protocol):
+    """What the operator can do with kept mails."""
+
+    def list(self) -> Sequence[KeptMail]:
+        """All of them, oldest first."""
+        ...
+
+    def show(self, number: int, /) -> str | None:
+        """One mail as it came, or ``None`` if there is no such mail."""
+        ...
+
+    def retry(self, number: int, /) -> str:
+        """Carry it out again; one sentence on what became of it."""
+        ...
+
+
+@app.command("list")
+def list_(config: ConfigFile = None) -> None:
+    """List the kept mails, oldest first."""
+    print_list(_operator(config))
+
+
+@app.command()
+def show(number: Number, config: ConfigFile = None) -> None:
+    """Print one kept mail."""
+    print_mail(_operator(config), number)
+
+
+@app.command()
+def retry(number: Number, config: ConfigFile = None) -> None:
+    """Carry one kept mail out again, after the fault was mended."""
+    print_retry(_operator(config), number)
+
+
+def print_list(operator: Operator) -> None:
+    """Every kept mail in a table, each with its fault."""
+    kept = operator.list()
+    if not kept:
+        say("No mail was kept: nothing has gone wrong.")
+        return
+    table(
+        ("id", "received (UTC)", "from", "subject", "fault"),
+        [
+            (str(m.id), f"{m.received_at:%Y-%m-%d %H:%M}", m.sender or "<>", m.subject, m.error)
+            for m in kept
+        ],
+        fixed=2,
+    )
+
+
+def print_mail(operator: Operator, number: int) -> None:
+    """One kept mail as it came."""
+    raw = operator.show(number)
+    if raw is None:
+        raise _unknown(number)
+    say(harmless(raw))
+
+
+def print_retry(operator: Operator, number: int) -> None:
+    """What became of one kept mail."""
+    if operator.show(number) is None:
+        raise _unknown(number)
+    say(operator.retry(number))
+
+
+def _unknown(number: int) -> typer.Exit:
+    return failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
+
+
+def _operator(config: Path | None) -> Operator:
+    settings = loaded(config)
+    from pbmserv.app import operator
+
+    return operator(settings)

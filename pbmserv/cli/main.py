@@ -1,0 +1,81 @@
+"""The command line's table of contents, and how it ends when something is wrong."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from pbmserv import __version__
+from pbmserv.cli import blackbox, database, inbox
+from pbmserv.cli.output import complain, say
+from pbmserv.cli.read import read
+from pbmserv.cli.send import send
+from pbmserv.cli.serve import serve
+from pbmserv.cli.settings import config
+from pbmserv.errors import ConfigError, ServerFault
+
+# Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
+app = typer.Typer(
+    name="pbmserv",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="A play-by-email game server: challenge a friend, reply to the mail to move.",
+    epilog="First steps: `pbmserv serve`, then in another window "
+    "`pbmserv send --from you@localhost --subject help` and `pbmserv read you@localhost`.",
+)
+app.command()(serve)
+app.command()(send)
+app.command()(read)
+app.command()(config)
+app.add_typer(database.app, name="db")
+app.add_typer(inbox.app, name="inbox")
+app.add_typer(blackbox.app, name="blackbox")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        say(f"pbmserv {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options before the command; `_version` has done its work when this runs."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Carry out one command line.
+
+    Returns:
+        The exit code: 0 done, 1 refused or failed, 2 wrong usage or settings.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A letter's one odd character must not end the program on an ASCII terminal.
+            stream.reconfigure(errors="replace")
+    try:
+        app(args=list(arguments), prog_name="pbmserv")
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except ConfigError as error:
+        complain(_settings_are_wrong(str(error)))
+        return 2
+    except ServerFault as error:
+        complain(f"pbmserv: {error}")
+        return 1
+    return 0
+
+
+def _settings_are_wrong(message: str) -> str:
+    lines = message.splitlines()
+    if len(lines) == 1:
+        return f"pbmserv: a setting is wrong: {message}"
+    return "\n  ".join([f"pbmserv: {len(lines)} settings are wrong:", *lines])

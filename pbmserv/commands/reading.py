@@ -1,0 +1,65 @@
+"""Turns a mail's subject and new text into the commands it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pbmserv.commands.bodies import clean_subject, opponent_text, read_body, text_lines
+from pbmserv.commands.catalogue import BY_NAME, MULTIPLE, STOPS
+from pbmserv.commands.examples import example
+from pbmserv.commands.heads import find_head
+from pbmserv.commands.line import HELP, not_a_command, read_line, words_of
+from pbmserv.commands.model import Help, Line, ListGames, Reading
+from pbmserv.commands.replies import read_reply
+from pbmserv.errors import Misread, PlayerError
+
+
+def read(subject: str, body: str, *, games: Collection[str], reply: bool) -> Reading:
+    """All that a mail asks for, by section 3 of the command language; never raises.
+
+    Args:
+        subject: as it came, decoded, in one line.
+        body: the new text: what a reply quotes and its signature taken away.
+        games: keys of the games this server has, in lower case.
+        reply: the mail came to the reply address of a letter, so the address
+            says who speaks and of which board, and the subject says nothing.
+    """
+    if reply:
+        return read_reply(body, games)
+    text = clean_subject(subject)
+    words = words_of(text)
+    if not words or words[0].text.lower() in MULTIPLE | STOPS:
+        announced = bool(words) and words[0].text.lower() in MULTIPLE
+        return read_body(body, games, announced=announced) or _nothing(body, announced, games)
+    head = find_head(words, games)
+    if head is None:
+        read_in_body = read_body(body, games)
+        if read_in_body is not None:
+            return read_in_body
+        refused = not_a_command(words, games)
+        return Reading((refused,))
+    line = read_line(words, head, len(text), games)
+    if isinstance(line.asked, PlayerError):
+        # "Move for Bob" is a subject in English: a command in full below it goes first.
+        read_in_body = read_body(body, games)
+        if read_in_body is not None and _is_meant(read_in_body.lines[0]):
+            return read_in_body
+    return Reading((line,), opponent_text(text_lines(body)))
+
+
+def _is_meant(line: Line) -> bool:
+    """Whether a body's first line was surely written as a command, not as chat."""
+    if isinstance(line.asked, PlayerError | Help | ListGames):
+        return False
+    return line.echo.count("***") > 0 or getattr(line.asked, "game", None) is not None
+
+
+def _nothing(body: str, announced: bool, games: Collection[str]) -> Reading:
+    """What a mail without any command reads as."""
+    if announced:
+        refused = Misread("no-commands", example=example(BY_NAME["show"], None, games))
+        return Reading((Line("multiple", refused),), "", True)
+    text = body.strip()
+    if not text:
+        return Reading((HELP,))
+    return Reading((not_a_command(words_of(text), games),))

@@ -1,0 +1,114 @@
+"""Cuts a line into words, after folding what keyboards and mail programs do to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+
+def _table() -> dict[int, str]:
+    """What `fold` replaces: odd forms of the characters that mean something in a command."""
+    table: dict[int, str] = {}
+    for code in range(0xFF01, 0xFF5F):  # full-width ASCII, as Asian keyboards type it
+        table[code] = chr(code - 0xFEE0)
+    for replacement, odd in (
+        ('"', "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u2036\u301d\u301e\u301f\u2e42"),
+        ("'", "\u2018\u2019\u201a\u201b\u2032\u2035\u2039\u203a\u00b4\u02bc\u275b\u275c"),
+        ("-", "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\ufe58\ufe63\u00ad\u2796"),
+        (",", "\u3001\u060c\ufe50\ufe51\uff64"),
+        ("/", "\u2044\u2215\u29f8"),
+        ("+", "\ufe62\u2795"),
+        ("#", "\ufe5f\u266f"),
+        ("?", "\ufe56\u2753\u2754"),
+        ("!", "\ufe57\u2757\u2755"),
+        ("=", "\ufe66"),
+        ("x", "\u00d7\u2715\u2a2f"),
+        (" ", "\t\r\n\v\f\x85\u00a0\u1680\u202f\u205f\u3000\u2028\u2029\u3164\uffa0"),
+        (" ", "".join(map(chr, range(0x2000, 0x200B)))),
+    ):
+        for character in odd:
+            table[ord(character)] = replacement
+    invisible = [0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x180E, 0xFEFF, 0xE0001, 0x7F]
+    invisible += [code for code in range(0x20) if chr(code) not in "\t\r\n\v\f"]
+    for first, last in (
+        (0x80, 0x84),  # C1 controls; 0x85 is a line end and folded above
+        (0x86, 0x9F),
+        (0x200B, 0x200F),  # zero-width and direction marks
+        (0x202A, 0x202E),
+        (0x2060, 0x206F),
+        (0xFE00, 0xFE0F),  # variation selectors
+        (0xFFF9, 0xFFFB),
+        (0xD800, 0xDFFF),  # lone surrogates cannot be sent back
+        (0xE0020, 0xE007F),
+    ):
+        invisible += range(first, last + 1)
+    table.update(dict.fromkeys(invisible, ""))
+    return table
+
+
+_TABLE = _table()
+_OPENING = re.compile(r"""[^\s"'=]*=(["'])|(["'])""")
+_PLAIN = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a line; it may be a password, so a repr shows nothing.
+
+    Attributes:
+        text: without the quotes that joined it.
+        raw: as it stood in the folded line.
+    """
+
+    text: str = field(repr=False)
+    raw: str = field(repr=False)
+
+    @property
+    def unclosed(self) -> bool:
+        """Whether it begins with a quote that nothing closes, and so is taken literally."""
+        return self.raw == self.text and self.raw[:1] in {'"', "'"}
+
+
+def fold(text: str) -> str:
+    """Plain characters where odd ones mean the same; letters with accents stay.
+
+    Typographic quotes and dashes, odd blanks, full-width characters and the
+    multiplication sign become ASCII; invisible characters go; every control
+    character that separates becomes a blank.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return text.translate(_TABLE)
+
+
+def split(line: str) -> list[Word]:
+    """The words of a line, folded: blanks separate, single or double quotes join.
+
+    A quote opens at the start of a word or behind ``=`` and closes before a
+    blank or the end; one that is not closed is an ordinary character.
+    """
+    line = fold(line)
+    if '"' not in line and "'" not in line:
+        return [Word(word, word) for word in line.split()]
+    words: list[Word] = []
+    at = 0
+    while plain := _PLAIN.search(line, at):
+        start = plain.start()
+        opening = _OPENING.match(line, start)
+        closing = _closing(line, opening.end(), line[opening.end() - 1]) if opening else -1
+        if opening and closing >= 0:
+            at = closing + 1
+            inside = line[opening.end() : closing]
+            words.append(Word(line[start : opening.end() - 1] + inside, line[start:at]))
+        else:
+            at = plain.end()
+            words.append(Word(plain[0], plain[0]))
+    return words
+
+
+def _closing(line: str, start: int, quote: str) -> int:
+    """Where the quote closes, or -1."""
+    at = line.find(quote, start)
+    while at >= 0 and at + 1 < len(line) and not line[at + 1].isspace():
+        at = line.find(quote, at + 1)
+    return at

@@ -1,0 +1,273 @@
+"""The settings: what each one means, where it comes from, and whether it is right."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+from pbmserv import setting_values
+from pbmserv.errors import ConfigError
+from pbmserv.setting_values import Listen, Signup, blank_passwords, one_line
+
+__all__ = [
+    "CONFIG_FILE",
+    "PREFIX",
+    "Listen",
+    "Loaded",
+    "Setting",
+    "Settings",
+    "Signup",
+    "blank_passwords",
+    "described",
+    "load",
+    "public_url",
+    "shown",
+]
+
+PREFIX = "PBMSERV_"
+CONFIG_FILE = "PBMSERV_CONFIG"
+"""The environment variable that names the TOML file; itself no setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a person needs to know about one setting.
+
+    Attributes:
+        env: name of the environment variable.
+        unit: what kind of text it takes.
+        default: the text that is used when nothing is said; ``<data>`` stands
+            for PBMSERV_DATA_DIR, ``""`` = off or derived (see `meaning`).
+        meaning: one sentence.
+        read: makes the value from the text; ValueError says what would be right.
+    """
+
+    env: str
+    unit: str
+    default: str
+    meaning: str
+    read: Callable[[str], object]
+
+    @property
+    def key(self) -> str:
+        """The name in a TOML file, which is also the field of `Settings`."""
+        return self.env.removeprefix(PREFIX).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything an operator can choose, checked."""
+
+    data_dir: Annotated[
+        Path,
+        Setting(
+            "PBMSERV_DATA_DIR",
+            "directory",
+            "var",
+            "Where the server keeps its files; made when it is missing.",
+            setting_values.directory,
+        ),
+    ]
+    database: Annotated[
+        str,
+        Setting(
+            "PBMSERV_DATABASE",
+            "URL",
+            "sqlite:///<data>/pbmserv.sqlite3",
+            "Players and boards: sqlite:///PATH or postgresql+psycopg://USER:PASSWORD@HOST/NAME.",
+            setting_values.database,
+        ),
+    ] = field(repr=False)  # may carry a password
+    smtp: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_SMTP",
+            "host:port",
+            "127.0.0.1:2525",
+            "Takes mail by SMTP; empty = off, port 0 = any free port.",
+            setting_values.network,
+        ),
+    ]
+    lmtp: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_LMTP",
+            "host:port or socket path",
+            "",
+            "Takes mail by LMTP, from a mail server in front; empty = off.",
+            setting_values.network_or_path,
+        ),
+    ]
+    web: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_WEB",
+            "host:port",
+            "127.0.0.1:8025",
+            "Web pages; empty = off, port 0 = any free port.",
+            setting_values.network,
+        ),
+    ]
+    web_url: Annotated[
+        str,
+        Setting(
+            "PBMSERV_WEB_URL",
+            "http(s) URL",
+            "",
+            "How players reach the web pages, for links in letters; empty = made from PBMSERV_WEB.",
+            setting_values.web_url,
+        ),
+    ]
+    address: Annotated[
+        str,
+        Setting(
+            "PBMSERV_ADDRESS",
+            "mail address",
+            "pbmserv@localhost",
+            "The address players write to; at most 18 characters before the @.",
+            setting_values.address,
+        ),
+    ]
+    relay: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RELAY",
+            "URL",
+            "maildir:<data>/mail",
+            "Where letters go: maildir:DIRECTORY, smtp://HOST:PORT, smtps://USER:PASSWORD@HOST, "
+            "lmtp://HOST:PORT.",
+            setting_values.relay,
+        ),
+    ] = field(repr=False)  # may carry a password
+    signup: Annotated[
+        Signup,
+        Setting(
+            "PBMSERV_SIGNUP",
+            "confirm, open or closed",
+            "confirm",
+            "New players: confirm = answer a letter first, open = at once, closed = none.",
+            setting_values.signup,
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings together with where each came from.
+
+    Attributes:
+        settings: checked.
+        sources: for each field ``"default"``, ``"environment PBMSERV_X"`` or
+            ``"file PATH"``.
+        unread: PBMSERV_ variables that are no setting: probably slips.
+    """
+
+    settings: Settings
+    sources: Mapping[str, str]
+    unread: tuple[str, ...] = ()
+
+
+@cache
+def described() -> tuple[Setting, ...]:
+    """Every setting, in the order of `Settings`."""
+    hints = get_type_hints(Settings, include_extras=True)
+    return tuple(setting for hint in hints.values() for setting in hint.__metadata__)
+
+
+def shown(settings: Settings, key: str) -> str:
+    """One setting's value as text that is fit for a screen: passwords blanked."""
+    value = getattr(settings, key)
+    return "" if value is None else blank_passwords(str(value))
+
+
+def public_url(web: Listen) -> str:
+    """The base URL of pages served at *web*; wildcard addresses become localhost.
+
+    With port 0 it is ``""``: call again with the port that was bound.
+    """
+    if not web.port:
+        return ""
+    host = "localhost" if web.host in {"0.0.0.0", "::"} else web.host  # noqa: S104 - compared only
+    return f"http://{Listen(host, web.port)}"
+
+
+def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
+    """Read the settings from the environment and from a TOML file.
+
+    The file is *config_path*, else the one that PBMSERV_CONFIG names, else
+    none. The environment wins over the file. In the file the keys are the
+    names in lower case without their prefix, and every value is a string.
+
+    Raises:
+        ConfigError: naming every wrong setting, its value and what is right.
+    """
+    named = environ.get(CONFIG_FILE, "")
+    path = config_path or (Path(named) if named else None)
+    problems: list[str] = []
+    from_file = _read_file(path, problems) if path is not None else {}
+    texts: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    for setting in described():
+        if setting.env in environ:
+            texts[setting.key] = environ[setting.env].strip()
+            sources[setting.key] = f"environment {setting.env}"
+        elif setting.key in from_file:
+            texts[setting.key] = from_file[setting.key].strip()
+            sources[setting.key] = f"file {path}"
+        else:
+            sources[setting.key] = "default"
+
+    values: dict[str, Any] = {}
+    for setting in described():
+        # data_dir and web stand before what is derived from them.
+        text = texts[setting.key] if setting.key in texts else _default(setting, values)
+        try:
+            values[setting.key] = setting.read(text)
+        except ValueError as error:
+            given = f'{setting.env} = "{blank_passwords(one_line(text))}" ({sources[setting.key]})'
+            problems.append(f"{given}: {one_line(str(error))}")
+    if problems:
+        raise ConfigError("\n".join(problems))
+    if not values["web_url"] and values["web"] is not None:
+        values["web_url"] = public_url(values["web"])
+    return Loaded(Settings(**values), sources, tuple(_unread(environ)))
+
+
+def _default(setting: Setting, values: Mapping[str, Any]) -> str:
+    return setting.default.replace("<data>", str(values.get("data_dir", "var")))
+
+
+def _read_file(path: Path, problems: list[str]) -> dict[str, str]:
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        problems.append(f"settings file {path}: {error.strerror or error}")
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problems.append(f"settings file {path}: not TOML: {error}")
+        return {}
+    keys = [setting.key for setting in described()]
+    read: dict[str, str] = {}
+    for key, value in table.items():
+        if key not in keys:
+            problems.append(
+                f"{one_line(key)} (file {path}): no such setting; there are {', '.join(keys)}"
+            )
+        elif not isinstance(value, str):
+            problems.append(f'{key} (file {path}): write it in quotes, as {key} = "…"')
+        else:
+            read[key] = value
+    return read
+
+
+def _unread(environ: Mapping[str, str]) -> Iterator[str]:
+    known = {setting.env for setting in described()} | {CONFIG_FILE}
+    # Kubernetes gives every pod PBMSERV_PORT… and PBMSERV_SERVICE_… for a service of that name.
+    foreign = ("PBMSERV_PORT", "PBMSERV_SERVICE_", "PBMSERV_TEST_")
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in known and not name.startswith(foreign):
+            yield name

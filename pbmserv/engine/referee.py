@@ -1,0 +1,87 @@
+"""Positions of a board as a chain: each one knows the ply that led to it.
+
+The chain makes a position cheap to extend, and lets a letter look back to what
+happened since its reader's last turn without replaying anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pbmserv.engine.record import WITHDRAW, GameRecord, Ply, advance, start
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import Move, Seat, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A board after some ply.
+
+    Attributes:
+        game: its rules.
+        seed: of the board; secret.
+        step: what the last ply did; its ``state`` is the position.
+        ply: the ply that led here; ``None`` at the start.
+        before: the position before it; ``None`` at the start.
+    """
+
+    game: AnyGame
+    seed: bytes = field(repr=False)
+    step: Step[Any] = field(repr=False)
+    ply: Ply | None
+    before: Position | None = field(repr=False)
+
+    @property
+    def state(self) -> Any:
+        """The game's own state; only its `view` may leave the house."""
+        return self.step.state
+
+    @property
+    def number(self) -> int:
+        """How many plies have been played."""
+        return self.ply.number if self.ply else 0
+
+    def at(self, number: int) -> Position:
+        """The position after ply *number*, which is this one or an earlier one."""
+        position = self
+        while position.number > number and position.before is not None:
+            position = position.before
+        return position
+
+    def backwards(self) -> Iterator[Position]:
+        """This position and those before it, newest first, without the start."""
+        position: Position | None = self
+        while position is not None and position.ply is not None:
+            yield position
+            position = position.before
+
+    def since(self, seat: Seat | None) -> list[Position]:
+        """Positions after the last turn of *seat*, oldest first; all if it had none yet."""
+        found = []
+        for position in self.backwards():
+            ply = position.ply
+            if ply is not None and ply.seat == seat and not ply.free:
+                break
+            found.append(position)
+        return found[::-1]
+
+    def play(self, ply: Ply) -> Position:
+        """The position after one more recorded ply."""
+        return Position(
+            self.game, self.seed, advance(self.game, self.seed, self.state, ply), ply, self
+        )
+
+    def move(self, seat: Seat, move: Move) -> Position:
+        """The position after a move that the game's `parse` has just read."""
+        return self.play(Ply(self.number + 1, seat, move.text, move.free))
+
+    def withdraw(self, seat: Seat) -> Position:
+        """The position after *seat* has resigned."""
+        return self.play(Ply(self.number + 1, seat, WITHDRAW, free=False))
+
+
+def opening(game: AnyGame, record: GameRecord) -> Position:
+    """The position before the first ply of a record."""
+    return Position(game, record.seed, Step(start(game, record), {None: ""}), None, None)

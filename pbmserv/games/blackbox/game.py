@@ -1,0 +1,118 @@
+"""Blackbox as the engine knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from pbmserv.engine.protocol import Bot, Game
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
+from pbmserv.errors import Illegal
+from pbmserv.games.blackbox import options as rules
+from pbmserv.games.blackbox import state as truth
+from pbmserv.games.blackbox.notation import Kind, print_elements
+from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.playing import lost, place, play, revealed
+from pbmserv.games.blackbox.reading import elements_of, read_move
+from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.views import View, view_of
+
+
+class Blackbox:
+    """The two-player game: each hides atoms for the other and fires rays to find theirs."""
+
+    info = GameInfo(
+        key="blackbox",
+        title="Blackbox",
+        summary="fire rays into a box to find the atoms that your opponent hid",
+        min_seats=rules.SEATS,
+        max_seats=rules.SEATS,
+        hidden=True,
+        rules_version=1,
+        options=rules.MEANINGS,
+    )
+    bots: Mapping[str, Bot[View]] = MappingProxyType({})
+
+    def options(self, words: Sequence[str], seats: int) -> Options:
+        """As `options.read_options`."""
+        return rules.read_options(words, seats)
+
+    def describe(self, options: Options) -> tuple[str, ...]:
+        """As `options.describe`."""
+        return rules.describe(options)
+
+    def rated(self, options: Options) -> bool:
+        """As `options.rated`."""
+        return rules.rated(options)
+
+    def setup(self, seats: int, options: Options, rng: Rng) -> State:  # noqa: ARG002 - players hide
+        """A board on which nobody has hidden atoms."""
+        return truth.new_state(options, seats)
+
+    def to_act(self, state: State) -> frozenset[Seat]:
+        """Those who still have to hide, together; then the players in turn."""
+        return truth.to_act(state)
+
+    def turn(self, state: State, seat: Seat) -> int:
+        """The hidings are the first turns of the board, then each probe or guess counts one."""
+        return truth.turn(state, seat)
+
+    def view(self, state: State, seat: Seat | None) -> View:
+        """As `views.view_of`."""
+        return view_of(state, seat)
+
+    def parse(self, view: View, text: str) -> Move:
+        """As `reading.read_move`."""
+        return read_move(view, text)
+
+    def legal(self, view: View) -> Iterable[str]:
+        """A sample of turns: one placement, or every unused port and two ways to guess."""
+        if not view.may_act:
+            return ()
+        examples = view.examples
+        if not view.has_hidden:
+            return (examples.placement,)
+        guess = examples.guess
+        moves = [*view.unused_ports, guess]
+        if view.unused_ports:
+            moves.append(f"{view.unused_ports[-1]},{guess}")
+        return moves
+
+    def apply(self, state: State, seat: Seat, move: Move, rng: Rng) -> Step[State]:
+        """Apply a move as `parse` gave it.
+
+        Raises:
+            Illegal: it is not legal now, or not this seat's turn.
+            NotUnderstood: the text is no move.
+        """
+        elements = elements_of(view_of(state, seat), move.text)
+        placement = elements[0].kind == Kind.CELL
+        uses_turn = any(e.kind in (Kind.CELL, Kind.PROBE, Kind.GUESS) for e in elements)
+        if move.text != print_elements(elements) or move.free == uses_turn:
+            raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
+        if uses_turn and seat not in truth.to_act(state):
+            raise Illegal("blackbox.not-your-turn")
+        if placement:
+            return place(state, seat, elements)
+        return play(state, seat, elements, rng)
+
+    def withdraw(self, state: State, seat: Seat) -> Step[State]:
+        """The seat resigns and the other wins; both boxes are opened.
+
+        Raises:
+            Illegal: the board is over.
+        """
+        if state.outcome is not None:
+            raise Illegal("blackbox.finished")
+        after = replace(state, outcome=lost(len(state.boxes), seat, "resigned"))
+        notes = (Note("resigned", seat, None), *revealed(after))
+        return Step(after, {None: "resign"}, notes, reveals=True)
+
+    def outcome(self, state: State) -> Outcome | None:
+        """How the board ended, or ``None`` while it runs."""
+        return state.outcome
+
+
+GAME: Game[Options, State, View] = Blackbox()

@@ -1,0 +1,235 @@
+"""The words of a move: text as people type it, its elements, its canonical text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NoReturn, Protocol
+
+from pbmserv.errors import Illegal, NotUnderstood
+from pbmserv.games.blackbox.geometry import Geometry
+
+TEXT_LIMIT = 1000
+"""Longest text of a move, in characters, on a board of few atoms."""
+
+_SEPARATOR = re.compile(r"[,;]")
+_RUN = re.compile(r"[A-Z]+|[0-9]+")
+_TOKEN = re.compile(r"([+/!-]?)([A-Z0-9]*)(-[A-Z0-9]*)?")
+_SPACED_CELL = re.compile(r"[+/!-]?\s*(?:[A-Z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}\s*[A-Z]{1,2})")
+_SPACED_SIGN = re.compile(r"(?:[+/!]\s*[A-Z0-9]+|!\s*[A-Z0-9]+\s*-\s*[A-Z0-9]+)")
+
+
+class Kind(StrEnum):
+    """What an element of a move does."""
+
+    PROBE = "probe"
+    CELL = "cell"
+    MARK = "mark"
+    UNMARK = "unmark"
+    SEAL = "seal"
+    GUESS = "guess"
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One part of a move.
+
+    Attributes:
+        kind: what it does.
+        text: canonical, such as ``+B2``.
+        cells: the cells it names; a sealed row names all of its cells.
+        port: the port of a probe, else -1.
+        part: as it was typed; two elements that differ only here are equal.
+    """
+
+    kind: Kind
+    text: str
+    cells: tuple[int, ...] = ()
+    port: int = -1
+    part: str = field(default="", compare=False)
+
+
+class Example(Protocol):
+    """Gives a text that works in the present position."""
+
+    def __call__(self, kind: str, better: str = "") -> str:
+        """*better* if it works, else something with this `Kind` of element."""
+        ...
+
+
+def print_elements(elements: Iterable[Element]) -> str:
+    """The canonical text of these elements."""
+    return ",".join(element.text for element in elements)
+
+
+def read_elements(
+    board: Geometry, text: str, example: Example, limit: int = TEXT_LIMIT
+) -> tuple[Element, ...]:
+    """Read the elements of a move, left to right.
+
+    Only the language is checked here: whether the move may be made is for
+    `pbmserv.games.blackbox.reading` to say.
+
+    Args:
+        board: whose labels may be used.
+        text: as typed; blanks around elements, and ``;`` for ``,``, are accepted.
+        example: called with a `Kind` for the example of a refusal.
+        limit: longest text in characters.
+
+    Raises:
+        NotUnderstood: some part is no element at all, so this is a sentence.
+        Illegal: an element is malformed, or names what this board has not.
+    """
+    parts = [part.strip() for part in _SEPARATOR.split(text[:limit])]
+    if len(text) > limit and len(parts) > 1:
+        parts.pop()  # it may be cut in the middle
+    if not any(parts):
+        raise NotUnderstood("blackbox.empty", example=example(Kind.PROBE))
+    for part in parts:
+        if part and not _is_shaped(board, part):
+            raise NotUnderstood("blackbox.not-a-move", part=part, example=example(Kind.PROBE))
+    if len(text) > limit:
+        raise Illegal("blackbox.too-long", length=len(text), limit=limit)
+    reader = _Reader(board, example)
+    return tuple(reader.element(part) for part in parts)
+
+
+def _is_shaped(board: Geometry, part: str) -> bool:
+    """Whether a part has the shape of an element, right or wrong; sentences have not."""
+    if not part.isascii():
+        return False
+    upper = part.upper()
+    tokens = upper.split()
+    if len(tokens) == 1:
+        return _is_token(board, upper)
+    if _is_spaced(upper):
+        return _is_token(board, "".join(tokens))
+    # Elements with blanks between them; bare letters alone would be words.
+    return all(_is_token(board, token) for token in tokens) and not all(map(str.isalpha, tokens))
+
+
+def _is_token(board: Geometry, token: str) -> bool:
+    if token == "?":  # noqa: S105 - a guess, not a password
+        return True
+    found = _TOKEN.fullmatch(token)
+    if not found or (found[3] is not None and found[1] != "!"):
+        return False
+    letters, numbers = re.findall("[A-Z]+", token), re.findall("[0-9]+", token)
+    if any(len(run) > 2 for run in letters) or any(len(run) > 3 for run in numbers):
+        return False
+    if found[1] == "-":
+        return bool(numbers)  # "-Jo" is a signature
+    if found[1]:
+        return True
+    if not found[2] or any(run[0] != run[-1] for run in letters):
+        return False  # "ok", "2nd", "hi": words of a sentence
+    return not (len(token) == 2 and letters == [token] and len(board.bottom[0]) == 1)
+
+
+def _is_spaced(upper: str) -> bool:
+    return bool(_SPACED_CELL.fullmatch(upper) or _SPACED_SIGN.fullmatch(upper))
+
+
+class _Reader:
+    """Reads shaped parts one by one, and refuses by name what this board has not."""
+
+    def __init__(self, board: Geometry, example: Example) -> None:
+        self._board = board
+        self._example = example
+
+    def element(self, part: str) -> Element:
+        if not part:
+            raise Illegal("blackbox.empty-element", example=self._example(Kind.PROBE))
+        upper = part.upper()
+        body = "".join(upper.split())
+        if body != upper and not _is_spaced(upper):
+            example = self._example(Kind.PROBE, ",".join(upper.split()))
+            raise Illegal("blackbox.commas", part=part, example=example)
+        if body == "?":
+            return Element(Kind.GUESS, "?", part=part)
+        if body.startswith("+"):
+            cell = self._cell(Kind.MARK, part, body[1:])
+            return Element(Kind.MARK, "+" + self._board.name(cell), (cell,), part=part)
+        if body[0] in "/-":
+            cell = self._cell(Kind.UNMARK, part, body[1:])
+            return Element(Kind.UNMARK, "/" + self._board.name(cell), (cell,), part=part)
+        if body.startswith("!"):
+            return self._seal(part, body[1:])
+        if body.isalpha() or body.isdigit():
+            return self._probe(part, body)
+        cell = self._cell(Kind.CELL, part, body)
+        return Element(Kind.CELL, self._board.name(cell), (cell,), part=part)
+
+    def _probe(self, part: str, label: str) -> Element:
+        port = self._board.port(_plain(label))
+        if port is None:
+            self._refuse("port-unknown", Kind.PROBE, part, label=label)
+        return Element(Kind.PROBE, self._board.ports[port], port=port, part=part)
+
+    def _cell(self, kind: Kind, part: str, body: str) -> int:
+        runs = _RUN.findall(body)
+        rows = [run for run in runs if run.isdigit()]
+        columns = [run for run in runs if run.isalpha()]
+        if not runs:
+            self._refuse("cell-missing", kind, part)
+        if len(rows) > 1:
+            self._refuse("two-rows", kind, part, first=rows[0], second=rows[1])
+        if len(columns) > 1:
+            self._refuse("two-columns", kind, part, first=columns[0], second=columns[1])
+        if columns and len(columns[0]) > 1 and columns[0][0] != columns[0][1]:
+            self._refuse("two-columns", kind, part, first=columns[0][0], second=columns[0][1])
+        if not rows:
+            self._refuse("no-row", kind, part, column=columns[0])
+        if not columns:
+            self._refuse("no-column", kind, part, row=rows[0])
+        column = self._board.column(columns[0])
+        if column is None:
+            self._refuse("column-unknown", kind, part, label=columns[0])
+        row = self._board.row(_plain(rows[0]))
+        if row is None:
+            self._refuse("row-unknown", kind, part, label=rows[0])
+        return row * self._board.width + column
+
+    def _seal(self, part: str, body: str) -> Element:
+        first, dash, last = body.partition("-")
+        if dash:
+            return self._seal_range(part, first, last)
+        if not body.isalpha() and not body.isdigit():
+            cell = self._cell(Kind.SEAL, part, body)
+            return Element(Kind.SEAL, "!" + self._board.name(cell), (cell,), part=part)
+        board = self._board
+        row, column = board.row(_plain(body)), board.column(body)
+        if row is not None:
+            start = row * board.width
+            line = tuple(range(start, start + board.width))
+            return Element(Kind.SEAL, "!" + board.left[row], line, part=part)
+        if column is not None:
+            line = tuple(board.cells)[column :: board.width]
+            return Element(Kind.SEAL, "!" + board.top[column], line, part=part)
+        return self._refuse("line-unknown", Kind.SEAL, part, label=body)
+
+    def _seal_range(self, part: str, first: str, last: str) -> Element:
+        board = self._board
+        start = self._cell(Kind.SEAL, part, first)
+        end = self._cell(Kind.SEAL, part, last)
+        cells = board.area(start, end)
+        if not cells:
+            rows, columns = zip(divmod(start, board.width), divmod(end, board.width), strict=True)
+            turned = (
+                min(rows) * board.width + min(columns),
+                max(rows) * board.width + max(columns),
+            )
+            example = self._example(Kind.SEAL, "!" + "-".join(map(board.name, turned)))
+            raise Illegal("blackbox.range-backwards", part=part, example=example)
+        text = f"!{board.name(start)}-{board.name(end)}"
+        return Element(Kind.SEAL, text, cells, part=part)
+
+    def _refuse(self, code: str, kind: Kind, part: str, **values: str | int) -> NoReturn:
+        raise Illegal(f"blackbox.{code}", part=part, example=self._example(kind), **values)
+
+
+def _plain(label: str) -> str:
+    """A row number without leading zeros; letters stay as they are."""
+    return str(int(label)) if label.isdigit() else label

@@ -1,0 +1,207 @@
+"""What a move that may be made does to the board, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from string import ascii_letters
+
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.markers import Markers
+from pbmserv.games.blackbox.notation import Element, Kind, print_elements
+from pbmserv.games.blackbox.rays import HIT, trace, trace_all
+from pbmserv.games.blackbox.state import (
+    HIT_MARK,
+    REFLECTION_MARK,
+    Box,
+    State,
+    box_hidden_by,
+    hiding,
+)
+
+
+def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
+    """Hide the atoms of a placement in the box that this seat hides for."""
+    solver = box_hidden_by(state, seat)
+    assert solver is not None
+    atoms = frozenset(cell for element in elements for cell in element.cells)
+    box = replace(state.boxes[solver], atoms=atoms)
+    after = replace(state.with_box(solver, box), turns=state.turns + 1)
+    board = state.options.board
+    notes = [
+        Note("hid", seat, None, {"atoms": state.options.atoms}),
+        Note("hid-cells", seat, frozenset({seat}), {"cells": names(board, atoms)}),
+    ]
+    if not hiding(after):
+        notes.append(Note("begin", Seat(0), None))
+    return Step(after, {None: "", seat: print_elements(elements)}, tuple(notes))
+
+
+def play(state: State, seat: Seat, elements: Sequence[Element], rng: Rng) -> Step[State]:
+    """Apply probe, markers, seals and guess.
+
+    Markers and seals come first, since a guess is judged by the markers as
+    they stand after the whole move; then probe and guess in their order. The
+    rest of a move after a guess that ends the game has no effect.
+    """
+    turn = _Turn(state, seat, rng)
+    turn.use_aids(elements)
+    for element in elements:
+        if turn.outcome is not None:
+            break
+        if element.kind == Kind.PROBE:
+            turn.probe(element.port)
+        elif element.kind == Kind.GUESS:
+            turn.guess()
+    used = any(element.kind in (Kind.PROBE, Kind.GUESS) for element in elements)
+    told = print_elements(element for element in elements if element.kind != Kind.SEAL)
+    after = replace(
+        state.with_box(seat, turn.box()),
+        turns=state.turns + used,
+        outcome=turn.outcome,
+    )
+    notes = (*turn.notes, *(revealed(after) if after.outcome else ()))
+    return Step(after, {None: told, seat: print_elements(elements)}, notes, reveals=used)
+
+
+def revealed(state: State) -> tuple[Note, ...]:
+    """One note for each box: where its atoms were."""
+    return tuple(
+        Note("revealed", Seat(solver), None, {"cells": names(state.options.board, box.atoms)})
+        for solver, box in enumerate(state.boxes)
+        if box.atoms is not None
+    )
+
+
+def names(board: Geometry, cells: frozenset[int]) -> tuple[str, ...]:
+    """The names of these cells, row by row."""
+    return tuple(map(board.name, sorted(cells)))
+
+
+class _Turn:
+    """One seat's box while a move is applied to it."""
+
+    def __init__(self, state: State, seat: Seat, rng: Rng) -> None:
+        self._options = state.options
+        self._board = state.options.board
+        self._seat = seat
+        self._seats = len(state.boxes)
+        self._rng = rng
+        self._before: Box = state.boxes[seat]
+        self._atoms = self._before.atoms or frozenset()
+        self._aids = Markers(self._before.markers, self._before.sealed)
+        self._marks = list(self._before.marks)
+        self._detours = self._before.detours
+        self._guesses_left = self._before.guesses_left
+        self.notes: list[Note] = []
+        self.outcome: Outcome | None = None
+
+    def box(self) -> Box:
+        """The box after what was applied so far."""
+        return replace(
+            self._before,
+            markers=frozenset(self._aids.markers),
+            sealed=frozenset(self._aids.sealed),
+            marks=tuple(self._marks),
+            detours=self._detours,
+            guesses_left=self._guesses_left,
+        )
+
+    def use_aids(self, elements: Sequence[Element]) -> None:
+        """Apply markers and seals; neighbours of one kind share a note."""
+        told: list[tuple[str, str]] = []
+        for element in elements:
+            change = self._aids.use(element)
+            if change is None:
+                continue
+            told.append((change.kind, element.text[1:]))
+            other = "marker-opens" if change.kind == "marked" else "seal-unmarks"
+            told.extend((other, self._board.name(cell)) for cell in change.also)
+        for kind, group in groupby(told, key=lambda pair: pair[0]):
+            cells = tuple(name for _, name in group)
+            private = kind not in ("marked", "unmarked")
+            self.notes.append(
+                Note(
+                    kind, self._seat, frozenset({self._seat}) if private else None, {"cells": cells}
+                )
+            )
+
+    def probe(self, port: int) -> None:
+        """Fire a ray; a port that a clue has marked in this very move stays as it is."""
+        if self._marks[port]:
+            self._tell("probe-known", port=self._board.ports[port], mark=self._marks[port])
+        else:
+            self._tell("probe", **self._fire(port))
+
+    def guess(self) -> None:
+        """Judge the markers."""
+        markers = frozenset(self._aids.markers)
+        if markers == self._atoms:
+            self._win("guess-right")
+        elif self._options.fair and trace_all(self._board, markers) == trace_all(
+            self._board, self._atoms
+        ):
+            self._win("guess-fair")
+        else:
+            self._guesses_left -= 1
+            self._tell("guess-wrong", left=self._guesses_left)
+            if self._guesses_left < 1:
+                self.outcome = lost(self._seats, self._seat, "out-of-guesses")
+            elif self._options.clue:
+                self._clue(markers)
+
+    def _win(self, kind: str) -> None:
+        self._tell(kind)
+        places = tuple(1 if seat == self._seat else 2 for seat in range(self._seats))
+        self.outcome = Outcome(places, "solved", self._seat)
+
+    def _clue(self, markers: frozenset[int]) -> None:
+        real = trace_all(self._board, self._atoms)
+        guessed = trace_all(self._board, markers)
+        differing = [port for port in range(len(real)) if real[port] != guessed[port]]
+        marked = [port for port in differing if self._marks[port]]
+        if marked:
+            port = self._rng.choice(marked)
+            self._tell(
+                "clue-mark",
+                **self._result(port, real[port], "", self._marks[port]),
+                **self._result(port, guessed[port], "guessed_", ""),
+            )
+        elif differing:
+            self._tell("clue-port", **self._fire(self._rng.choice(differing)))
+        else:
+            self._tell("clue-none")
+
+    def _fire(self, port: int) -> dict[str, Value]:
+        found = trace(self._board, self._atoms, port)
+        if found == HIT:
+            mark = HIT_MARK
+        elif found == port:
+            mark = REFLECTION_MARK
+        else:
+            mark = ascii_letters[self._detours]
+            self._detours += 1
+            self._marks[found] = mark
+        self._marks[port] = mark
+        return self._result(port, found, "", mark)
+
+    def _result(self, port: int, found: int, prefix: str, mark: str) -> dict[str, Value]:
+        kind = "hit" if found == HIT else "reflection" if found == port else "detour"
+        return {
+            "port": self._board.ports[port],
+            f"{prefix}result": kind,
+            f"{prefix}exit": self._board.ports[found] if kind == "detour" else "",
+            f"{prefix}mark": mark,
+        }
+
+    def _tell(self, kind: str, **values: Value) -> None:
+        self.notes.append(Note(kind, self._seat, None, values))
+
+
+def lost(seats: int, loser: Seat, reason: str) -> Outcome:
+    """The outcome when one seat loses at once and all others win."""
+    places = tuple(2 if seat == loser else 1 for seat in range(seats))
+    return Outcome(places, reason, loser)

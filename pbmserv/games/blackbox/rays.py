@@ -1,0 +1,115 @@
+"""Where a ray that is fired into a box of atoms comes out.
+
+The order of the tests is the game's: an atom straight ahead absorbs, on the
+first rank too; then an atom beside the first cell throws the ray back out of
+its port; then atoms diagonally ahead turn the ray where it stands, and it
+looks again before it moves (Eric Solomon's Black Box, 1976).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from pbmserv.games.blackbox.geometry import Geometry
+
+HIT = -1
+"""The result of a ray that an atom absorbed."""
+
+
+class _Field:
+    """A board with a rim of ports around it, for walking by adding offsets.
+
+    Square ``(row + 1) * stride + column + 1`` is the cell (row, column); the
+    rim holds the ports, so a ray that steps on a square with a port has left.
+    """
+
+    __slots__ = ("doors", "empty", "exits", "squares")
+
+    def __init__(self, board: Geometry) -> None:
+        width, height = board.width, board.height
+        stride = width + 2
+        self.empty = bytes(stride * (height + 2))
+        self.squares = tuple(
+            (row + 1) * stride + column + 1 for row in range(height) for column in range(width)
+        )
+        # For each port: the square it lies on, the step inwards, the step to the ray's left.
+        self.doors = (
+            *((column, stride, 1) for column in range(1, width + 1)),
+            *((row * stride + width + 1, -1, stride) for row in range(1, height + 1)),
+            *(((height + 1) * stride + column, -stride, -1) for column in range(1, width + 1)),
+            *((row * stride, 1, -stride) for row in range(1, height + 1)),
+        )
+        exits = [-1] * len(self.empty)
+        for port, (square, _, _) in enumerate(self.doors):
+            exits[square] = port
+        self.exits = tuple(exits)
+
+    def filled(self, atoms: Iterable[int]) -> bytearray:
+        """The squares, 1 where an atom is."""
+        squares = bytearray(self.empty)
+        for atom in atoms:
+            squares[self.squares[atom]] = 1
+        return squares
+
+
+@cache
+def _field(board: Geometry) -> _Field:
+    return _Field(board)
+
+
+def _walk(field: _Field, atoms: bytearray, port: int) -> int:
+    place, ahead, left = field.doors[port]
+    front = place + ahead
+    if atoms[front]:
+        return HIT
+    if atoms[front + left] or atoms[front - left]:
+        return port
+    exits = field.exits
+    place = front
+    while True:
+        front = place + ahead
+        if atoms[front]:
+            return HIT
+        if atoms[front + left]:
+            if atoms[front - left]:
+                ahead, left = -ahead, -left
+            else:
+                ahead, left = -left, ahead
+        elif atoms[front - left]:
+            ahead, left = left, -ahead
+        elif exits[front] < 0:
+            place = front
+        else:
+            return exits[front]
+
+
+def trace(board: Geometry, atoms: Iterable[int], port: int) -> int:
+    """Fire one ray.
+
+    Args:
+        board: the box's size and labels.
+        atoms: the cells that hold an atom.
+        port: where the ray goes in.
+
+    Returns:
+        `HIT`, or the port where the ray comes out: *port* itself means a
+        reflection, any other a detour.
+    """
+    field = _field(board)
+    return _walk(field, field.filled(atoms), port)
+
+
+def trace_all(board: Geometry, atoms: Iterable[int]) -> list[int]:
+    """Fire a ray into every port; ``result[port]`` is as `trace` gives it."""
+    field = _field(board)
+    squares = field.filled(atoms)
+    unknown = HIT - 1
+    results = [unknown] * len(field.doors)
+    for port, result in enumerate(results):
+        if result == unknown:
+            found = _walk(field, squares, port)
+            results[port] = found
+            if found >= 0:
+                results[found] = port  # every ray is reversible
+    return results

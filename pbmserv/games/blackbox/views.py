@@ -1,0 +1,221 @@
+"""What one seat, or a spectator, may know of a Blackbox board: an allow-list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pbmserv.engine.types import Outcome, Seat
+from pbmserv.games.blackbox.examples import Examples
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.options import Options, describe
+from pbmserv.games.blackbox.state import Box, State, hiding, to_act
+
+
+class Column(NamedTuple):
+    """The two ends of a column."""
+
+    top: str
+    top_mark: str
+    bottom: str
+    bottom_mark: str
+
+
+class Row(NamedTuple):
+    """A row and its two ends; each cell is two characters, as the board shows it."""
+
+    left: str
+    left_mark: str
+    cells: tuple[str, ...]
+    right: str
+    right_mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoxView:
+    """A box as one reader may see it.
+
+    Attributes:
+        seat: who solves it.
+        hider: who hides its atoms; ``None`` = the server.
+        board: its size and labels.
+        filled: whether atoms are hidden in it.
+        guesses_left: of its solver.
+        marks: for each port what it shows.
+        markers: the cells with a marker.
+        sealed: the sealed cells if the reader solves this box, else none.
+        atoms: the cells with an atom if the reader may know, else ``None``.
+        opened: the board is over, so right and wrong may be told apart.
+    """
+
+    seat: Seat
+    hider: Seat | None
+    board: Geometry
+    filled: bool
+    guesses_left: int
+    marks: tuple[str, ...]
+    markers: frozenset[int]
+    sealed: frozenset[int] = field(repr=False)
+    atoms: frozenset[int] | None = field(repr=False)
+    opened: bool
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns from left to right."""
+        board, marks = self.board, self.marks
+        below = board.width + board.height
+        return tuple(
+            Column(board.top[x], marks[x], board.bottom[x], marks[below + x])
+            for x in range(board.width)
+        )
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows from top to bottom."""
+        board, marks = self.board, self.marks
+        width, height = board.width, board.height
+        return tuple(
+            Row(
+                board.left[y],
+                marks[2 * width + height + y],
+                tuple(map(self._cell, range(y * width, (y + 1) * width))),
+                board.right[y],
+                marks[width + y],
+            )
+            for y in range(height)
+        )
+
+    @property
+    def unused_ports(self) -> tuple[str, ...]:
+        """The labels of the ports that show no mark, in port order."""
+        return tuple(
+            label for label, mark in zip(self.board.ports, self.marks, strict=True) if not mark
+        )
+
+    def _cell(self, cell: int) -> str:
+        atom = self.atoms is not None and cell in self.atoms
+        if cell in self.markers:
+            if self.opened and self.atoms is not None and not atom:
+                return "?x"
+            return "?@" if atom else "? "
+        if atom:
+            return " @"
+        return ". " if cell in self.sealed else "  "
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A board as one reader may see it.
+
+    Attributes:
+        seat: the reader; ``None`` = a spectator.
+        options: the rules of this board.
+        phase: ``hiding``, ``playing`` or ``over``.
+        boxes: all boxes the reader may see, by the seat that solves them.
+        to_act: the seats that may use a turn now, in order.
+        outcome: how it ended, or ``None``.
+    """
+
+    seat: Seat | None
+    options: Options
+    phase: str
+    boxes: tuple[BoxView, ...]
+    to_act: tuple[Seat, ...]
+    outcome: Outcome | None
+
+    @property
+    def shown(self) -> tuple[BoxView, ...]:
+        """The boxes in the order to show them: the reader's own first."""
+        first = self.seat or 0
+        return self.boxes[first:] + self.boxes[:first]
+
+    @property
+    def own(self) -> BoxView | None:
+        """The box that the reader solves."""
+        return None if self.seat is None else self.boxes[self.seat]
+
+    @property
+    def hides_in(self) -> BoxView | None:
+        """The box that the reader hides atoms in."""
+        if self.seat is None:
+            return None
+        return next((box for box in self.boxes if box.hider == self.seat), None)
+
+    @property
+    def has_hidden(self) -> bool:
+        """Whether the reader has no atoms left to hide."""
+        return self.hides_in is None or self.hides_in.filled
+
+    @property
+    def may_act(self) -> bool:
+        """Whether the reader may use a turn now."""
+        return self.seat in self.to_act
+
+    @property
+    def unused_ports(self) -> tuple[str, ...]:
+        """The ports of the reader's own box that show no mark yet."""
+        return self.own.unused_ports if self.own else ()
+
+    @property
+    def guesses_left(self) -> int:
+        """The reader's own guesses; 0 for a spectator."""
+        return self.own.guesses_left if self.own else 0
+
+    @property
+    def marker_count(self) -> int:
+        """How many markers stand on the reader's own box."""
+        return len(self.own.markers) if self.own else 0
+
+    @property
+    def atoms_wanted(self) -> str:
+        """How many atoms a box holds, as players read it: ``4`` or ``3-5``."""
+        return self.options.atoms
+
+    @property
+    def width(self) -> int:
+        """Cells across."""
+        return self.options.width
+
+    @property
+    def option_words(self) -> tuple[str, ...]:
+        """The options of the challenge, defaults left out."""
+        return describe(self.options)
+
+    @property
+    def examples(self) -> Examples:
+        """Texts that work in this position, for advice and refusals."""
+        own = self.own
+        return Examples(
+            self.options,
+            may_act=self.may_act,
+            has_hidden=self.has_hidden,
+            markers=own.markers if own else frozenset(),
+            unused_ports=self.unused_ports,
+        )
+
+
+def view_of(state: State, seat: Seat | None) -> View:
+    """What this seat may know; ``None`` = a spectator."""
+    over = state.outcome is not None
+    phase = "over" if over else "hiding" if hiding(state) else "playing"
+    boxes = tuple(
+        _box_view(state.options.board, Seat(solver), box, seat, over)
+        for solver, box in enumerate(state.boxes)
+    )
+    return View(seat, state.options, phase, boxes, tuple(sorted(to_act(state))), state.outcome)
+
+
+def _box_view(board: Geometry, solver: Seat, box: Box, reader: Seat | None, over: bool) -> BoxView:
+    knows_atoms = over or (reader is not None and reader == box.hider)
+    return BoxView(
+        seat=solver,
+        hider=box.hider,
+        board=board,
+        filled=box.atoms is not None,
+        guesses_left=box.guesses_left,
+        marks=box.marks,
+        markers=box.markers,
+        sealed=box.sealed if reader == solver else frozenset(),
+        atoms=box.atoms if knows_atoms else None,
+        opened=over,
+    )

@@ -1,0 +1,101 @@
+"""Structured log lines on stderr: time, level, room, event, key=value; never a secret."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import re
+import sys
+import traceback
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import TypeAlias
+
+from pbmserv.config import blank_passwords
+from pbmserv.errors import ServerFault
+
+_ExcInfo: TypeAlias = (
+    tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None] | None
+)
+
+_SECRET = re.compile(r"passw|passphrase|secret|seed|token|atoms", re.IGNORECASE)
+_PLAIN = re.compile(r"[A-Za-z0-9_.:/@+<>*,-]+")
+_LONGEST = 400
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class LineFormatter(logging.Formatter):
+    """Writes any record, ours or a library's, as one line of printable characters:
+    time, level, room, event, and each fact of ``extra={…}`` as ``key=value``.
+
+    A fact whose name speaks of a secret is written as ``***``.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        parts = [
+            moment.replace("+00:00", "Z"),
+            record.levelname.lower(),
+            record.name.removeprefix("pbmserv."),
+            _written(record.getMessage()),
+        ]
+        for key, value in vars(record).items():
+            if key not in _STANDARD:
+                parts.append(f"{key}={'***' if _SECRET.search(key) else _written(value)}")
+        if record.exc_info:
+            parts.append(_fault(record.exc_info))
+        return " ".join(parts)
+
+
+class _Stderr(logging.Handler):
+    """Writes to what `sys.stderr` is at that moment; a log nobody reads stops no game."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = self.format(record) + "\n"
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(line)
+
+
+def _written(value: object) -> str:
+    text = blank_passwords(value) if isinstance(value, str) and "://" in value else str(value)
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST - 1] + "…"
+    # JSON escapes every control character, line separator and lone surrogate.
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)
+
+
+def _fault(info: _ExcInfo) -> str:
+    """The exception's type and where it came from, innermost first.
+
+    Its text is left out unless it is ours or the system's: a library's text may
+    quote what it was given, and that may be a player's password.
+    """
+    if info is None or info[1] is None:
+        return "fault=unknown"
+    fault = info[1]
+    words = f"fault={type(fault).__name__}"
+    if isinstance(fault, ServerFault | OSError):
+        words += f" because={_written(str(fault))}"
+    frames = traceback.extract_tb(fault.__traceback__)[-6:]
+    places = " < ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in reversed(frames))
+    return f"{words} at={_written(places)}"
+
+
+def configure(level: int) -> None:
+    """Send our records from *level* (``logging.INFO`` …) to stderr, and
+    libraries' from WARNING: below that they quote mails and statements.
+
+    Calling it again replaces what an earlier call set up.
+    """
+    handler = _Stderr()
+    handler.setFormatter(LineFormatter())
+    root = logging.getLogger()
+    for old in [h for h in root.handlers if isinstance(h, _Stderr)]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.getLogger("pbmserv").setLevel(level)
+    # aiosmtpd sets its own logger to follow the root; uvicorn is kept quiet here too.
+    for name in ("mail.log", "mail.debug", "uvicorn", "sqlalchemy", "alembic", "asyncio"):
+        logging.getLogger(name).setLevel(logging.WARNING)

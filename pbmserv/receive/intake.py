@@ -1,0 +1,101 @@
+"""The way in: from an envelope to a mail that has been carried out, and the reply to say so."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import traceback
+from collections.abc import Collection
+
+from pbmserv.capability import House, Purpose
+from pbmserv.commands.reading import read
+from pbmserv.errors import MailError
+from pbmserv.receive.guards import wire_refusal
+from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.receive.message import read_mail
+from pbmserv.receive.reply import new_text
+from pbmserv.service.desk import Post
+from pbmserv.service.office import Office, TryLater
+
+log = logging.getLogger("pbmserv.receive")
+
+TAKEN = "250 2.0.0 taken, and carried out"
+TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"
+UNREADABLE = {
+    "no-from": "the mail has no From address",
+    "several-from": "the mail has several From headers",
+    "bad-from": "the From header must hold exactly one plain address",
+    "bad-header": "the headers are malformed",
+    "headers-too-long": "the headers are too long",
+    "too-many-parts": "the mail has too many parts",
+    "too-deep": "the mail's parts are nested too deeply",
+}
+
+_QUICK = 32_768
+"""Octets up to which a mail is read at once; larger ones are read beside the event loop."""
+
+
+class Intake:
+    """Reads mails and hands them to the office."""
+
+    def __init__(self, house: House, office: Office, games: Collection[str]) -> None:
+        self._house = house
+        self._office = office
+        self._games = games
+
+    async def take(self, envelope: Envelope) -> str:
+        """Take one mail; the SMTP reply comes back. 250 means: committed."""
+        try:
+            return await self._take(envelope)
+        except TryLater:
+            return TRY_LATER
+        except Exception:
+            log.exception("a mail could be neither carried out nor kept")
+            return TRY_LATER
+
+    async def _take(self, envelope: Envelope) -> str:
+        refusal = wire_refusal(envelope.raw)
+        if refusal is not None:
+            return refusal
+        try:
+            if len(envelope.raw) <= _QUICK:
+                post = self.read(envelope)
+            else:
+                post = await asyncio.to_thread(self.read, envelope)
+        except MailError as error:
+            return f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
+        except Exception:
+            log.exception("a mail could not be read; it is kept for the operator")
+            digest = hashlib.sha256(envelope.raw).hexdigest()
+            await self._office.keep(envelope, digest, traceback.format_exc(), "")
+            return TAKEN
+        mail = post.mail
+        if envelope.recipient.lower().startswith("postmaster@"):
+            await self._office.keep(envelope, mail.digest, "for the postmaster", "")
+        elif mail.automatic and not _robot_may_play(post, mail):
+            await self._office.ignore(envelope, mail.digest, mail.automatic)
+        else:
+            await self._office.take(post)
+        return TAKEN
+
+    def read(self, envelope: Envelope) -> Post:
+        """Read a mail.
+
+        Raises:
+            MailError: it cannot be read; the word says why.
+        """
+        mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
+        capability = self._house.capability(envelope.recipient)
+        text = new_text(mail.text)
+        reading = read(mail.subject, text, games=self._games, reply=capability is not None)
+        return Post(envelope, mail, text, reading, capability)
+
+
+def _robot_may_play(post: Post, mail: Mail) -> bool:
+    """A player's own program may answer a board letter although it says Auto-Submitted."""
+    return (
+        mail.only_auto_submitted
+        and post.capability is not None
+        and post.capability.purpose is Purpose.BOARD
+    )

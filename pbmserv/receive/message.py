@@ -1,0 +1,85 @@
+"""One mail from its octets to the `Mail` that the other rooms read."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+
+from pbmserv.errors import MailError
+from pbmserv.receive.address import one_mailbox
+from pbmserv.receive.body import body_text
+from pbmserv.receive.guards import automatic
+from pbmserv.receive.headers import Headers, first, one_line, read_headers, split_block
+from pbmserv.receive.mail import Envelope, Mail
+
+# Narrower than RFC 5322's msg-id, because it goes into the headers of our answers.
+_MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
+
+
+def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> Mail:
+    """Read one mail.
+
+    Args:
+        envelope: as it came in, with `wire_refusal` already asked.
+        host: what our own letters carry as ``X-Loop``.
+        is_ours: whether an address (domain in lower case) is one that we receive mail for.
+
+    Raises:
+        MailError: with one word as its text, and nothing else whatever the mail contains:
+            ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
+            ``headers-too-long``, ``too-many-parts``, ``too-deep``.
+    """
+    block, body = split_block(envelope.raw)
+    headers = read_headers(block)
+    sender = _sender(headers)
+    subject = one_line(first(headers, "subject"))
+    message_id = _message_id(headers)
+    text = body_text(headers, body)
+    verdict = automatic(
+        headers,
+        envelope_sender=envelope.sender,
+        sender=sender,
+        subject=subject,
+        host=host,
+        is_ours=is_ours,
+    )
+    if message_id:
+        digest = _digest("id", message_id, sender)
+    else:
+        digest = _digest("text", one_line(first(headers, "date")), subject, text, sender)
+    return Mail(
+        sender=sender,
+        message_id=message_id,
+        subject=subject,
+        text=text,
+        automatic=verdict.reason,
+        only_auto_submitted=verdict.only_auto_submitted,
+        digest=digest,
+    )
+
+
+def _sender(headers: Headers) -> str:
+    values = headers.get("from", ())
+    if not values:
+        raise MailError("no-from")
+    if len(values) > 1:
+        raise MailError("several-from")
+    if not values[0]:
+        raise MailError("no-from")
+    return one_mailbox(values[0])
+
+
+def _message_id(headers: Headers) -> str:
+    value = first(headers, "message-id")
+    return value if _MESSAGE_ID.fullmatch(value) else ""
+
+
+def _digest(*parts: str) -> str:
+    """SHA-256 over the parts, each with its length, so that no two lists look alike."""
+    return hashlib.sha256(
+        b"".join(
+            b"%d:%s" % (len(octets), octets)
+            for octets in (part.encode("utf-8", "replace") for part in parts)
+        )
+    ).hexdigest()

@@ -1,0 +1,210 @@
+"""Composes letters: a template folder and what it may say, to subject, text and HTML.
+
+Every letter is a folder under ``templates/letters`` with ``subject.j2``, ``body.txt.j2`` and
+``body.html.j2``. Bodies extend a layout and fill two blocks, ``headline`` (one line: what this
+letter is) and ``body``, so that a report can put several letters' bodies into one.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, Template
+from markupsafe import Markup
+
+from pbmserv.engine.referee import Position
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import Outcome, Seat
+from pbmserv.render.environment import environment
+
+WIDTH = 76
+"""Columns of a text letter (spec/mail.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardScene:
+    """A board as one reader may see it; the only thing a template learns about a game.
+
+    Attributes:
+        number: of the board.
+        names: userids by seat.
+        you: the reader's seat; ``None`` = a spectator.
+        view: the game's view for that seat.
+        events: one sentence for each thing that happened, oldest first.
+        waiting: userids of others whose turn it is.
+        your_turn: whether the reader may use a turn now.
+        moves: plies played.
+        outcome: how it ended, if it did.
+        options: canonical option words of the challenge.
+        rated: whether the result changes ratings.
+    """
+
+    number: int
+    game: AnyGame
+    names: tuple[str, ...]
+    you: Seat | None
+    view: Any
+    events: tuple[str, ...]
+    waiting: tuple[str, ...]
+    your_turn: bool
+    moves: int
+    outcome: Outcome | None
+    options: tuple[str, ...]
+    rated: bool
+
+    @property
+    def key(self) -> str:
+        """The game's key: its template folder and its word in commands."""
+        return self.game.info.key
+
+    @property
+    def title(self) -> str:
+        """The game's name for people."""
+        return self.game.info.title
+
+    @property
+    def players(self) -> str:
+        """The players in one phrase; the same in every letter, so subjects stay a thread."""
+        return " - ".join(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A letter's words."""
+
+    subject: str
+    text: str
+    html: str
+
+
+def board_scene(
+    position: Position,
+    *,
+    number: int,
+    names: tuple[str, ...],
+    options: tuple[str, ...],
+    rated: bool,
+    seat: Seat | None,
+    own_move: bool,
+) -> BoardScene:
+    """What *seat* may see of a position.
+
+    With *own_move* the events are what the last ply did; else all since the seat's last turn.
+    """
+    game, state = position.game, position.state
+    steps = [position] if own_move and position.ply else position.since(seat)
+    to_act = game.to_act(state)
+    return BoardScene(
+        number=number,
+        game=game,
+        names=names,
+        you=seat,
+        view=game.view(state, seat),
+        events=tuple(s for step in steps for s in _sentences(step, names, seat)),
+        waiting=tuple(names[s] for s in sorted(to_act) if s != seat),
+        your_turn=seat in to_act,
+        moves=position.number,
+        outcome=game.outcome(state),
+        options=options,
+        rated=rated,
+    )
+
+
+def _sentences(position: Position, names: Sequence[str], seat: Seat | None) -> list[str]:
+    template = _environment().get_template(f"games/{position.game.info.key}/notes.j2")
+    return [
+        template.render(note=note, names=names, you=seat).strip()
+        for note in position.step.notes
+        if note.audience is None or seat in note.audience
+    ]
+
+
+def compose(letter: str, values: Mapping[str, Any]) -> Composed:
+    """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
+    templates = _environment()
+    folder = f"letters/{letter}"
+    return Composed(
+        " ".join(templates.get_template(f"{folder}/subject.j2").render(values).split()),
+        templates.get_template(f"{folder}/body.txt.j2").render(values),
+        templates.get_template(f"{folder}/body.html.j2").render(values),
+    )
+
+
+def excerpt(letter: str, values: Mapping[str, Any]) -> Composed:
+    """Headline and body of a letter without its frame, to stand in a report."""
+    folder = f"letters/{letter}"
+    text = _environment().get_template(f"{folder}/body.txt.j2")
+    html = _environment().get_template(f"{folder}/body.html.j2")
+    return Composed(
+        _block(text, "headline", values).strip(),
+        _block(text, "body", values).strip("\n") + "\n",
+        Markup(_block(html, "body", values)),  # noqa: S704 - made by our autoescaping template
+    )
+
+
+def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:
+    return "".join(template.blocks[name](template.new_context(dict(values))))
+
+
+def page(template: str, values: Mapping[str, Any]) -> str:
+    """A page of text, such as help."""
+    return _environment().get_template(template).render(values).strip("\n")
+
+
+def why(refusal: Mapping[str, Any]) -> str:
+    """The sentence of a refusal: a game's own where its code begins with the game's key."""
+    templates = _environment()
+    game, dot, _ = str(refusal["code"]).partition(".")
+    path = f"games/{game}/refusals.j2" if dot else "refusals.j2"
+    return " ".join(templates.get_template(path).render(refusal=refusal).split())
+
+
+def marked(headline: str) -> str:
+    """The first line of a letter, with the words that end the reading of a reply.
+
+    Both stand in one line, so that a reply that quotes us without quote marks leaves neither.
+    """
+    line = f"{' '.join(headline.split())}  -- Reply above this line --"
+    return line if len(line) <= WIDTH else f"-- Reply above this line --\n{headline.strip()}"
+
+
+def said(words: str, indent: str = "  ") -> str:
+    """A person's words, indented and wrapped, their own line breaks kept."""
+    lines = []
+    for line in words.splitlines():
+        wrapped = textwrap.wrap(line, WIDTH - len(indent), break_on_hyphens=False)
+        lines += [indent + part for part in wrapped] or [""]
+    return "\n".join(lines)
+
+
+def sentence(words: str, indent: str = "", hanging: str = "") -> str:
+    """A sentence of ours wrapped to the letter's width."""
+    return textwrap.fill(
+        " ".join(words.split()),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=hanging,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def listing(words: Sequence[str], last: str = "and") -> str:
+    """``a, b and c``"""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+@cache
+def _environment() -> Environment:
+    templates = environment().overlay()
+    templates.filters["marked"] = marked
+    templates.filters["said"] = said
+    templates.filters["sentence"] = sentence
+    templates.filters["listing"] = listing
+    return templates

@@ -1,0 +1,319 @@
+"""Turns the headers and the two bodies of one letter into the bytes that travel.
+
+The stdlib's `EmailMessage` takes over a millisecond for this, so the mail is
+joined from strings here; what keeps that safe is that every variable part goes
+through one of the checked writers below. Nothing here knows the time or draws
+a random number: the same letter is always the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from hashlib import sha256
+from typing import Literal
+
+from pbmserv.errors import ServerFault
+
+#: RFC 5322, 2.1.1: octets in a line without its CRLF.
+_LONGEST_LINE = 998
+#: Header texts of ours stay below this, so that name and brackets still fit.
+_LONGEST_VALUE = 900
+#: RFC 2045, 6.7 (5).
+_LONGEST_QUOTED_LINE = 76
+#: RFC 2047, 2 allows 75; with 64 the line `Subject: …` keeps below 76 as well.
+_LONGEST_ENCODED_WORD = 64
+
+# C0, DEL, C1 and the two Unicode line ends: none of them may reach a header.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# All that may stand in a 7bit body: RFC 5322 forbids NUL and bare CR, and a
+# terminal would act upon the other controls.
+_PLAIN_OCTETS = bytes((0x09, 0x0A, *range(0x20, 0x7F)))
+
+# Non-ASCII by RFC 6532, 3.2; lone surrogates are no characters.
+_ATEXT = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a1-\ud7ff\ue000-\U0010ffff-"
+_DOMAIN = rf"[{_ATEXT}]+(?:\.[{_ATEXT}]+)*|\[[\x21-\x5a\x5e-\x7e]+\]"
+_ADDRESS = re.compile(
+    rf"(?:[{_ATEXT}]+(?:\.[{_ATEXT}]+)*"
+    r'|"(?:[^"\\\ud800-\udfff]|\\[ -~])*"'
+    rf"|(?P<dots>[{_ATEXT}.]+))@(?P<domain>{_DOMAIN})"
+)
+_MESSAGE_ID = re.compile(rf"<[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}>")
+_TOKEN = re.compile(rf"[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}")
+_PHRASE = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+
+_QUOTED = {code: f"={code:02X}" for code in range(256)}
+# RFC 2047, 5 (3): the only characters that are safe in a phrase as well.
+_ENCODED_WORD_PLAIN = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headers:
+    """All that varies in a letter's header.
+
+    Attributes:
+        from_name: display name of the sender, any text, ``""`` for none.
+        from_addr, to, reply_to: one bare address each.
+        subject: any text; it is made one line.
+        message_id: ours, with its angle brackets; also decides the boundary.
+        in_reply_to: a message id with its angle brackets, ``None`` or ``""`` for none.
+        references: message ids of the thread, oldest first.
+        date: aware; written in UTC.
+        x_loop: by what we know our own letters if they come back; one word.
+        list_id: the identifier of RFC 2919 without angle brackets.
+        list_unsubscribe: a ``mailto:`` or ``https:`` URL, ``None`` for none; for
+            ``https:`` the one-click header of RFC 8058 is added.
+        auto_submitted: RFC 3834, 5: ``auto-replied`` for an answer to a mail.
+        feedback_id: for the feedback loops of large providers, ``None`` for none.
+    """
+
+    from_name: str
+    from_addr: str
+    to: str
+    reply_to: str
+    subject: str
+    message_id: str
+    in_reply_to: str | None
+    references: tuple[str, ...]
+    date: datetime
+    x_loop: str
+    list_id: str
+    list_unsubscribe: str | None
+    auto_submitted: Literal["auto-replied", "auto-generated"]
+    feedback_id: str | None
+
+
+def build(headers: Headers, text: str, html: str) -> bytes:
+    """The mail as bytes with CRLF line ends, no line over 998 octets.
+
+    Args:
+        headers: see there.
+        text: the plain body, LF (or CRLF) line ends; arrives unchanged, with
+            its trailing blanks and with or without a last line end.
+        html: the HTML body, or ``""`` for a letter of plain text alone (an
+            empty alternative would show as an empty letter).
+
+    Raises:
+        ServerFault: an address, our id or another word of the header is not
+            one, or an id anywhere holds a control character.
+    """
+    lines = _header_lines(headers)
+    plain_part = _part("plain", text)
+    if not html:
+        return f"{lines}{plain_part}".encode()
+    html_part = _part("html", html)
+    boundary = _boundary(headers.message_id, plain_part, html_part)
+    return (
+        f'{lines}Content-Type: multipart/alternative; boundary="{boundary}"\r\n\r\n'
+        f"--{boundary}\r\n{plain_part}\r\n"
+        f"--{boundary}\r\n{html_part}\r\n"
+        f"--{boundary}--\r\n"
+    ).encode()
+
+
+def _header_lines(headers: Headers) -> str:
+    """Every header but those that describe the body."""
+    if headers.date.tzinfo is None:
+        raise ServerFault("the date of a letter has no time zone")
+    message_id = headers.message_id
+    if not _MESSAGE_ID.fullmatch(message_id):
+        raise ServerFault(f"not a message id: {message_id!r}")
+    lines = [
+        f"Date: {format_datetime(headers.date.astimezone(UTC))}",
+        f"From: {_mailbox(headers.from_name, headers.from_addr)}",
+        f"To: {_address(headers.to)}",
+        f"Reply-To: {_address(headers.reply_to)}",
+        f"Subject: {_unstructured(headers.subject)}",
+        f"Message-ID: {message_id}",
+    ]
+    if headers.in_reply_to and (answered := _thread_ids((headers.in_reply_to,))):
+        lines.append(f"In-Reply-To: {answered}")
+    if headers.references and (thread := _thread_ids(headers.references)):
+        lines.append(f"References: {thread}")
+    lines += (
+        f"Auto-Submitted: {_word(headers.auto_submitted)}",
+        "X-Auto-Response-Suppress: All",
+        f"X-Loop: {_word(headers.x_loop)}",
+        f"List-Id: <{_word(headers.list_id)}>",
+    )
+    if headers.list_unsubscribe:
+        lines += _unsubscribe(headers.list_unsubscribe)
+    if headers.feedback_id:
+        lines.append(f"Feedback-ID: {_word(headers.feedback_id)}")
+    lines.append("MIME-Version: 1.0\r\n")
+    return "\r\n".join(lines)
+
+
+def _word(text: str) -> str:
+    """A header word of ours: printable ASCII without blanks and angle brackets."""
+    if not _TOKEN.fullmatch(text):
+        raise ServerFault(f"not fit for a mail header: {text!r}")
+    return text
+
+
+def _unsubscribe(url: str) -> tuple[str, ...]:
+    if url.startswith("https:"):
+        # RFC 8058, 3.1: both headers, and only where a POST can be taken.
+        return (
+            f"List-Unsubscribe: <{_word(url)}>",
+            "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+        )
+    if url.startswith("mailto:"):
+        return (f"List-Unsubscribe: <{_word(url)}>",)
+    raise ServerFault("List-Unsubscribe needs a mailto: or https: address")
+
+
+def _thread_ids(ids: tuple[str, ...]) -> str:
+    """Message ids, one on each line, so that folding never cuts into one.
+
+    Ids of strangers come back here. One that is no id by RFC 5322, 3.6.4 (bare
+    words, blanks, 2 kB long: all seen) is left out: a thread that breaks is a
+    smaller evil than a player who is never answered.
+    """
+    for one in ids:
+        if _CONTROL.search(one):
+            raise ServerFault(f"control character in a message id: {one!r}")
+    return "\r\n ".join(one for one in ids if _MESSAGE_ID.fullmatch(one))
+
+
+def _address(address: str) -> str:
+    """One address as RFC 5322, 3.4.1 (and RFC 6532 for other scripts) writes it."""
+    match = _ADDRESS.fullmatch(address)
+    if match is None or len(address) > 320 or _CONTROL.search(address):
+        raise ServerFault(f"not a mail address: {address!r}")
+    if match["dots"]:
+        # Some providers gave out `name.@…`; in a header that needs quotes.
+        return f'"{match["dots"]}"@{match["domain"]}'
+    return address
+
+
+def _mailbox(name: str, address: str) -> str:
+    shown = _one_line(name)
+    if not shown:
+        return _address(address)
+    if _needs_encoding(shown):
+        return f"{_encoded_words(shown)}\r\n <{_address(address)}>"
+    if not _PHRASE.fullmatch(shown):
+        escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
+        shown = f'"{escaped}"'
+    return f"{shown} <{_address(address)}>"
+
+
+def _unstructured(text: str) -> str:
+    shown = _one_line(text)
+    return _encoded_words(shown) if _needs_encoding(shown) else shown
+
+
+def _one_line(text: str) -> str:
+    """A display text without line ends and other control characters."""
+    return _CONTROL.sub(" ", text).strip()
+
+
+def _needs_encoding(shown: str) -> bool:
+    """Whether a header text cannot stand as it is.
+
+    `=?` would be read as the start of an encoded word. A long text is encoded
+    because encoded words may be folded anywhere, also where there is no blank.
+    """
+    return not shown.isascii() or "=?" in shown or len(shown) > _LONGEST_VALUE // 2
+
+
+def _encoded_words(shown: str) -> str:
+    """RFC 2047 encoded words, one on each line, no character cut in two."""
+    room = _LONGEST_ENCODED_WORD - len("=?utf-8?q??=")
+    words: list[str] = []
+    word = ""
+    for character in shown:
+        if character in _ENCODED_WORD_PLAIN:
+            quoted = character
+        elif character == " ":
+            quoted = "_"
+        else:
+            quoted = "".join(map(_QUOTED.__getitem__, character.encode("utf-8", "replace")))
+        if len(word) + len(quoted) > room:
+            words.append(word)
+            word = ""
+        word += quoted
+    words.append(word)
+    return "\r\n ".join(f"=?utf-8?q?{word}?=" for word in words)
+
+
+def _part(subtype: str, body: str) -> str:
+    """One body with the headers that describe it."""
+    if "\r" in body:
+        # A bare CR in a mail is how messages are smuggled; it ends a line here.
+        body = body.replace("\r\n", "\n").replace("\r", "\n")
+    if _travels_as_it_is(body):
+        return (
+            f"Content-Type: text/{subtype}; charset=us-ascii\r\n"
+            "Content-Transfer-Encoding: 7bit\r\n\r\n"
+        ) + body.replace("\n", "\r\n")
+    return (
+        f"Content-Type: text/{subtype}; charset=utf-8\r\n"
+        "Content-Transfer-Encoding: quoted-printable\r\n\r\n"
+    ) + _quoted_printable(body)
+
+
+def _travels_as_it_is(body: str) -> bool:
+    """Whether 7bit will do.
+
+    Boards end in blanks, and a few old gateways strip those from 7bit lines.
+    They stay 7bit nevertheless: a stripped blank at the end of a line changes
+    nothing that can be seen, while `=20` at the end of every board line would
+    spoil the mail for those who read it raw or with a small script. A line that
+    begins with `From ` is another matter: mbox stores write `>From ` for good.
+    """
+    return (
+        body.isascii()
+        and not body.encode("ascii").translate(None, _PLAIN_OCTETS)
+        and "\nFrom " not in body
+        and not body.startswith("From ")
+        and max(map(len, body.split("\n"))) <= _LONGEST_LINE
+    )
+
+
+def _quoted_printable(body: str) -> str:
+    """RFC 2045, 6.7 with CRLF, of the body's UTF-8."""
+    octets = body.encode("utf-8", "replace").replace(b"=", b"=3D")
+    # A text uses few different octets that need quoting; replacing each of them
+    # is five times faster than a table looked up for every character.
+    for code in set(octets.translate(None, _PLAIN_OCTETS)):
+        octets = octets.replace(bytes((code,)), _QUOTED[code].encode())
+    return "\r\n".join(map(_quoted_line, octets.decode("ascii").split("\n")))
+
+
+def _quoted_line(line: str) -> str:
+    """One line: its last blank quoted, soft breaks where it is too long."""
+    if line.endswith((" ", "\t")):
+        line = line[:-1] + _QUOTED[ord(line[-1])]
+    pieces: list[str] = []
+    line = _safe_start(line)
+    while len(line) > _LONGEST_QUOTED_LINE:
+        cut = _LONGEST_QUOTED_LINE - 1
+        if "=" in line[cut - 2 : cut]:
+            cut = line.rindex("=", 0, cut)
+        pieces.append(line[:cut] + "=")
+        line = _safe_start(line[cut:])
+    pieces.append(line)
+    return "\r\n".join(pieces)
+
+
+def _safe_start(line: str) -> str:
+    """The line with a first character that neither mbox nor SMTP takes for its own."""
+    if line.startswith(("From ", ".")):
+        return _QUOTED[ord(line[0])] + line[1:]
+    return line
+
+
+def _boundary(message_id: str, *parts: str) -> str:
+    """A delimiter that is the same for the same letter and occurs in no part."""
+    seed = message_id
+    while True:
+        boundary = f"=-{sha256(seed.encode()).hexdigest()[:32]}"
+        if not any(boundary in part for part in parts):
+            return boundary
+        seed = boundary

@@ -1,0 +1,225 @@
+"""Makes a letter's bytes from its row in the outbox: a pure function of the record.
+
+The row says which letter, to whom, of which board at which ply; everything else is in the
+board's record or in the row's words. Retries repeat the kept bytes, never this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.capability import Capability, House, Purpose
+from pbmserv.commands.help import topic
+from pbmserv.engine.referee import Position
+from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Seat
+from pbmserv.errors import ServerFault
+from pbmserv.render.letters import (
+    BoardScene,
+    Composed,
+    board_scene,
+    compose,
+    excerpt,
+    page,
+    why,
+)
+from pbmserv.render.mime import Headers, build
+from pbmserv.store import boards, players
+from pbmserv.store.boards import BoardRow
+from pbmserv.store.outbox import QueuedLetter
+from pbmserv.store.positions import Positions
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """Composes letters from the records that *positions* replays.
+
+    Attributes:
+        web_url: base of links, "" when there are no pages.
+    """
+
+    house: House
+    registry: Registry
+    positions: Positions
+    web_url: str
+
+    def bytes_of(self, connection: Connection, row: QueuedLetter) -> bytes:
+        """The mail, ready for the relay.
+
+        Raises:
+            ServerFault: the row speaks of something that is not there.
+        """
+        seen = self._seen(connection, row.board_id, row.ply, row.seat)
+        values = self._values(connection, row, seen)
+        composed = compose(row.letter, values)
+        root = self._thread_root(row, seen)
+        references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
+        headers = Headers(
+            from_name="pbmserv",
+            from_addr=self.house.address,
+            to=row.recipient,
+            reply_to=self._reply_to(connection, row, seen),
+            subject=composed.subject,
+            message_id=row.message_id,
+            in_reply_to=row.in_reply_to or root,
+            references=references,
+            date=row.created_at,
+            x_loop=self.house.address,
+            list_id=f"{self.house.local}.{self.house.domain}",
+            list_unsubscribe=None,
+            auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
+            feedback_id=None,
+        )
+        return build(headers, composed.text, composed.html)
+
+    # -- what the templates may say ------------------------------------------------------
+
+    def _values(
+        self, connection: Connection, row: QueuedLetter, seen: _Seen | None
+    ) -> dict[str, Any]:
+        userid = ""
+        if row.player_id is not None:
+            userid = players.userids(connection, [row.player_id]).get(row.player_id, "")
+        values = self._part_values(row.letter, row.words, seen, userid)
+        if row.letter == "report":
+            lines = [self._line(connection, line, userid) for line in row.words["lines"]]
+            values["lines"] = lines
+            values["done"] = sum(line["status"] == "done" for line in lines)
+        return values
+
+    def _line(self, connection: Connection, line: Mapping[str, Any], userid: str) -> dict[str, Any]:
+        return {
+            "echo": line["echo"],
+            "status": line["status"],
+            "parts": [self._excerpt(connection, part, userid) for part in line["parts"]],
+        }
+
+    def _excerpt(self, connection: Connection, part: Mapping[str, Any], userid: str) -> Composed:
+        seen = self._seen(connection, part["board"], part["ply"], part["seat"])
+        values = self._part_values(part["letter"], part["words"], seen, userid)
+        return excerpt(part["letter"], values)
+
+    def _part_values(
+        self, letter: str, words: Mapping[str, Any], seen: _Seen | None, userid: str
+    ) -> dict[str, Any]:
+        scene = seen.scene(words) if seen else None
+        values: dict[str, Any] = {
+            "house": self.house.address,
+            "userid": userid,
+            "words": words,
+            "scene": scene,
+            "others": [name for name in seen.board.names if name != userid] if seen else [],
+            "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
+        }
+        if letter == "refusal":
+            values["why"] = why(words["refusal"])
+        elif letter == "confirm":
+            token = self.house.ring.token(_confirmation(words))
+            values["link"] = f"{self.web_url}/confirm/{token}" if self.web_url else ""
+        elif letter == "list":
+            values["games"] = [self.registry.newest(key).info for key in words["games"]]
+        elif letter == "help":
+            values["topic"] = " ".join(words["subjects"])
+            values["pages"] = self._help(words["subjects"])
+        return values
+
+    def _help(self, subjects: Sequence[str]) -> list[str]:
+        """One page for all words together (``change password``), else one for each."""
+        games = {game.info.key: game.info for game in self.registry}
+        topics = [topic(" ".join(subjects), games)]
+        if not topics[0].known and len(subjects) > 1:
+            topics = [topic(subject, games) for subject in subjects]
+        return [
+            page(
+                found.template,
+                {**found.values, "house": self.house.address, "info": games.get(found.subject)},
+            )
+            for found in topics
+        ]
+
+    def _seen(
+        self, connection: Connection, board_id: int | None, ply: int | None, seat: int | None
+    ) -> _Seen | None:
+        if board_id is None:
+            return None
+        board = boards.load(connection, board_id)
+        if board is None:
+            raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
+        newest = self.positions.newest(connection, board)
+        self.positions.remember(board_id, newest)
+        position = newest if ply is None else newest.at(ply)
+        return _Seen(board, position, None if seat is None else Seat(seat))
+
+    # -- where it belongs ------------------------------------------------------------------
+
+    def _thread_root(self, row: QueuedLetter, seen: _Seen | None) -> str:
+        """The first letter of this board to this seat, unless this is it."""
+        if seen is None or seen.seat is None:
+            return ""
+        root = f"<{seen.board.id}.0.{seen.seat}.{seen.board.thread}@{self.house.domain}>"
+        return "" if root == row.message_id else root
+
+    def _reply_to(self, connection: Connection, row: QueuedLetter, seen: _Seen | None) -> str:
+        """The address whose mails say by themselves who speaks and of what."""
+        if row.letter == "confirm":
+            return self.house.reply_address(_confirmation(row.words))
+        if row.player_id is None:
+            return self.house.address
+        player = players.by_id(connection, row.player_id)
+        if player is None:
+            return self.house.address
+        purpose, about, number = Purpose.PLAYER, 0, 0
+        if row.letter == "reset":
+            purpose, number = Purpose.RESET, row.words["mark"]
+        elif row.letter == "message":
+            purpose, about = Purpose.MESSAGE, row.words["peer"]
+        else:
+            shown = seen or self._only_board(connection, row)
+            if shown is not None and shown.seat is not None:
+                purpose, about, number = Purpose.BOARD, shown.board.id, shown.turn
+        return self.house.reply_address(
+            Capability(purpose, player.id, about, number, player.reply_epoch)
+        )
+
+    def _only_board(self, connection: Connection, row: QueuedLetter) -> _Seen | None:
+        """The board of a report that shows just one, so that a reply can go on with it."""
+        parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
+        if len({part["board"] for part in parts}) != 1:
+            return None
+        last = parts[-1]
+        return self._seen(connection, last["board"], last["ply"], last["seat"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A board at a ply, through somebody's eyes."""
+
+    board: BoardRow
+    position: Position
+    seat: Seat | None
+
+    @property
+    def turn(self) -> int:
+        """The turn that a reply to this letter is meant for."""
+        assert self.seat is not None
+        return self.position.game.turn(self.position.state, self.seat)
+
+    def scene(self, words: Mapping[str, Any]) -> BoardScene:
+        """What the reader may see."""
+        return board_scene(
+            self.position,
+            number=self.board.id,
+            names=self.board.names,
+            options=self.board.options,
+            rated=self.board.rated,
+            seat=self.seat,
+            own_move=words.get("event") == "moved",
+        )
+
+
+def _confirmation(words: Mapping[str, Any]) -> Capability:
+    return Capability(Purpose.CONFIRM, about=words["signup"])

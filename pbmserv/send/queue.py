@@ -1,0 +1,92 @@
+"""The outbox in the database, as the sender needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.send.composing import Composer
+from pbmserv.send.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
+from pbmserv.send.relay import OutgoingLetter
+from pbmserv.store import outbox
+from pbmserv.store.outbox import QueuedLetter
+from pbmserv.store.session import Database
+from pbmserv.store.writer import Writer
+
+LEASE = timedelta(minutes=5)
+"""How long a claimed letter is one worker's own; a worker that died gives it back after that."""
+
+
+class DatabaseOutbox:
+    """Claims, renders and settles rows of the outbox; every change goes through the writer."""
+
+    def __init__(
+        self, database: Database, writer: Writer, composer: Composer, clock: Clock
+    ) -> None:
+        self._database = database
+        self._writer = writer
+        self._composer = composer
+        self._clock = clock
+        self._claimed: dict[int, QueuedLetter] = {}
+
+    def claim(self, limit: int) -> Sequence[ClaimedLetter]:
+        """Take due letters; see the port."""
+        now = self._clock.now()
+        rows = self._writer.submit(
+            partial(outbox.claim, now=now, until=now + LEASE, most=limit)
+        ).result()
+        for row in rows:
+            if row.raw is None:
+                self._claimed[row.id] = row
+        return [
+            ClaimedLetter(
+                row.id,
+                row.attempts,
+                row.created_at,
+                None if row.raw is None else self._outgoing(row, row.raw),
+            )
+            for row in rows
+        ]
+
+    def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
+        """Render claimed letters and keep the bytes; see the port."""
+        made: dict[int, bytes] = {}
+        with self._database.reading.connect() as connection:
+            for letter_id in ids:
+                made[letter_id] = self._composer.bytes_of(connection, self._claimed[letter_id])
+        self._writer.submit(partial(outbox.keep, made=made)).result()
+        return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
+
+    def settle(self, results: Sequence[Result]) -> None:
+        """Write down what became of letters; see the port."""
+        for result in results:
+            self._claimed.pop(result.id, None)
+        self._writer.submit(partial(self._settle, results)).result()
+
+    def next_due(self) -> datetime | None:
+        """When the next letter is due; see the port."""
+        with self._database.reading.connect() as connection:
+            return outbox.next_due(connection)
+
+    def _settle(self, results: Sequence[Result], connection: Connection) -> None:
+        sent = [result.id for result in results if isinstance(result, Sent)]
+        later = [(r.id, r.at, r.error) for r in results if isinstance(r, Later)]
+        untried = [(r.id, r.at) for r in results if isinstance(r, Untried)]
+        failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
+        if sent:
+            outbox.sent(connection, sent, self._clock.now())
+        if later:
+            outbox.later(connection, later)
+        if untried:
+            outbox.release(connection, untried)
+        if failed:
+            outbox.failed(connection, failed)
+
+    def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
+        return OutgoingLetter(
+            row.id, row.message_id, self._composer.house.address, row.recipient, raw
+        )

@@ -1,0 +1,242 @@
+"""The threads that take due letters out of the outbox and hand them to the relay."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from time import monotonic
+
+from pbmserv.clock import Clock
+from pbmserv.errors import RelayDown, RelayPermanent, RelayTemporary, ServerFault
+from pbmserv.send.breaker import Breaker
+from pbmserv.send.outbox import (
+    ClaimedLetter,
+    Failed,
+    Later,
+    Outbox,
+    Result,
+    Sent,
+    Untried,
+)
+from pbmserv.send.relay import OutgoingLetter, Relay
+from pbmserv.send.retry import LIFETIME, delay
+
+__all__ = ["ClaimedLetter", "Failed", "Later", "Outbox", "Result", "Sender", "Sent", "Untried"]
+
+#: Claiming pays in batches of 20 to 100.
+BATCH = 50
+#: After this time no further letter of a batch is begun, so that all are settled
+#: before their lease ends; leases of five minutes and more are safe.
+BATCH_TIME = timedelta(minutes=3)
+#: Longest pause after the outbox itself failed (database gone).
+_TROUBLE_PAUSE_S = 5.0
+_SHORTEST_PAUSE_S = 0.05
+
+_log = logging.getLogger("pbmserv.send")
+
+
+class Sender:
+    """Sends what is due; `start`, then `wake` whenever letters were queued, then `stop`.
+
+    Nothing is lost when it dies: letters that were claimed and not settled
+    become due again when their lease ends, and go out with the same Message-ID.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        relay: Relay,
+        clock: Clock,
+        jitter: Callable[[], float],
+        *,
+        threads: int,
+        poll_s: float,
+    ) -> None:
+        """
+        Args:
+            outbox: the queue.
+            relay: where letters go; the caller closes it after `stop`.
+            clock: tells what is due.
+            jitter: draws 0 ≤ x < 1, see `retry.delay`.
+            threads: how many letters are under way at once (≥ 1).
+            poll_s: longest pause in seconds between two looks into the outbox:
+                30 where every change is told by `wake`, 1 where other
+                processes queue letters, too.
+        """
+        self._outbox = outbox
+        self._relay = relay
+        self._clock = clock
+        self._jitter = jitter
+        self._poll_s = poll_s
+        self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
+        self._breaker = Breaker()
+        self._stopping = threading.Event()
+        self._woken = False
+        self._bell = threading.Condition()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"sender-{n}", daemon=True)
+            for n in range(1, threads + 1)
+        ]
+
+    def start(self) -> None:
+        """Begin to send."""
+        for thread in self._threads:
+            thread.start()
+
+    def wake(self) -> None:
+        """Look into the outbox now; cheap, from any thread."""
+        with self._bell:
+            self._woken = True
+            self._bell.notify()
+
+    def stop(self, timeout: float) -> bool:
+        """Finish the letters in hand and end; at once when idle.
+
+        Returns:
+            Whether all threads ended within *timeout* seconds.
+        """
+        with self._bell:
+            self._stopping.set()
+            self._bell.notify_all()
+        end = monotonic() + timeout
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(max(0.0, end - monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if not self._send_batch():
+                    self._rest()
+            except Exception:  # noqa: BLE001 - the thread must outlive whatever the outbox does
+                _log.exception("the outbox failed; next look in %s s", self._trouble_s)
+                self._stopping.wait(self._trouble_s)
+
+    def _rest(self) -> None:
+        """Wait for `wake`, the next due letter, or the poll interval."""
+        due = self._outbox.next_due()
+        trial = self._breaker.next_trial()
+        if due is not None and trial is not None:
+            due = max(due, trial)
+        pause = self._poll_s
+        if due is not None:
+            # What is due and cannot be claimed is in another's hands: no spinning.
+            wait = (due - self._clock.now()).total_seconds()
+            pause = min(pause, max(_SHORTEST_PAUSE_S, wait))
+        with self._bell:
+            if not self._woken and not self._stopping.is_set():
+                self._bell.wait(pause)
+            self._woken = False
+
+    def _send_batch(self) -> bool:
+        """Claim, send and settle one batch; whether there was any letter."""
+        now = self._clock.now()
+        allowed = self._breaker.allowance(now, BATCH)
+        if not allowed:
+            return False
+        is_trial = allowed < BATCH
+        claimed = self._outbox.claim(allowed)
+        if not claimed:
+            if is_trial:
+                self._breaker.untried(now)
+            return False
+        if len(claimed) == BATCH:
+            self.wake()  # there may be more: another thread can begin on it
+        results: list[Result] = []
+        letters = self._prepared(claimed, results)
+        results.extend(
+            self._attempt(row, letters[row.id], now, is_trial=is_trial)
+            for row in claimed
+            if row.id in letters
+        )
+        self._settle(results)
+        return True
+
+    def _prepared(
+        self, claimed: Sequence[ClaimedLetter], results: list[Result]
+    ) -> dict[int, OutgoingLetter]:
+        """The letters that can be sent, by id; what became of the others goes to *results*."""
+        letters = {row.id: row.letter for row in claimed if row.letter is not None}
+        unmade = [row for row in claimed if row.letter is None]
+        if not unmade:
+            return letters
+        try:
+            made = self._outbox.prepare([row.id for row in unmade])
+        except Exception:  # noqa: BLE001 - which letter it was shows below
+            _log.warning("a letter of %d could not be made; trying each alone", len(unmade))
+        else:
+            return letters | {letter.id: letter for letter in made}
+        for row in unmade:
+            try:
+                letters |= {letter.id: letter for letter in self._outbox.prepare([row.id])}
+            except ServerFault as fault:
+                _log.exception("letter %d cannot be made", row.id)
+                results.append(Failed(row.id, f"our fault: {fault}"))
+            except Exception as error:  # noqa: BLE001 - one letter must not stop the others
+                # A bug that the next version mends, or the database went away:
+                # neither is a reason to lose the letter.
+                _log.exception("letter %d could not be made", row.id)
+                results.append(self._again(row, f"not made: {type(error).__name__}"))
+        return letters
+
+    def _attempt(
+        self, row: ClaimedLetter, letter: OutgoingLetter, begun: datetime, *, is_trial: bool
+    ) -> Result:
+        """Try to hand over one letter, unless this is no time to."""
+        now = self._clock.now()
+        trial_at = self._breaker.next_trial()
+        if trial_at is not None and not is_trial:
+            return Untried(row.id, max(now, trial_at))
+        if self._stopping.is_set() or now >= begun + BATCH_TIME:
+            return Untried(row.id, now)
+        try:
+            self._relay.deliver(letter)
+        except RelayDown as down:
+            if self._breaker.failed(now):
+                _log.error("the relay is down, letters wait: %s", down)
+            return self._again(row, str(down))
+        except RelayTemporary as refusal:
+            self._answered()
+            return self._again(row, str(refusal))
+        except RelayPermanent as refusal:
+            self._answered()
+            _log.warning("letter %d was refused for good: %s", row.id, refusal)
+            return Failed(row.id, str(refusal))
+        except Exception as error:  # noqa: BLE001 - one letter must not stop the others
+            _log.exception("letter %d: the relay broke down in an unknown way", row.id)
+            return self._again(row, type(error).__name__)
+        self._answered()
+        _log.debug("letter %d sent", row.id)
+        return Sent(row.id)
+
+    def _answered(self) -> None:
+        if self._breaker.answered():
+            _log.info("the relay answers again")
+
+    def _again(self, row: ClaimedLetter, error: str) -> Later | Failed:
+        """Later, or never if the letter is too old."""
+        now = self._clock.now()
+        wait = delay(row.attempts + 1, now - row.created_at, self._jitter())
+        if wait is None:
+            _log.warning("letter %d is given up: %s", row.id, error)
+            return Failed(row.id, f"given up after {LIFETIME.days} days: {error}")
+        _log.info("letter %d waits %s: %s", row.id, wait, error)
+        return Later(row.id, now + wait, error)
+
+    def _settle(self, results: Sequence[Result]) -> None:
+        """Write the results down, however long the database is away.
+
+        Forgetting them would send every letter of the batch twice.
+        """
+        while True:
+            try:
+                self._outbox.settle(results)
+            except Exception:  # noqa: BLE001 - whatever ails the database, the results are kept
+                _log.exception("%d letters could not be settled", len(results))
+                if self._stopping.wait(self._trouble_s):
+                    return
+            else:
+                return

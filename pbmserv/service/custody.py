@@ -1,0 +1,127 @@
+"""Mails that were kept because our own code failed on them: list, show and retry."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pbmserv.commands.model import Secret
+from pbmserv.errors import MailError
+from pbmserv.receive.mail import Envelope
+from pbmserv.service.desk import Post
+from pbmserv.store import inbox
+from pbmserv.store.inbox import Received
+from pbmserv.store.session import Database
+
+BLANK = "***"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMail:
+    """A kept mail in a list; `subject` is its first command, passwords blanked."""
+
+    id: int
+    received_at: datetime
+    sender: str
+    recipient: str
+    subject: str
+    error: str
+
+
+class Custody:
+    """The operator's view of kept mails.
+
+    Args:
+        read: reads an envelope, as the way in does.
+        retry: carries a read mail out again; True when it was still kept.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        read: Callable[[Envelope], Post],
+        retry: Callable[[int, Post], bool],
+    ) -> None:
+        self._database = database
+        self._read = read
+        self._retry = retry
+
+    def list(self) -> list[KeptMail]:
+        """All kept mails, oldest first."""
+        with self._database.reading.connect() as connection:
+            found = inbox.kept(connection)
+        return [
+            KeptMail(
+                mail.id,
+                mail.received_at,
+                mail.sender,
+                mail.recipient,
+                self._first_command(mail),
+                mail.error.strip().rpartition("\n")[2],
+            )
+            for mail in found
+        ]
+
+    def show(self, number: int) -> str | None:
+        """A kept mail as it came, passwords blanked, and the fault; ``None`` = not kept."""
+        mail = self._kept(number)
+        if mail is None:
+            return None
+        raw = mail.raw.decode("utf-8", "replace").replace("\r\n", "\n")
+        for secret in self._secrets(mail):
+            raw = raw.replace(secret, BLANK)
+        return (
+            f"Received {mail.received_at:%Y-%m-%d %H:%M:%S} UTC from <{mail.sender}> "
+            f"for <{mail.recipient}>{f' by {mail.peer}' if mail.peer else ''}\n\n"
+            f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
+        )
+
+    def retry(self, number: int) -> str:
+        """Carry a kept mail out again; one sentence on what became of it."""
+        mail = self._kept(number)
+        if mail is None:
+            return f"There is no kept mail {number}."
+        try:
+            post = self._read(_envelope(mail))
+            done = self._retry(number, post)
+        except MailError as error:
+            return f"Mail {number} cannot be read ({error}); it is still kept."
+        except Exception:  # noqa: BLE001 - the operator asked to see it fail again
+            last = traceback.format_exc().strip().rpartition("\n")[2]
+            return f"Mail {number} failed again and is still kept: {last}"
+        if not done:
+            return f"Mail {number} has been carried out by somebody else in the meantime."
+        return f"Mail {number} has been carried out; the answers are on their way."
+
+    def _kept(self, number: int) -> Received | None:
+        with self._database.reading.connect() as connection:
+            mail = inbox.get(connection, number)
+        return mail if mail is not None and mail.state == "kept" else None
+
+    def _first_command(self, mail: Received) -> str:
+        try:
+            return self._read(_envelope(mail)).reading.lines[0].echo
+        except Exception:  # noqa: BLE001 - it may have been kept because it cannot be read
+            return "(cannot be read)"
+
+    def _secrets(self, mail: Received) -> set[str]:
+        try:
+            lines = self._read(_envelope(mail)).reading.lines
+        except Exception:  # noqa: BLE001 - it may have been kept because it cannot be read
+            return set()
+        found: set[str] = set()
+        for line in lines:
+            for value in (
+                getattr(line.asked, "password", None),
+                getattr(line.asked, "new", None),
+                getattr(getattr(line.asked, "who", None), "password", None),
+            ):
+                if isinstance(value, Secret) and value.text:
+                    found.add(value.text)
+        return found
+
+
+def _envelope(mail: Received) -> Envelope:
+    return Envelope(mail.sender, mail.recipient, mail.raw, mail.peer)

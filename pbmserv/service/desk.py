@@ -1,0 +1,197 @@
+"""The desk at which one mail is carried out: who speaks, of which board, on what connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from pbmserv.capability import Capability, House, Purpose
+from pbmserv.commands.model import Credentials, Reading
+from pbmserv.engine.referee import Position
+from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Refused
+from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.service.passwords import Passwords
+from pbmserv.store import boards, players
+from pbmserv.store.boards import BoardRow, Sitter
+from pbmserv.store.players import Player
+from pbmserv.store.positions import Positions
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A mail that has been read and is to be carried out.
+
+    Attributes:
+        text: what the writer added on top of any quoted mail.
+        capability: what the reply address it came to says, if it was one.
+    """
+
+    envelope: Envelope
+    mail: Mail
+    text: str
+    reading: Reading
+    capability: Capability | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What every desk shares.
+
+    Attributes:
+        signup: ``confirm``, ``open`` or ``closed``.
+        web_url: base of links in letters, "" when there are no pages.
+    """
+
+    house: House
+    registry: Registry
+    positions: Positions
+    passwords: Passwords
+    signup: str
+    web_url: str
+
+
+@dataclass(slots=True)
+class Focus:
+    """The board a command is about, for the refusal letter that may have to show it."""
+
+    board: BoardRow
+    seat: Seat
+
+
+@dataclass(slots=True)
+class Desk:
+    """One mail's desk. Lives as long as its transaction.
+
+    Attributes:
+        mail_id: row of the mail in the inbox.
+        played: newest positions that this mail made or looked at, to be remembered
+            after the commit.
+        player: who speaks, once a handler has found out.
+        focus: the board the present command is about, once a handler has found out.
+        echo_hidden: the present command must not be quoted (it may be a password).
+    """
+
+    rooms: Rooms
+    connection: Connection
+    post: Post
+    mail_id: int | None
+    now: datetime
+    played: dict[int, Position] = field(default_factory=dict)
+    player: Player | None = None
+    sitter: Sitter | None = None
+    focus: Focus | None = None
+    echo_hidden: bool = False
+
+    @property
+    def capability(self) -> Capability | None:
+        """What the reply address says."""
+        return self.post.capability
+
+    @property
+    def words(self) -> str:
+        """The writer's words to other people."""
+        return self.post.reading.words
+
+    def next_command(self) -> None:
+        """Forget what belonged to the command before."""
+        self.player = None
+        self.sitter = None
+        self.focus = None
+        self.echo_hidden = False
+
+    # -- who speaks ---------------------------------------------------------------------
+
+    def authenticate(self, who: Credentials) -> Player:
+        """The player whose userid and password these are.
+
+        Raises:
+            Refused: they are not; an unknown userid and a wrong password look the same.
+        """
+        player = players.by_userid(self.connection, who.userid)
+        known = player.password_hash if player else None
+        if not self.rooms.passwords.check(known, who.password.text) or player is None:
+            if self._waits_for_confirmation(who):
+                raise Refused("not-confirmed", part=who.userid)
+            raise Refused("bad-credentials", example=f"forgot {who.userid}")
+        self.player = player
+        return player
+
+    def speaker(self, who: Credentials | None) -> Player:
+        """The player who speaks: by password if one was given, else by the reply address."""
+        if who is not None:
+            return self.authenticate(who)
+        capability = self._speaking()
+        player = players.by_id(self.connection, capability.player)
+        if player is None or player.reply_epoch != capability.epoch:
+            raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
+        self.player = player
+        return player
+
+    def seat_at(
+        self, board_id: int | None, game: str | None, who: Credentials | None
+    ) -> tuple[BoardRow, Sitter]:
+        """The board (locked for this transaction) and the speaker's seat at it.
+
+        Without *board_id* it is the board that the reply address is bound to.
+
+        Raises:
+            Refused: not authenticated, no such board, another game's, or not seated there.
+        """
+        if who is not None:
+            player_id, epoch = self.authenticate(who).id, None
+        else:
+            capability = self._speaking()
+            player_id, epoch = capability.player, capability.epoch
+            if board_id is None and capability.purpose is Purpose.BOARD:
+                board_id = capability.about
+        if board_id is None:
+            raise Refused("which-board")
+        board = boards.lock(self.connection, board_id)
+        if board is None:
+            raise Refused("no-such-board", part=str(board_id))
+        sitter = board.sitter_of(player_id)
+        if sitter is None:
+            raise Refused("not-your-board", part=str(board_id), players=", ".join(board.names))
+        if epoch is not None and epoch != sitter.reply_epoch:
+            raise Refused("revoked-address", example=f"forgot {sitter.userid}")
+        self.sitter = sitter
+        self.focus = Focus(board, sitter.seat)
+        if game is not None and game != board.game:
+            raise Refused("wrong-game", part=game, board=board_id, game=board.game)
+        return board, sitter
+
+    def _speaking(self) -> Capability:
+        capability = self.capability
+        if capability is None or not capability.player:
+            raise Refused("who-are-you")
+        return capability
+
+    def _waits_for_confirmation(self, who: Credentials) -> bool:
+        # Tells only somebody who knows the password that was asked for.
+        return any(
+            self.rooms.passwords.check(request.password_hash, who.password.text)
+            for request in players.pending(self.connection, who.userid)[:3]
+        )
+
+    # -- where the answer goes ----------------------------------------------------------
+
+    @property
+    def answer_to(self) -> tuple[str, int | None]:
+        """Address and player id for the answer: an authenticated player's own address."""
+        if self.sitter is not None:
+            return self.sitter.address, self.sitter.player_id
+        if self.player is not None:
+            return self.player.address, self.player.id
+        return self.post.mail.sender, None
+
+    # -- boards -------------------------------------------------------------------------
+
+    def position(self, board: BoardRow) -> Position:
+        """The newest position of a board."""
+        position = self.rooms.positions.newest(self.connection, board)
+        self.played[board.id] = position
+        return position

@@ -1,0 +1,197 @@
+"""Carries out a whole mail: a savepoint for each command, then the letters it leads to."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pbmserv.capability import Capability, Purpose
+from pbmserv.commands import model
+from pbmserv.commands.model import Line
+from pbmserv.errors import PlayerError, Refusal, Refused
+from pbmserv.service import invitations, people, play, watch
+from pbmserv.service.answers import Answer, Part, Told
+from pbmserv.service.desk import Desk
+from pbmserv.store.outbox import NewLetter
+
+_HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
+    model.Help: watch.help_on,
+    model.ListGames: watch.list_games,
+    model.Signup: people.signup,
+    model.ChangePassword: people.change_password,
+    model.Forgot: people.forgot,
+    model.Challenge: invitations.challenge,
+    model.Accept: invitations.accept,
+    model.Reject: invitations.reject,
+    model.MakeMove: play.make_move,
+    model.ReplyMove: play.reply_move,
+    model.Resign: play.resign,
+    model.Show: watch.show,
+    model.ShowAs: watch.show_as,
+    model.Games: watch.games,
+    model.Chat: play.chat,
+    model.Message: people.message,
+}
+
+
+def carry_out(desk: Desk) -> list[NewLetter]:
+    """Do everything a mail asks for; the letters to queue come back.
+
+    A refused command leaves nothing behind. Anything but a `PlayerError` is our fault and
+    leaves this function, so that the mail is kept for the operator.
+    """
+    letters: list[NewLetter] = []
+    said: list[_Said] = []
+    for line in desk.post.reading.lines:
+        desk.next_command()
+        status = "done"
+        desk.connection.exec_driver_sql("SAVEPOINT command")
+        try:
+            answer = _ask(desk, line)
+        except PlayerError as error:
+            desk.connection.exec_driver_sql("ROLLBACK TO SAVEPOINT command")
+            desk.played.clear()
+            answer = Answer((_refusal(desk, line, error.refusal),))
+            status = "refused"
+        desk.connection.exec_driver_sql("RELEASE SAVEPOINT command")
+        letters += [_told(desk, told) for told in answer.told]
+        said.append(_Said(desk.answer_to, line.echo, status, answer.parts))
+    if not desk.post.mail.automatic:
+        letters += _answers(desk, said)
+    return letters
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What became of one command, and who may read it: (address, player id)."""
+
+    to: tuple[str, int | None]
+    echo: str
+    status: str
+    parts: tuple[Part, ...]
+
+
+def _answers(desk: Desk, said: list[_Said]) -> list[NewLetter]:
+    """One letter back for the whole mail.
+
+    What a player may see goes to that player's own address, so a mail with the commands of
+    two players is answered by two letters. What anybody may see goes with the first of them.
+    """
+    owners = [s.to for s in said if s.to[1] is not None]
+    readers: dict[tuple[str, int | None], list[_Said]] = {}
+    for one in said:
+        to = owners[0] if owners and one.to[1] is None else one.to
+        readers.setdefault(to, []).append(one)
+    letters = []
+    for to, lines in readers.items():
+        parts = [part for one in lines for part in one.parts]
+        if parts:
+            letters.append(_answer(desk, to, parts, lines))
+    return letters
+
+
+def _ask(desk: Desk, line: Line) -> Answer:
+    """Find and call the handler of one command."""
+    capability = desk.capability
+    if capability is not None:
+        special = _by_purpose(desk, line, capability)
+        if special is not None:
+            return special
+    if isinstance(line.asked, PlayerError):
+        raise line.asked
+    if isinstance(line.asked, model.Yes):
+        return _yes(desk, capability)
+    return _HANDLERS[type(line.asked)](desk, line.asked)
+
+
+def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None:
+    """What a reply means because of the letter it answers; ``None`` = what it says."""
+    asked = line.asked
+    match capability.purpose:
+        case Purpose.MESSAGE:
+            return people.message_by_reply(desk, capability)
+        case Purpose.CONFIRM if isinstance(asked, model.Reject):
+            return people.refuse_signup(desk, capability)
+        case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):
+            return people.confirm_by_reply(desk, capability)
+        case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
+            desk.echo_hidden = True  # somebody may have written just the new password
+            raise Refused("reset-how", example="password NEWPASSWORD")
+        case Purpose.PLAYER if isinstance(asked, model.ReplyMove):
+            raise Refused("not-a-command", part=asked.lines[0], example="help")
+    return None
+
+
+def _yes(desk: Desk, capability: Capability | None) -> Answer:
+    if capability is None or capability.purpose is not Purpose.BOARD:
+        return watch.help_on(desk, model.Help())
+    board, sitter = desk.seat_at(None, None, None)
+    if board.status == "proposed" and sitter.accepted_at is None:
+        return invitations.accept(desk, model.Accept(None, None, None))
+    raise Refused("empty-reply")
+
+
+def _refusal(desk: Desk, line: Line, refusal: Refusal) -> Part:
+    words = {
+        "refusal": {**asdict(refusal), "values": dict(refusal.values)},
+        "echo": "***" if desk.echo_hidden else line.echo,
+    }
+    focus = desk.focus
+    if focus is None:
+        return Part("refusal", words)
+    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat)
+
+
+def _told(desk: Desk, told: Told) -> NewLetter:
+    part = told.part
+    return NewLetter(
+        letter=part.letter,
+        recipient=told.recipient,
+        words=part.words,
+        message_id=message_id(desk.rooms.house.domain, part),
+        player_id=told.player_id,
+        board_id=part.board,
+        ply=part.ply,
+        seat=part.seat,
+    )
+
+
+def _answer(
+    desk: Desk, to: tuple[str, int | None], parts: list[Part], lines: list[_Said]
+) -> NewLetter:
+    """The part itself when there is just one, else a report over all lines."""
+    part = parts[0]
+    if len(parts) > 1 or desk.post.reading.multiple:
+        report = [
+            {"echo": s.echo, "status": s.status, "parts": [asdict(p) for p in s.parts]}
+            for s in lines
+        ]
+        part = Part("report", {"lines": report})
+    return NewLetter(
+        letter=part.letter,
+        recipient=to[0],
+        words=part.words,
+        message_id=message_id(desk.rooms.house.domain, part),
+        in_reply_to=desk.post.mail.message_id,
+        player_id=to[1],
+        board_id=part.board,
+        ply=part.ply,
+        seat=part.seat,
+    )
+
+
+def message_id(domain: str, part: Part) -> str:
+    """A Message-ID that says which position a letter shows (RFC 5322 section 3.6.4)."""
+    if part.board is None:
+        return f"<{part.letter}.{secrets.token_hex(8)}@{domain}>"
+    if part.opens:
+        return thread_root(part.board, part.seat, part.opens, domain)
+    seat = "s" if part.seat is None else part.seat
+    return f"<{part.board}.{part.ply}.{seat}.{secrets.token_hex(8)}@{domain}>"
+
+
+def thread_root(board: int, seat: int | None, thread: str, domain: str) -> str:
+    """Message-ID of the first letter about a board to a seat; all later ones refer to it."""
+    return f"<{board}.0.{'s' if seat is None else seat}.{thread}@{domain}>"

@@ -1,0 +1,312 @@
+"""The office: takes read mails, has them carried out durably, and answers when that is done.
+
+Also what the web pages and the operator ask for. The only asynchronous part of the service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from pbmserv.capability import Purpose
+from pbmserv.clock import Clock
+from pbmserv.commands import model
+from pbmserv.engine.referee import Position
+from pbmserv.errors import PlayerError, ServerFault
+from pbmserv.receive.mail import Envelope
+from pbmserv.service import people
+from pbmserv.service.answers import Part
+from pbmserv.service.desk import Desk, Post, Rooms
+from pbmserv.service.dispatch import carry_out, message_id
+from pbmserv.store import inbox, outbox, players
+from pbmserv.store.outbox import NewLetter
+from pbmserv.store.session import Database
+from pbmserv.store.writer import Closed, Writer
+
+UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
+"""The database cannot work now. Any other error it reports is a fault in our statements."""
+
+log = logging.getLogger("pbmserv.service")
+
+HASHING_THREADS = 2
+"""argon2 takes 64 MiB and a core for a tenth of a second; more at once help nobody."""
+
+
+class TryLater(ServerFault):
+    """The database could not take the mail; nothing of it was done (SMTP: 451)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignupState:
+    """What a confirmation page shows."""
+
+    userid: str
+    address: str
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What a committed mail leaves to do in memory."""
+
+    played: dict[int, Position]
+    letters: int
+
+
+_NOTHING = _Done({}, 0)
+
+
+class Office:
+    """One server's office.
+
+    Args:
+        wake: called after a commit that queued letters.
+    """
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+        wake: Callable[[], None],
+    ) -> None:
+        self._rooms = rooms
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._wake = wake
+        self._hashing = ThreadPoolExecutor(HASHING_THREADS, "pbmserv-hashing")
+
+    def close(self) -> None:
+        """Wait for hashing that is under way."""
+        self._hashing.shutdown()
+
+    # -- mail ---------------------------------------------------------------------------
+
+    async def take(self, post: Post) -> None:
+        """Carry out a mail; returns once that is committed.
+
+        If our own code fails, the mail is kept for the operator and its sender is told.
+
+        Raises:
+            TryLater: the database could not take it.
+        """
+        secrets = [s for line in post.reading.lines if (s := _secrets(line.asked))]
+        try:
+            if secrets:
+                await self._warm(secrets)
+            await self._commit(partial(self._carry_out, post, None))
+        except TryLater:
+            raise
+        except Exception:
+            log.exception("a mail could not be carried out; it is kept for the operator")
+            answer_to = "" if post.mail.automatic else post.mail.sender
+            await self.keep(post.envelope, post.mail.digest, traceback.format_exc(), answer_to)
+
+    async def retry(self, mail_id: int, post: Post) -> bool:
+        """Carry out a kept mail once more; False when it is no longer kept.
+
+        Raises:
+            Exception: whatever failed; the mail is still kept.
+        """
+        secrets = [s for line in post.reading.lines if (s := _secrets(line.asked))]
+        if secrets:
+            await self._warm(secrets)
+        return await self._commit(partial(self._carry_out, post, mail_id)) is not _NOTHING
+
+    async def ignore(self, envelope: Envelope, digest: str, why: str) -> None:
+        """Keep a mail that must not be answered, and do nothing else."""
+        await self._commit(partial(self._file, envelope, digest, "ignored", why, ""))
+
+    async def keep(self, envelope: Envelope, digest: str, error: str, answer_to: str) -> None:
+        """Keep a mail for the operator; tell *answer_to* (if any) that a person will look."""
+        digest = digest or hashlib.sha256(envelope.raw).hexdigest()
+        await self._commit(partial(self._file, envelope, digest, "kept", error, answer_to))
+
+    # -- pages --------------------------------------------------------------------------
+
+    async def describe(self, token: str) -> SignupState | None:
+        """What a confirmation link is about; looking changes nothing."""
+        return await asyncio.to_thread(self._describe, token)
+
+    async def confirm(self, token: str) -> SignupState | None:
+        """Confirm a signup by its link's button."""
+        capability = self._rooms.house.ring.read(token)
+        if capability is None or capability.purpose is not Purpose.CONFIRM:
+            return None
+        try:
+            await self._commit(partial(self._confirm, capability.about))
+        except PlayerError:
+            return None
+        return await self.describe(token)
+
+    async def healthy(self) -> bool:
+        """Whether the database answers and the writer writes."""
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(self._writer.submit(_ping)), timeout=5)
+        except (SQLAlchemyError, ServerFault, TimeoutError):
+            return False
+        return True
+
+    # -- jobs: run by the writer, inside its transaction ---------------------------------
+
+    def _carry_out(self, post: Post, mail_id: int | None, connection: Connection) -> _Done:
+        now = self._clock.now()
+        envelope = post.envelope
+        if mail_id is None:
+            mail_id = inbox.add(
+                connection,
+                digest=post.mail.digest,
+                recipient=_key(envelope.recipient),
+                sender=envelope.sender,
+                peer=envelope.peer,
+                raw=envelope.raw,
+                state="done",
+                now=now,
+            )
+            if mail_id is None:
+                return _NOTHING  # this very mail has been here: no second effect, no answer
+        elif inbox.lock_kept(connection, mail_id) is None:
+            return _NOTHING
+        else:
+            inbox.mark(connection, mail_id, "done")
+        desk = Desk(self._rooms, connection, post, mail_id, now)
+        letters = carry_out(desk)
+        if letters:
+            outbox.add(connection, letters, now)
+        return _Done(desk.played, len(letters))
+
+    def _file(
+        self,
+        envelope: Envelope,
+        digest: str,
+        state: str,
+        error: str,
+        answer_to: str,
+        connection: Connection,
+    ) -> _Done:
+        now = self._clock.now()
+        mail_id = inbox.add(
+            connection,
+            digest=digest,
+            recipient=_key(envelope.recipient),
+            sender=envelope.sender,
+            peer=envelope.peer,
+            raw=envelope.raw,
+            state=state,
+            error=error,
+            now=now,
+        )
+        if mail_id is None or not answer_to:
+            return _NOTHING
+        part = Part("kept", {"number": mail_id})
+        letter = NewLetter(
+            letter=part.letter,
+            recipient=answer_to,
+            words=part.words,
+            message_id=message_id(self._rooms.house.domain, part),
+        )
+        outbox.add(connection, [letter], now)
+        return _Done({}, 1)
+
+    def _confirm(self, signup_id: int, connection: Connection) -> _Done:
+        """A confirmation by web page: no mail, but the same welcome letter."""
+        now = self._clock.now()
+        before = players.signup(connection, signup_id)
+        player = people.confirm(connection, signup_id, now)
+        if before is not None and before.player_id is not None:
+            return _NOTHING
+        part = people.welcome(player.userid)
+        letter = NewLetter(
+            letter=part.letter,
+            recipient=player.address,
+            words=part.words,
+            message_id=message_id(self._rooms.house.domain, part),
+            player_id=player.id,
+        )
+        outbox.add(connection, [letter], now)
+        return _Done({}, 1)
+
+    # -- inside --------------------------------------------------------------------------
+
+    async def _commit(self, job: Callable[[Connection], _Done]) -> _Done:
+        try:
+            future = self._writer.submit(job)
+            # Not after the `await`: the client may have hung up, the commit happens all the same.
+            future.add_done_callback(self._committed)
+            return await asyncio.wrap_future(future)
+        except (*UNAVAILABLE, Closed) as error:
+            log.warning("the database could not take a mail: %s", type(error).__name__)
+            raise TryLater("the database could not take a mail") from error
+
+    def _committed(self, future: Future[_Done]) -> None:
+        if future.cancelled() or future.exception() is not None:
+            return
+        done = future.result()
+        for board_id, position in done.played.items():
+            self._rooms.positions.remember(board_id, position)
+        if done.letters:
+            self._wake()
+
+    async def _warm(self, work: list[_Secrets]) -> None:
+        """Do argon2's slow work before the writer needs its result."""
+        loop = asyncio.get_running_loop()
+        for one in work:
+            await loop.run_in_executor(self._hashing, self._hash, one)
+
+    def _hash(self, one: _Secrets) -> None:
+        passwords = self._rooms.passwords
+        if one.who is not None and not passwords.recent(one.who.userid, one.who.password.text):
+            with self._database.reading.connect() as connection:
+                player = players.by_userid(connection, one.who.userid)
+            known = player.password_hash if player else None
+            if passwords.check(known, one.who.password.text):
+                passwords.seen(one.who.userid, one.who.password.text)
+        if one.new is not None:
+            passwords.prepare(one.new.text)
+
+    def _describe(self, token: str) -> SignupState | None:
+        capability = self._rooms.house.ring.read(token)
+        if capability is None or capability.purpose is not Purpose.CONFIRM:
+            return None
+        with self._database.reading.connect() as connection:
+            request = players.signup(connection, capability.about)
+        if request is None:
+            return None
+        return SignupState(request.userid, request.address, request.player_id is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Secrets:
+    """The passwords in one command."""
+
+    who: model.Credentials | None
+    new: model.Secret | None
+
+
+def _secrets(asked: object) -> _Secrets | None:
+    who = getattr(asked, "who", None)
+    new = asked.new if isinstance(asked, model.ChangePassword) else None
+    if isinstance(asked, model.Signup):
+        new = asked.password
+    return _Secrets(who, new) if who or new else None
+
+
+def _key(recipient: str) -> str:
+    """Copies of one mail may come to one address in different letter case."""
+    return recipient.lower()
+
+
+def _ping(connection: Connection) -> bool:
+    return connection.exec_driver_sql("SELECT 1").scalar() == 1

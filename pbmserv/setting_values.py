@@ -1,0 +1,185 @@
+"""Reads the text of each setting, and says what would be right when it is wrong.
+
+Every reader raises ValueError with an instruction (``write host:port …``);
+`pbmserv.config.load` puts the setting's name and value before it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
+
+from pbmserv.errors import ConfigError
+
+Signup: TypeAlias = Literal["confirm", "open", "closed"]
+
+_SIGNUPS: tuple[Signup, ...] = get_args(Signup)
+_POSTGRES = "write postgresql+psycopg://USER:PASSWORD@HOST/NAME"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where a server listens: a host and port, or a Unix socket.
+
+    Attributes:
+        host: name or address, without brackets; ``""`` for a Unix socket.
+        port: 0 to 65535; 0 = any free port; 0 for a Unix socket.
+        path: of the Unix socket, or ``None``.
+    """
+
+    host: str
+    port: int
+    path: Path | None = None
+
+    def __str__(self) -> str:
+        """The text that parses to this value again."""
+        if self.path is not None:
+            return str(self.path)
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @classmethod
+    def parse(cls, text: str) -> Listen:
+        """Read ``host:port``, ``[::1]:port`` or the full path of a Unix socket.
+
+        Raises:
+            ValueError: saying what would be right.
+        """
+        if text.startswith("/"):
+            # sockaddr_un.sun_path holds 108 bytes on Linux, 104 on BSD, with the NUL.
+            if not text.isprintable() or len(text.encode()) > 103:
+                raise ValueError("a Unix socket's path has at most 103 bytes, all printable")
+            return cls("", 0, Path(text))
+        match = re.fullmatch(
+            r"(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\s:\[\]]+)):([0-9]{1,5})", text, re.ASCII
+        )
+        if match is None:
+            raise ValueError(
+                "write host:port, such as 127.0.0.1:2525, [::1]:2525, "
+                "or 0.0.0.0:2525 for every address"
+            )
+        port = int(match[3])
+        if port > 65535:
+            raise ValueError("a port is a number from 0 to 65535")
+        return cls(match[1] or match[2], port)
+
+
+def blank_passwords(text: str) -> str:
+    """The same text with ``***`` for what may be a password in a URL."""
+    start = text.find("://")
+    head, rest = ("", text) if start < 0 else (text[: start + 3], text[start + 3 :])
+    # The last @ counts, so that a password that holds one is blanked in full.
+    rest = re.sub(r"\A([^:@]*):.*@", r"\1:***@", rest, flags=re.DOTALL)
+    return head + re.sub(r"((?:password|passwd|pwd)=)[^&\s]*", r"\1***", rest, flags=re.IGNORECASE)
+
+
+def one_line(text: str) -> str:
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def directory(text: str) -> Path:
+    """A directory that exists or can be made; ``~`` is the home directory."""
+    if not text:
+        raise ValueError("name a directory, such as /var/lib/pbmserv")
+    # A "?" would begin the options of the database URL that is made from this path.
+    if "?" in text or not text.isprintable():
+        raise ValueError("use a path without question marks and control characters")
+    path = Path(text).expanduser()
+    if path.exists() and not path.is_dir():
+        raise ValueError("there is a file of that name; name a directory")
+    return path
+
+
+def database(text: str) -> str:
+    """A database URL that this server can use."""
+    if text.startswith("sqlite:///"):
+        name = text.removeprefix("sqlite:///").partition("?")[0]
+        if name and not name.startswith(":") and not name.endswith("/"):
+            return text
+        raise ValueError("name the file, as in sqlite:///var/pbmserv.sqlite3")
+    if text.startswith("postgresql+psycopg://"):
+        try:
+            parts = urlsplit(text)
+            _ = parts.port  # raises when it is no number
+        except ValueError:
+            raise ValueError("the host or port is wrong; " + _POSTGRES) from None
+        if len(parts.path) > 1:
+            return text
+        raise ValueError("the name of the database is missing; " + _POSTGRES)
+    if text.startswith(("postgres://", "postgresql://")):
+        raise ValueError(_POSTGRES)
+    raise ValueError(f"write sqlite:///var/pbmserv.sqlite3, or for PostgreSQL: {_POSTGRES}")
+
+
+def network(text: str) -> Listen | None:
+    """``host:port``; empty = off (``None``)."""
+    if not text:
+        return None
+    listen = Listen.parse(text)
+    if listen.path is not None:
+        raise ValueError("write host:port here, such as 127.0.0.1:2525; only LMTP takes a path")
+    return listen
+
+
+def network_or_path(text: str) -> Listen | None:
+    """``host:port`` or the path of a Unix socket; empty = off (``None``)."""
+    return Listen.parse(text) if text else None
+
+
+def web_url(text: str) -> str:
+    """A base URL without a slash at its end; empty stays empty."""
+    if not text:
+        return ""
+    wanted = "write it like https://play.example.org"
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        raise ValueError(wanted) from None
+    if not usable or not re.fullmatch(r"[!-~]+", text) or re.search(r"[\"'<>\\`{}|^]", text):
+        raise ValueError(wanted)
+    if parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError(f"{wanted}, without password, query or #")
+    return text.rstrip("/")
+
+
+def address(text: str) -> str:
+    """The server's own address, its domain in lower case."""
+    local, at, domain = text.rpartition("@")
+    if not at or not re.fullmatch(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", local):
+        raise ValueError(
+            "write one plain address, such as pbmserv@example.org; "
+            "before the @ letters, digits, dots, _ and - are possible"
+        )
+    # Reply addresses are LOCAL+TOKEN@DOMAIN with a token of at most 45 characters;
+    # RFC 5321 section 4.5.3.1.1 allows 64 before the @, and 254 in all.
+    if len(local) > 18:
+        raise ValueError("at most 18 characters before the @, so that reply addresses fit")
+    if len(domain) > 189 or not re.fullmatch(rf"{_LABEL}(?:\.{_LABEL})*", domain):
+        raise ValueError(
+            "after the @ write a domain name in ASCII, such as play.example.org, "
+            "of at most 189 characters"
+        )
+    return f"{local}@{domain.lower()}"
+
+
+def relay(text: str) -> str:
+    """A relay URL, as `pbmserv.send.relay` understands it."""
+    from pbmserv.send.relay import check_relay_url
+
+    try:
+        check_relay_url(text)
+    except ConfigError as error:
+        raise ValueError(str(error).removeprefix("relay: ")) from None
+    return text
+
+
+def signup(text: str) -> Signup:
+    """One of the three ways to take new players."""
+    for known in _SIGNUPS:
+        if text == known:
+            return known
+    raise ValueError("write confirm, open or closed")

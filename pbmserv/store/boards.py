@@ -1,0 +1,242 @@
+"""Rows about boards: who sits there, what was played, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from pbmserv.engine.record import Ply
+from pbmserv.engine.types import Seat
+from pbmserv.store.models import boards, players, plies, seats
+
+
+@dataclass(frozen=True, slots=True)
+class Sitter:
+    """A player at a board."""
+
+    seat: Seat
+    player_id: int
+    userid: str
+    address: str
+    reply_epoch: int
+    accepted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A board as the database has it.
+
+    Attributes:
+        status: ``proposed``, ``active``, ``finished`` or ``declined``.
+        plies: how many moves its record has.
+        thread: a random word for Message-IDs.
+        sitters: by seat.
+    """
+
+    id: int
+    game: str
+    rules_version: int
+    seats: int
+    options: tuple[str, ...]
+    seed: bytes = field(repr=False)
+    thread: str
+    status: str
+    rated: bool
+    plies: int
+    outcome: Mapping[str, Any] | None
+    sitters: tuple[Sitter, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Userids by seat."""
+        return tuple(sitter.userid for sitter in self.sitters)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Userids of those who have not accepted yet."""
+        return tuple(s.userid for s in self.sitters if s.accepted_at is None)
+
+    def sitter_of(self, player_id: int) -> Sitter | None:
+        """The seat of a player; the first one if they hold several."""
+        return next((s for s in self.sitters if s.player_id == player_id), None)
+
+
+_SEEN = (
+    select(
+        boards.c.id,
+        boards.c.game,
+        boards.c.rules_version,
+        boards.c.seats,
+        boards.c.options,
+        boards.c.seed,
+        boards.c.thread,
+        boards.c.status,
+        boards.c.rated,
+        boards.c.plies,
+        boards.c.outcome,
+        seats.c.seat,
+        seats.c.player_id,
+        players.c.userid,
+        players.c.address,
+        players.c.reply_epoch,
+        seats.c.accepted_at,
+    )
+    .join(seats, seats.c.board_id == boards.c.id)
+    .join(players, players.c.id == seats.c.player_id)
+    .where(boards.c.id == bindparam("board"))
+    .order_by(seats.c.seat)
+)
+_LOCKED = _SEEN.with_for_update(of=boards)  # SQLite has one writer and leaves the clause out
+_PLIES = (
+    select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
+    .where(plies.c.board_id == bindparam("board"), plies.c.number > bindparam("after"))
+    .order_by(plies.c.number)
+)
+_ADD_PLY = insert(plies)
+_PLAYED = update(boards).where(boards.c.id == bindparam("board")).values(plies=bindparam("number"))
+_PLAYER_BOARDS = (
+    select(boards.c.id)
+    .join(seats, seats.c.board_id == boards.c.id)
+    .where(seats.c.player_id == bindparam("player"))
+    .order_by(boards.c.id.desc())
+)
+
+
+def _board(rows: Sequence[Any]) -> BoardRow | None:
+    if not rows:
+        return None
+    first = rows[0]
+    sitters = tuple(Sitter(Seat(row[11]), *row[12:17]) for row in rows)
+    return BoardRow(
+        id=first[0],
+        game=first[1],
+        rules_version=first[2],
+        seats=first[3],
+        options=tuple(first[4]),
+        seed=first[5],
+        thread=first[6],
+        status=first[7],
+        rated=first[8],
+        plies=first[9],
+        outcome=first[10],
+        sitters=sitters,
+    )
+
+
+def load(connection: Connection, board_id: int) -> BoardRow | None:
+    """A board, without a lock."""
+    return _board(connection.execute(_SEEN, {"board": board_id}).all())
+
+
+def lock(connection: Connection, board_id: int) -> BoardRow | None:
+    """A board, which nobody else can change until this transaction ends."""
+    return _board(connection.execute(_LOCKED, {"board": board_id}).all())
+
+
+def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
+    """The moves of a board that come after ply *after*."""
+    found = connection.execute(_PLIES, {"board": board_id, "after": after})
+    return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in found]
+
+
+def create(
+    connection: Connection,
+    *,
+    game: str,
+    rules_version: int,
+    options: Sequence[str],
+    seed: bytes,
+    thread: str,
+    rated: bool,
+    sitting: Sequence[int],
+    accepted: Sequence[int],
+    now: datetime,
+) -> int:
+    """A new board; *sitting* are player ids by seat, *accepted* those who need not be asked."""
+    board_id: int = connection.execute(
+        insert(boards)
+        .values(
+            game=game,
+            rules_version=rules_version,
+            seats=len(sitting),
+            options=list(options),
+            seed=seed,
+            thread=thread,
+            status="proposed" if set(sitting) - set(accepted) else "active",
+            rated=rated,
+            plies=0,
+            created_at=now,
+        )
+        .returning(boards.c.id)
+    ).scalar_one()
+    connection.execute(
+        insert(seats),
+        [
+            {
+                "board_id": board_id,
+                "seat": seat,
+                "player_id": player,
+                "accepted_at": now if player in accepted else None,
+            }
+            for seat, player in enumerate(sitting)
+        ],
+    )
+    return board_id
+
+
+def append(
+    connection: Connection, board_id: int, ply: Ply, mail_id: int | None, now: datetime
+) -> None:
+    """Log one move and count it."""
+    connection.execute(
+        _ADD_PLY,
+        {
+            "board_id": board_id,
+            "number": ply.number,
+            "seat": ply.seat,
+            "text": ply.text,
+            "free": ply.free,
+            "mail_id": mail_id,
+            "created_at": now,
+        },
+    )
+    connection.execute(_PLAYED, {"board": board_id, "number": ply.number})
+
+
+def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:
+    """A player has said yes, on every seat they hold."""
+    connection.execute(
+        update(seats)
+        .where(seats.c.board_id == board_id, seats.c.player_id == player_id)
+        .values(accepted_at=now)
+    )
+
+
+def set_status(connection: Connection, board_id: int, status: str) -> None:
+    """From proposed to active or declined."""
+    connection.execute(update(boards).where(boards.c.id == board_id).values(status=status))
+
+
+def finish(
+    connection: Connection, board_id: int, outcome: Mapping[str, Any], now: datetime
+) -> None:
+    """The board is over."""
+    connection.execute(
+        update(boards)
+        .where(boards.c.id == board_id)
+        .values(status="finished", outcome=dict(outcome), finished_at=now)
+    )
+
+
+def of_player(
+    connection: Connection, player_id: int, statuses: Sequence[str], game: str | None, limit: int
+) -> list[int]:
+    """Numbers of a player's boards, newest first."""
+    statement = _PLAYER_BOARDS.where(boards.c.status.in_(statuses)).limit(limit)
+    if game is not None:
+        statement = statement.where(boards.c.game == game)
+    return list(connection.execute(statement, {"player": player_id}).scalars())

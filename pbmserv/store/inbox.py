@@ -1,0 +1,102 @@
+"""Rows of received mail: each mail is kept, and has an effect once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from pbmserv.store.models import inbox
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A mail as it came."""
+
+    id: int
+    recipient: str
+    sender: str
+    peer: str
+    raw: bytes = field(repr=False)
+    state: str
+    error: str
+    received_at: datetime
+
+
+_ADD = {
+    name: dialect.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id)
+    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
+}
+_ONE = select(
+    inbox.c.id,
+    inbox.c.recipient,
+    inbox.c.sender,
+    inbox.c.peer,
+    inbox.c.raw,
+    inbox.c.state,
+    inbox.c.error,
+    inbox.c.received_at,
+)
+_MARK = (
+    update(inbox)
+    .where(inbox.c.id == bindparam("mail"))
+    .values(state=bindparam("new_state"), error=bindparam("new_error"))
+)
+
+
+def add(
+    connection: Connection,
+    *,
+    digest: str,
+    recipient: str,
+    sender: str,
+    peer: str,
+    raw: bytes,
+    state: str,
+    error: str = "",
+    now: datetime,
+) -> int | None:
+    """Keep a mail; ``None`` when this mail has been here before."""
+    found: int | None = connection.execute(
+        _ADD[connection.dialect.name],
+        {
+            "digest": digest,
+            "recipient": recipient,
+            "sender": sender,
+            "peer": peer,
+            "raw": raw,
+            "state": state,
+            "error": error,
+            "received_at": now,
+        },
+    ).scalar()
+    return found
+
+
+def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:
+    """Change what became of a mail."""
+    connection.execute(_MARK, {"mail": mail_id, "new_state": state, "new_error": error})
+
+
+def kept(connection: Connection, limit: int = 200) -> list[Received]:
+    """Mails that wait for the operator, oldest first."""
+    found = connection.execute(
+        _ONE.where(inbox.c.state == "kept").order_by(inbox.c.id).limit(limit)
+    )
+    return [Received(*row) for row in found]
+
+
+def get(connection: Connection, mail_id: int) -> Received | None:
+    """One mail, whatever became of it."""
+    row = connection.execute(_ONE.where(inbox.c.id == mail_id)).first()
+    return Received(*row) if row else None
+
+
+def lock_kept(connection: Connection, mail_id: int) -> Received | None:
+    """A kept mail, locked so that two operators cannot retry it at once."""
+    row = connection.execute(
+        _ONE.where(inbox.c.id == mail_id, inbox.c.state == "kept").with_for_update()
+    ).first()
+    return Received(*row) if row else None

@@ -1,0 +1,70 @@
+"""Opens the database: how SQLite and PostgreSQL are set up, and nothing more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.pool import QueuePool
+
+BUSY_TIMEOUT_MS = 30_000
+"""How long SQLite waits for another process's write, e.g. an operator's command."""
+
+
+class Database:
+    """Engines for one database.
+
+    On SQLite the writing engine begins with BEGIN IMMEDIATE, so that a transaction never
+    finds out half-way that another process writes; readers see the last commit (WAL) and
+    wait for nobody. On PostgreSQL both are the same engine.
+    """
+
+    def __init__(self, url: str, pool_size: int = 8) -> None:
+        parsed = make_url(url)
+        self.url = url
+        self.is_sqlite = parsed.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            if parsed.database and parsed.database != ":memory:":
+                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2)
+            self.reading = _sqlite(url, "BEGIN", pool_size)
+        else:
+            self.writing = self.reading = create_engine(
+                url, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True
+            )
+
+    def close(self) -> None:
+        """Close every pooled connection."""
+        self.writing.dispose()
+        self.reading.dispose()
+
+
+def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
+    engine = create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=pool_size,
+        max_overflow=4,
+        connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
+    )
+
+    @event.listens_for(engine, "connect")
+    def configure(dbapi_connection: Any, _record: Any) -> None:
+        # The driver's own transaction control would commit behind our back; ours is explicit.
+        dbapi_connection.isolation_level = None
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "cache_size=-16000",
+            "temp_store=MEMORY",
+        ):
+            dbapi_connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine

@@ -1,0 +1,198 @@
+"""Carries out writing jobs: group commit on SQLite, parallel transactions on PostgreSQL.
+
+A job is a function of an open connection. Its future is resolved only after the commit that
+holds its effects; a job that raises leaves nothing behind and only its own future fails.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from pbmserv.errors import ServerFault
+from pbmserv.store.session import Database
+
+T = TypeVar("T")
+Job = Callable[[Connection], Any]
+
+log = logging.getLogger("pbmserv.store")
+
+BATCH = 200
+"""Most jobs in one SQLite transaction; bounds how long the first of them waits."""
+
+WRITERS = 4
+"""Threads on PostgreSQL; more than ten only wait for each other (design/performance.md)."""
+
+ATTEMPTS = 3
+"""Tries of one job when PostgreSQL gives way to another transaction (deadlock)."""
+
+
+class Closed(ServerFault):
+    """The writer has been closed; nothing was written."""
+
+
+class Writer(Protocol):
+    """Where everything that changes the database goes."""
+
+    def submit(self, job: Callable[[Connection], T]) -> Future[T]:
+        """Run *job*; the future has its result once that is committed."""
+        ...
+
+    def close(self) -> None:
+        """Finish every job already submitted, then stop."""
+        ...
+
+
+def open_writer(database: Database) -> Writer:
+    """The writer that fits the database."""
+    return GroupWriter(database) if database.is_sqlite else PoolWriter(database)
+
+
+class _Order:
+    """A job and the future that its submitter waits for."""
+
+    __slots__ = ("future", "job", "result")
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.future: Future[Any] = Future()
+        self.result: Any = None
+
+
+class _QueueWriter:
+    """What both writers share: a queue, threads that serve it, and a clean end."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        self._queue: SimpleQueue[_Order | None] = SimpleQueue()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._run, name=f"{name}-{n}", daemon=True)
+            for n in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, job: Callable[[Connection], T]) -> Future[T]:
+        order = _Order(job)
+        with self._closing:
+            if self._closed:
+                raise Closed("the writer is closed")
+            self._queue.put(order)
+        return order.future
+
+    def close(self) -> None:
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                for _ in self._threads:
+                    self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self) -> None:
+        raise AssertionError("a writer says how it serves its queue")
+
+
+class GroupWriter(_QueueWriter):
+    """One thread; all jobs that have arrived share one commit.
+
+    While one commit waits for the disk the next jobs gather, so a slow disk makes larger
+    groups instead of a longer queue.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        super().__init__(1, "pbmserv-writer")
+
+    def _run(self) -> None:
+        while True:
+            batch, last = self._gather()
+            if batch:
+                self._commit(batch)
+            if last:
+                return
+
+    def _gather(self) -> tuple[list[_Order], bool]:
+        """Wait for a job, then take along whatever else is there."""
+        order = self._queue.get()
+        batch: list[_Order] = []
+        while order is not None:
+            if order.future.set_running_or_notify_cancel():
+                batch.append(order)
+            if len(batch) == BATCH:
+                return batch, False
+            try:
+                order = self._queue.get_nowait()
+            except Empty:
+                return batch, False
+        return batch, True
+
+    def _commit(self, batch: list[_Order]) -> None:
+        failed: dict[_Order, BaseException] = {}
+        try:
+            with self._database.writing.connect() as connection, connection.begin():
+                for order in batch:
+                    # A savepoint, by hand: `begin_nested` costs as much as the job's own inserts.
+                    connection.exec_driver_sql("SAVEPOINT job")
+                    try:
+                        order.result = order.job(connection)
+                    except Exception as error:  # noqa: BLE001 - handed to whoever submitted the job
+                        connection.exec_driver_sql("ROLLBACK TO job")
+                        failed[order] = error
+                    connection.exec_driver_sql("RELEASE job")
+        except Exception as error:  # nobody of this group may hear 250
+            log.exception("a group of %d jobs was rolled back", len(batch))
+            for order in batch:
+                order.future.set_exception(failed.get(order, error))
+            return
+        for order in batch:
+            if order in failed:
+                order.future.set_exception(failed[order])
+            else:
+                order.future.set_result(order.result)
+
+
+class PoolWriter(_QueueWriter):
+    """Several threads, a transaction for each job; PostgreSQL groups the commits itself."""
+
+    def __init__(self, database: Database, threads: int = WRITERS) -> None:
+        self._database = database
+        super().__init__(threads, "pbmserv-writer")
+
+    def _run(self) -> None:
+        while (order := self._queue.get()) is not None:
+            if not order.future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = self._attempt(order.job)
+            except Exception as error:  # noqa: BLE001 - handed to whoever submitted the job
+                order.future.set_exception(error)
+            else:
+                order.future.set_result(result)
+
+    def _attempt(self, job: Job) -> Any:
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._transaction(job)
+            except DBAPIError as error:
+                if not _gave_way(error):
+                    raise
+        return self._transaction(job)
+
+    def _transaction(self, job: Job) -> Any:
+        with self._database.writing.begin() as connection:
+            return job(connection)
+
+
+def _gave_way(error: DBAPIError) -> bool:
+    """Whether PostgreSQL rolled this back in favour of another (40001, 40P01), or hung up."""
+    state = getattr(error.orig, "sqlstate", None)
+    return state in {"40001", "40P01"} or error.connection_invalidated

@@ -1,0 +1,173 @@
+"""The web pages as a Starlette application: front page, confirmation, health."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from jinja2 import Environment
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from pbmserv.engine.types import GameInfo
+from pbmserv.web.safety import SafeResponses
+
+LONGEST_TOKEN = 200
+"""No token of ours is longer (characters); what is longer is not looked up."""
+
+log = logging.getLogger("pbmserv.web")
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """An address that a player wants letters at.
+
+    Attributes:
+        userid: whose.
+        address: the mail address to be confirmed.
+        done: it is confirmed.
+    """
+
+    userid: str
+    address: str
+    done: bool
+
+
+class Confirmations(Protocol):
+    """What the pages ask of the service."""
+
+    async def describe(self, token: str) -> Confirmation | None:
+        """What *token* would confirm, changing nothing; ``None`` = unknown or expired."""
+        ...
+
+    async def confirm(self, token: str) -> Confirmation | None:
+        """Confirm it; doing so twice is no error. ``None`` = unknown or expired."""
+        ...
+
+    async def healthy(self) -> bool:
+        """Whether mail would be accepted and carried out now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The facts that the pages tell.
+
+    Attributes:
+        address: where players write to.
+        games: in the order shown.
+        signup: ``"confirm"``, ``"open"`` or ``"closed"``, as in the settings.
+        base: path under which a proxy shows these pages, without a slash at
+            its end; ``""`` = at the root.
+    """
+
+    address: str
+    games: tuple[GameInfo, ...]
+    signup: str
+    base: str
+
+
+def build(pages: Pages, confirmations: Confirmations, templates: Environment) -> Starlette:
+    """The application.
+
+    Args:
+        pages: facts for the front page.
+        confirmations: the service's side.
+        templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
+    """
+    site = _Site(pages, confirmations, templates)
+    application = Starlette(
+        routes=[
+            Route("/", site.front),
+            Route("/healthz", site.health),
+            Route("/style.css", site.style),
+            Route("/icon.svg", site.icon),
+            Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
+        ],
+        middleware=[Middleware(SafeResponses, fault=site.fault)],
+        exception_handlers={HTTPException: site.refused},
+    )
+    application.router.redirect_slashes = False  # it would echo the Host header
+    return application
+
+
+class _Site:
+    """The handlers, and what they share."""
+
+    def __init__(self, pages: Pages, confirmations: Confirmations, templates: Environment) -> None:
+        self._service = confirmations
+        self._templates = templates
+        self._style = templates.get_template("web/style.css").render()
+        self._icon = templates.get_template("web/icon.svg").render()
+        version = hashlib.sha256(self._style.encode()).hexdigest()[:12]
+        self._shared = {"pages": pages, "style": f"{pages.base}/style.css?v={version}"}
+        self._front = self._text("front")
+
+    async def front(self, _request: Request) -> Response:
+        return _html(self._front, headers={"Cache-Control": "public, max-age=300"})
+
+    async def health(self, _request: Request) -> Response:
+        try:
+            well = await self._service.healthy()
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the answer is "not healthy"
+            log.error("the health check failed", exc_info=fault)
+            well = False
+        return PlainTextResponse(
+            "ok\n" if well else "not healthy\n",
+            status_code=200 if well else 503,
+            headers={"Cache-Control": "no-store"},
+        )
+
+    async def style(self, _request: Request) -> Response:
+        return _lasting(self._style, "text/css")
+
+    async def icon(self, _request: Request) -> Response:
+        return _lasting(self._icon, "image/svg+xml")
+
+    async def confirmation(self, request: Request) -> Response:
+        """GET shows a button and changes nothing, for mail programs and virus scanners
+        open links by themselves; POST is the button."""
+        token: str = request.path_params["token"]
+        step = self._service.confirm if request.method == "POST" else self._service.describe
+        found = await step(token) if len(token) <= LONGEST_TOKEN else None
+        if found is None:
+            return self._failure(404, "expired")
+        name = "confirmed" if found.done else "confirm"
+        return _html(self._text(name, confirmation=found), headers=_PRIVATE)
+
+    async def refused(self, _request: Request, error: Exception) -> Response:
+        """404 and 405, as a page without details."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        headers = error.headers if isinstance(error, HTTPException) else None
+        return self._failure(status, "missing" if status == 404 else "method", headers)
+
+    def fault(self, error: Exception) -> Response:
+        """500: the log names the fault, the page does not."""
+        log.error("a page failed", exc_info=error)
+        return self._failure(500, "fault")
+
+    def _failure(
+        self, status: int, name: str, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        return _html(self._text(name), status, {**_PRIVATE, **(headers or {})})
+
+    def _text(self, name: str, **values: Any) -> str:
+        return self._templates.get_template(f"web/{name}.html.j2").render(self._shared | values)
+
+
+_PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
+
+
+def _html(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(text, status, headers, "text/html; charset=utf-8")
+
+
+def _lasting(text: str, media_type: str) -> Response:
+    return Response(text, media_type=media_type, headers={"Cache-Control": "public, max-age=86400"})

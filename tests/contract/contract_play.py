@@ -1,0 +1,112 @@
+"""Plays any registered game by its protocol alone, for the contract tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from pbmserv.engine.record import GameRecord, Ply, advance, start
+from pbmserv.engine.registry import AnyGame, Registry
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Seat, Step
+from pbmserv.render.environment import environment
+
+GAMES = tuple(Registry.installed())
+LONGEST = 2000
+NAMES = tuple(f"player{n}" for n in range(1, 9))
+
+
+def hook(game: AnyGame) -> ModuleType | None:
+    """``hook_<key>.py``: what this suite cannot know of a game.
+
+    ``OPTIONS`` lists option words to play with; ``alternatives(state, seat)`` gives other states
+    that the seat (or spectators, ``None``) cannot tell from this one; ``GARBAGE`` is the alphabet
+    that comes closest to moves.
+    """
+    try:
+        return import_module(f"hook_{game.info.key}")
+    except ModuleNotFoundError:
+        return None
+
+
+def option_sets(game: AnyGame) -> list[tuple[str, ...]]:
+    """Option words to try; the classic game always."""
+    found = hook(game)
+    return list(found.OPTIONS) if found else [()]
+
+
+CASES = [(game, words) for game in GAMES for words in option_sets(game)]
+CASE_NAMES = [f"{game.info.key} {' '.join(words)}".strip() for game, words in CASES]
+
+
+@dataclass(frozen=True)
+class Played:
+    """A board that was played: the record, and the step of each ply (0 = the start)."""
+
+    game: AnyGame
+    record: GameRecord
+    steps: tuple[Step[Any], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return NAMES[: self.record.seats]
+
+    @property
+    def readers(self) -> tuple[Seat | None, ...]:
+        return (*map(Seat, range(self.record.seats)), None)
+
+    @property
+    def states(self) -> list[Any]:
+        return [step.state for step in self.steps]
+
+
+def play_randomly(game: AnyGame, words: tuple[str, ...], seed: bytes) -> Played:
+    """Play legal turns, drawn by *seed*, until the board is over."""
+    seats = game.info.max_seats
+    record = GameRecord(game.info.key, game.info.rules_version, seats, words, seed)
+    steps: list[Step[Any]] = [Step(start(game, record), {None: ""})]
+    dice = Rng(b"driver" + seed, 0)
+    while acting := sorted(game.to_act(steps[-1].state)):
+        assert len(record.plies) < LONGEST, "the game does not end"
+        state = steps[-1].state
+        seat = dice.choice(acting)
+        view = game.view(state, seat)
+        listed = game.legal(view)
+        moves = list(listed) if listed is not None else []
+        assert moves, "a seat that is to act has no legal move that is listed"
+        move = game.parse(view, dice.choice(moves))
+        ply = Ply(len(record.plies) + 1, seat, move.text, move.free)
+        steps.append(advance(game, seed, state, ply))
+        record = replace(record, plies=(*record.plies, ply))
+    return Played(game, record, tuple(steps))
+
+
+def rendered(game: AnyGame, view: Any, names: tuple[str, ...], you: Seat | None) -> str:
+    """Every text that a letter makes of a view, in one."""
+    folder = f"games/{game.info.key}"
+    templates = ("board.txt.j2", "board.html.j2", "advice.txt.j2", "advice.html.j2")
+    return "\n".join(
+        environment()
+        .get_template(f"{folder}/{name}")
+        .render(view=view, names=names, you=you, board=12)
+        for name in templates
+    )
+
+
+def sentence(game: AnyGame, note: Note, names: tuple[str, ...], you: Seat | None) -> str:
+    """A note as the reader *you* reads it."""
+    template = environment().get_template(f"games/{game.info.key}/notes.j2")
+    return template.render(note=note, names=names, you=you)
+
+
+def notes_for(step: Step[Any], you: Seat | None) -> Iterator[Note]:
+    """The notes of a step that this reader may read."""
+    return (note for note in step.notes if note.audience is None or you in note.audience)
+
+
+def public_for(step: Step[Any], you: Seat | None) -> str:
+    """The move's text as this reader may read it."""
+    return step.public.get(you, step.public[None])

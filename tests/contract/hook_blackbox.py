@@ -1,0 +1,48 @@
+"""What the contract suite has to know about Blackbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.rays import trace_all
+from pbmserv.games.blackbox.state import Box, State
+
+OPTIONS = [
+    (),
+    ("-size=3x2", "-atoms=1-3", "-fair", "-clue"),
+    ("-size=14x5", "-atoms=3-5", "-guesses=2", "-clue"),
+    ("-size=2x2", "-guesses=1", "-unrated"),
+]
+
+GARBAGE = "abcgnz01235789 +-/!?,;"
+
+
+def alternatives(state: State, seat: Seat | None) -> Iterator[State]:
+    """The same board with other hidden atoms and other seals, as far as the seat cannot know."""
+    if state.outcome is not None:
+        return
+    for solver in map(Seat, range(len(state.boxes))):
+        box = state.boxes[solver]
+        if solver != seat:
+            free = frozenset(state.options.board.cells) - box.markers
+            yield state.with_box(solver, replace(box, sealed=free - box.sealed))
+        if box.hider != seat and box.atoms is not None:
+            for atoms in _other_layouts(state, box):
+                yield state.with_box(solver, replace(box, atoms=atoms))
+
+
+def _other_layouts(state: State, box: Box) -> Iterator[frozenset[int]]:
+    """Layouts of an allowed size that give the same result at every port with a mark."""
+    options, board = state.options, state.options.board
+    marked = [port for port, mark in enumerate(box.marks) if mark]
+    real = trace_all(board, box.atoms or ())
+    dice = Rng(repr(box.marks).encode(), 0)
+    for _ in range(20):
+        count = options.least + dice.below(options.most - options.least + 1)
+        atoms = frozenset(dice.sample(board.cells, count))
+        results = trace_all(board, atoms)
+        if atoms != box.atoms and all(results[port] == real[port] for port in marked):
+            yield atoms

@@ -1,0 +1,113 @@
+"""Every registered game: whatever a stranger types is a move or a kind refusal."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from contract_play import CASE_NAMES, CASES, GAMES, Played, hook, play_randomly
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.rng import Rng
+from pbmserv.errors import MoveError, NotUnderstood, OptionError, PlayerError
+from pbmserv.render.environment import environment
+
+every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
+every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
+
+SENTENCES = [
+    "Hi Bob, nice game",
+    "Thanks!",
+    "ok",
+    "OK, thanks",
+    "a, b, and then we'll see",
+    "Good luck",
+    "Hello",
+    "resign",
+    "show",
+    "See you on the 2nd",
+    "-- ",
+    "- Bob",
+    "On 3 May 2024, Alice wrote:",
+    "",
+    "   ",
+    ",,;",
+    "What do you think? g",
+    "Sent from my phone",
+    "Well played; g is next, is it?",
+    "b2, bye",
+    "Straße ①, ½",
+]
+
+
+@cache
+def sample(game: AnyGame, words: tuple[str, ...]) -> Played:
+    return play_randomly(game, words, b"garbage")
+
+
+def check_refusal(game: AnyGame, error: PlayerError) -> None:
+    """It is the game's own, and it can be said."""
+    assert error.refusal.code.startswith(f"{game.info.key}.")
+    template = environment().get_template(f"games/{game.info.key}/refusals.j2")
+    words = template.render(refusal=error.refusal)
+    assert words.endswith(".")
+    assert words == words.strip()
+
+
+def check(game: AnyGame, played: Played, number: int, text: str) -> None:
+    """The text is refused kindly, or it is a move that is stable and does what it says."""
+    state = played.states[number]
+    for you in played.readers:
+        view = game.view(state, you)
+        try:
+            move = game.parse(view, text)
+        except MoveError as error:
+            check_refusal(game, error)
+            if error.refusal.example:
+                game.parse(view, error.refusal.example)
+        else:
+            assert you is not None
+            assert game.parse(view, move.text) == move
+            if move.free or you in game.to_act(state):
+                step = game.apply(state, you, move, Rng(b"garbage", number))
+                assert None in step.public
+
+
+@every_case
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_anything_typed_is_a_move_or_refused(
+    game: AnyGame, words: tuple[str, ...], data: st.DataObject
+) -> None:
+    played = sample(game, words)
+    found = hook(game)
+    near = st.text(found.GARBAGE if found else "abc123,", max_size=40)
+    text = data.draw(near | st.text(max_size=60) | st.text("ab1,", min_size=950, max_size=1100))
+    check(game, played, data.draw(st.integers(0, len(played.states) - 1)), text)
+
+
+@every_game
+@pytest.mark.parametrize("text", SENTENCES)
+def test_sentences_are_no_moves(game: AnyGame, text: str) -> None:
+    played = sample(game, ())
+    for state in played.states:
+        for you in played.readers:
+            with pytest.raises(NotUnderstood):
+                game.parse(game.view(state, you), text)
+
+
+@every_game
+@given(word=st.text(max_size=20) | st.from_regex(r"-[a-z]{1,9}(=[0-9x-]{0,6})?", fullmatch=True))
+@settings(max_examples=150, deadline=None)
+def test_any_option_word_is_read_or_refused(game: AnyGame, word: str) -> None:
+    seats = game.info.max_seats
+    try:
+        options = game.options([word], seats)
+    except OptionError as error:
+        check_refusal(game, error)
+        if error.refusal.example:
+            game.options([error.refusal.example], seats)
+    else:
+        assert game.options(game.describe(options), seats) == options

@@ -1,0 +1,23 @@
+"""Every registered game has golden transcripts, and still tells them word for word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from contract_play import GAMES
+from contract_transcript import scripts, transcript
+
+from pbmserv.engine.registry import AnyGame
+
+SCRIPTS = [(game, script) for game in GAMES for script in scripts(game)]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
+def test_a_golden_transcript_exists(game: AnyGame) -> None:
+    assert scripts(game), f"tests/golden/{game.info.key}/ has no .moves file"
+
+
+@pytest.mark.parametrize(("game", "script"), SCRIPTS, ids=[s.stem for _, s in SCRIPTS])
+def test_the_transcript_is_told_again(game: AnyGame, script: Path) -> None:
+    assert transcript(game, script.read_text()) == script.with_suffix(".transcript").read_text()

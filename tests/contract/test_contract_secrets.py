@@ -1,0 +1,87 @@
+"""Every registered game: what a seat cannot know, nothing that it is shown depends on."""
+
+from __future__ import annotations
+
+import pytest
+from contract_play import (
+    CASE_NAMES,
+    CASES,
+    GAMES,
+    Played,
+    hook,
+    notes_for,
+    play_randomly,
+    public_for,
+    rendered,
+)
+
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
+from pbmserv.errors import MoveError
+
+HIDDEN = [(case, name) for case, name in zip(CASES, CASE_NAMES, strict=True) if case[0].info.hidden]
+every_hidden_case = pytest.mark.parametrize(
+    ("game", "words"), [case for case, _ in HIDDEN], ids=[name for _, name in HIDDEN]
+)
+TEXTS = ("a", "a1", "+a1", "/a1", "?", "a1,b2", "a,+b2,?", "what?", "!1", "99")
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
+def test_a_game_with_secrets_says_how_to_change_them(game: AnyGame) -> None:
+    assert not game.info.hidden or hasattr(hook(game), "alternatives")
+
+
+@every_hidden_case
+def test_another_secret_shows_the_same_view_and_letters(
+    game: AnyGame, words: tuple[str, ...]
+) -> None:
+    played = play_randomly(game, words, b"secret")
+    compared = 0
+    for state in played.states:
+        for you in played.readers:
+            view = game.view(state, you)
+            for other in _alternatives(game, state, you):
+                assert other != state
+                seen = game.view(other, you)
+                assert seen == view
+                assert repr(seen) == repr(view)
+                assert game.to_act(other) == game.to_act(state)
+                if compared % 8 == 0:  # equal views render equally; some are looked at in full
+                    assert _shown(played, seen, you) == _shown(played, view, you)
+                compared += 1
+    assert compared > 10
+
+
+@every_hidden_case
+def test_another_secret_leads_to_the_same_refusals_and_free_moves(
+    game: AnyGame, words: tuple[str, ...]
+) -> None:
+    played = play_randomly(game, words, b"secret")
+    for state in played.states[::3]:
+        for you in map(Seat, range(played.record.seats)):
+            for other in list(_alternatives(game, state, you))[:3]:
+                for text in TEXTS:
+                    assert _tried(game, other, you, text) == _tried(game, state, you, text)
+
+
+def _alternatives(game: AnyGame, state: object, you: Seat | None) -> list[object]:
+    found = hook(game)
+    assert found is not None
+    return list(found.alternatives(state, you))
+
+
+def _shown(played: Played, view: object, you: Seat | None) -> str:
+    return rendered(played.game, view, played.names, you)
+
+
+def _tried(game: AnyGame, state: object, you: Seat, text: str) -> object:
+    """What this seat hears when it types *text*; of turns only how they are read."""
+    try:
+        move = game.parse(game.view(state, you), text)
+    except MoveError as error:
+        return error.refusal
+    if not move.free:
+        return move
+    step = game.apply(state, you, move, Rng(b"secret", 1))
+    return move, public_for(step, you), list(notes_for(step, you)), game.view(step.state, you)

@@ -1,0 +1,254 @@
+"""The language of moves: what is understood, and what is refused by name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pbmserv.games.blackbox as package
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
+from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.views import View
+from pbmserv.render.environment import environment
+
+ALICE, BOB = Seat(0), Seat(1)
+
+
+def played(*moves: tuple[int, str], words: tuple[str, ...] = ()) -> State:
+    state: State = GAME.setup(2, GAME.options(words, 2), Rng(b"moves", 0))
+    for ply, (seat, text) in enumerate(moves, 1):
+        move = GAME.parse(GAME.view(state, Seat(seat)), text)
+        state = GAME.apply(state, Seat(seat), move, Rng(b"moves", ply)).state
+    return state
+
+
+START = played()
+HIDDEN = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"))
+FIRED = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"), (0, "5,+b2,+b4"), (1, "3"))
+OVER = GAME.withdraw(HIDDEN, ALICE).state
+
+
+def view(state: State, seat: Seat | None = ALICE) -> View:
+    found: View = GAME.view(state, seat)
+    return found
+
+
+def refusal(of: View, text: str, kind: type[MoveError] = Illegal) -> Refusal:
+    with pytest.raises(MoveError) as caught:
+        GAME.parse(of, text)
+    assert type(caught.value) is kind
+    return caught.value.refusal
+
+
+@pytest.mark.parametrize(
+    ("typed", "canonical", "free"),
+    [
+        ("g", "G", False),
+        ("007", "7", False),
+        ("14", "14", False),
+        ("+1a", "+A1", True),
+        ("+ a1", "+A1", True),
+        ("-d7", "/D7", True),
+        ("-14K", "/D7", True),
+        ("/ 8 h", "/A1", True),
+        ("!c4", "!C4", True),
+        ("!10", "!3", True),
+        ("!j", "!C", True),
+        ("!b2-d4", "!B2-D4", True),
+        ("! i2 - 11k", "!B2-D4", True),
+        (" G , +b2;/d3,\t!c4,!3,!B2-d4, +c3 ", "G,+B2,/D3,!C4,!3,!B2-D4,+C3", False),
+        ("+a1,/b2,+m13,+7g,/k3", "+A1,/B2,+F6,+G7,/D3", True),
+        ("+a1,+d5,?,G", "+A1,+D5,?,G", False),
+    ],
+)
+def test_a_move_is_read_into_canonical_text(typed: str, canonical: str, free: bool) -> None:
+    assert GAME.parse(view(FIRED), typed) == Move(canonical, free)
+
+
+@pytest.mark.parametrize("typed", ["b3,d3,8h,13n", "3b;3D ; h8,n13", "b3, 10k, a 1, g6"])
+def test_the_seeds_placements_are_read(typed: str) -> None:
+    assert GAME.parse(view(START), typed) == Move("B3,D3,A1,G6")
+
+
+def test_on_a_wide_board_bottom_ports_are_doubled_letters() -> None:
+    wide = played((0, "a1"), (1, "nn9"), words=("-size=14x5", "-atoms=1"))
+    assert GAME.parse(view(wide), "aa,+nn3") == Move("AA,+N3")
+    assert refusal(view(wide), "oo").code == "blackbox.port-unknown"
+
+
+@pytest.mark.parametrize(
+    ("state", "typed", "code", "part"),
+    [
+        (FIRED, "g,,+b2", "empty-element", ""),
+        (FIRED, "g,", "empty-element", ""),
+        (FIRED, "g +c3", "commas", "g +c3"),
+        (FIRED, "o", "port-unknown", "o"),
+        (FIRED, "+c3,15", "port-unknown", "15"),
+        (FIRED, "+o1", "column-unknown", "+o1"),
+        (FIRED, "g,/a15", "row-unknown", "/a15"),
+        (FIRED, "+bb3", "column-unknown", "+bb3"),
+        (FIRED, "+3b4", "two-rows", "+3b4"),
+        (FIRED, "b3c", "two-columns", "b3c"),
+        (FIRED, "+bc3", "two-columns", "+bc3"),
+        (FIRED, "+b", "no-row", "+b"),
+        (FIRED, "-3", "no-column", "-3"),
+        (FIRED, "+", "cell-missing", "+"),
+        (FIRED, "!b2-", "cell-missing", "!b2-"),
+        (FIRED, "!b2-d", "no-row", "!b2-d"),
+        (FIRED, "!15", "line-unknown", "!15"),
+        (FIRED, "!d4-b2", "range-backwards", "!d4-b2"),
+        (FIRED, "!b4-d2", "range-backwards", "!b4-d2"),
+        (FIRED, "b2", "unsigned-cell", "b2"),
+        (FIRED, "g,b2", "unsigned-cell", "b2"),
+        (FIRED, "c2,e2,f6,f7", "already-hidden", "c2"),
+        (FIRED, "g,1", "two-probes", "1"),
+        (FIRED, "5", "port-used", "5"),
+        (FIRED, "H", "port-used", "H"),
+        (FIRED, "?,+c3,+d4,?", "two-guesses", "?"),
+        (FIRED, "?", "guess-markers", "?"),
+        (FIRED, "+c3,+d4,+e5,?", "guess-markers", "?"),
+        (FIRED, "+c3,!b2,+d4,?", "guess-markers", "?"),
+        (START, "g", "hide-first", "g"),
+        (START, "+b2", "hide-first", "+b2"),
+        (START, "b2,c3,d4,5", "placement-element", "5"),
+        (START, "b2,c3,d4", "too-few-atoms", "B2,C3,D4"),
+        (START, "b2,c3,d4,e5,f6", "too-many-atoms", "B2,C3,D4,E5,F6"),
+        (START, "b2,c3,d4,i9", "repeated-cell", "i9"),
+        (OVER, "g", "finished", ""),
+    ],
+)
+def test_each_wrong_part_is_named(state: State, typed: str, code: str, part: str) -> None:
+    found = refusal(view(state), typed)
+    assert (found.code, found.part) == (f"blackbox.{code}", part)
+    if state is not OVER:
+        assert found.example
+        GAME.parse(view(state), found.example)
+
+
+@pytest.mark.parametrize(
+    ("typed", "values"),
+    [
+        ("5", {"port": "5", "mark": "a"}),
+        ("?", {"have": 2, "wanted": "4"}),
+        ("g,1", {"first": "g"}),
+        ("+3b4", {"first": "3", "second": "4"}),
+    ],
+)
+def test_a_refusal_says_what_it_counted(typed: str, values: dict[str, Any]) -> None:
+    assert refusal(view(FIRED), typed).values == values
+
+
+def test_the_example_puts_right_what_was_wrong() -> None:
+    assert refusal(view(FIRED), "g +c3").example == "G,+C3"
+    assert refusal(view(FIRED), "!d2-b4").example == "!B2-D4"
+    assert refusal(view(FIRED), "c3").example == "+C3"
+
+
+def test_while_waiting_the_examples_are_free_moves() -> None:
+    found = refusal(view(FIRED, BOB), "99")
+    assert GAME.parse(view(FIRED, BOB), found.example).free
+
+
+def test_spectators_cannot_move_but_are_told_so() -> None:
+    assert refusal(view(FIRED, None), "g").code == "blackbox.watching"
+
+
+def test_without_guesses_left_none_is_taken() -> None:
+    box = replace(FIRED.boxes[0], guesses_left=0)
+    found = refusal(view(FIRED.with_box(ALICE, box)), "+c3,+d4,?")
+    assert found.code == "blackbox.no-guesses"
+
+
+def test_a_text_that_is_too_long_is_not_read() -> None:
+    move = ",".join(["+b2"] * 251)
+    assert refusal(view(FIRED), move).code == "blackbox.too-long"
+    assert GAME.parse(view(FIRED), move[:999]).free
+    long = "dear Bob, " * 200
+    assert refusal(view(FIRED), long, NotUnderstood).code == "blackbox.not-a-move"
+
+
+def test_a_board_of_many_atoms_may_have_long_placements() -> None:
+    full = played(words=("-size=26x26", "-atoms=600"))
+    typed = ", ".join(f"{a}{n}" for n in range(1, 27) for a in "ABCDEFGHIJKLMNOPQRSTUVW")
+    assert len(typed) > 1000
+    cells = typed + ", x1, x2"
+    assert GAME.parse(view(full), cells).text.endswith(",X1,X2")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "Hi",
+        "ok",
+        "thanks, g",
+        "b2, and bye",
+        "b2?",
+        "the 2nd",
+        "2nd",
+        "- Jo",
+        "-Jo",
+        "xx",
+        "g.",
+        "2024",
+        "/home",
+        "+1-2",
+        "g5, k\u00e4se",
+        "\u0131",
+        "g\u00b2",
+    ],
+)
+@pytest.mark.parametrize("state", [START, FIRED, OVER], ids=["start", "playing", "over"])
+def test_words_are_no_moves(state: State, typed: str) -> None:
+    for seat in (ALICE, BOB, None):
+        assert refusal(view(state, seat), typed, NotUnderstood).code == "blackbox.not-a-move"
+
+
+@pytest.mark.parametrize("typed", ["", "  ", ",", " ; , "])
+def test_nothing_is_no_move(typed: str) -> None:
+    assert refusal(view(FIRED), typed, NotUnderstood).code == "blackbox.empty"
+
+
+cells = st.tuples(st.sampled_from("ABCDEFG"), st.integers(1, 7)).map(lambda c: f"{c[0]}{c[1]}")
+seals = cells.map("!{}".format) | st.sampled_from(["!3", "!C", "!A1-C3", "!B2-B2", "!G7-G7"])
+aids = st.lists(cells.map("+{}".format) | cells.map("/{}".format) | seals, max_size=6)
+unused = st.sampled_from([p for p in view(FIRED).unused_ports])
+
+
+@given(aids, st.none() | unused, st.integers(0, 6), st.sampled_from([str.lower, str.upper]))
+@settings(max_examples=150)
+def test_canonical_text_is_read_as_itself(
+    aids: list[str], probe: str | None, place: int, case: Any
+) -> None:
+    elements = list(aids)
+    if probe or not elements:
+        elements.insert(place, probe or "G")
+    text = ",".join(elements)
+    move = GAME.parse(view(FIRED), case(text))
+    assert move == Move(text, free=not probe and bool(aids))
+    assert GAME.parse(view(FIRED), " ; ".join(elements)) == move
+
+
+def raised_codes() -> set[str]:
+    folder = Path(package.__file__).parent
+    source = "\n".join(path.read_text() for path in sorted(folder.glob("*.py")))
+    direct = re.findall(r'"blackbox\.([a-z-]+)"', source)
+    through = re.findall(r'_refuse\(\s*"([a-z-]+)"', source)
+    return {*direct, *through}
+
+
+def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> None:
+    loader = environment().loader
+    assert loader is not None
+    source, _, _ = loader.get_source(environment(), "games/blackbox/refusals.j2")
+    written = set(re.findall(r'code == "([a-z-]+)"', source))
+    assert raised_codes() == written
+    assert len(raised_codes()) > 40

@@ -1,0 +1,98 @@
+"""The options of a challenge."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.errors import OptionError
+from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.options import CLASSIC, Options
+
+
+def refused(*words: str, seats: int = 2) -> OptionError:
+    with pytest.raises(OptionError) as caught:
+        GAME.options(words, seats)
+    return caught.value
+
+
+def test_a_challenge_without_options_is_classic_and_rated() -> None:
+    options = GAME.options((), 2)
+    assert options == CLASSIC
+    assert (options.width, options.height, options.atoms, options.guesses) == (7, 7, "4", 3)
+    assert GAME.rated(options)
+    assert GAME.describe(options) == ()
+
+
+def test_options_are_read_in_any_order_and_case() -> None:
+    options = GAME.options(("-FAIR", "-Atoms=3-5", "-size=8X10", "-clue", "-guesses=1"), 2)
+    assert options == Options(8, 10, 3, 5, 1, fair=True, clue=True)
+    assert GAME.describe(options) == ("-size=8x10", "-atoms=3-5", "-guesses=1", "-fair", "-clue")
+
+
+def test_default_values_written_out_are_still_classic() -> None:
+    assert GAME.options(("-size=7x7", "-atoms=4-4", "-guesses=3"), 2) == CLASSIC
+
+
+@pytest.mark.parametrize(
+    "word", ["-size=8x7", "-atoms=5", "-guesses=2", "-fair", "-clue", "-unrated"]
+)
+def test_any_change_of_the_rules_is_unrated(word: str) -> None:
+    assert not GAME.rated(GAME.options((word,), 2))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "part"),
+    [
+        (["-colour=red"], "option-unknown", "-colour=red"),
+        (["fair"], "option-unknown", "fair"),
+        (["--fair"], "option-unknown", "--fair"),
+        ([""], "option-unknown", ""),
+        (["-race"], "option-later", "-race"),
+        (["-scoring=timed"], "option-later", "-scoring=timed"),
+        (["-seed=x"], "option-later", "-seed=x"),
+        (["-id=w8h8m5"], "option-later", "-id=w8h8m5"),
+        (["-Practice"], "option-later", "-Practice"),
+        (["-fair", "-FAIR"], "option-repeated", "-FAIR"),
+        (["-size"], "option-no-value", "-size"),
+        (["-atoms="], "option-no-value", "-atoms="),
+        (["-clue=yes"], "option-value", "-clue=yes"),
+        (["-size=big"], "size-form", "-size=big"),
+        (["-size=1x7"], "size-range", "-size=1x7"),
+        (["-size=7x27"], "size-range", "-size=7x27"),
+        (["-atoms=few"], "atoms-form", "-atoms=few"),
+        (["-atoms=0"], "atoms-none", "-atoms=0"),
+        (["-atoms=5-3"], "atoms-order", "-atoms=5-3"),
+        (["-atoms=50"], "atoms-many", "-atoms=50"),
+        (["-atoms=3-5", "-size=2x2"], "atoms-many", "-atoms=3-5"),
+        (["-guesses=some"], "guesses-form", "-guesses=some"),
+        (["-guesses=0"], "guesses-range", "-guesses=0"),
+        (["-guesses=100"], "guesses-range", "-guesses=100"),
+    ],
+)
+def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str, part: str) -> None:
+    refusal = refused(*words).refusal
+    assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
+    if refusal.example:
+        GAME.options([refusal.example], 2)
+
+
+@pytest.mark.parametrize("seats", [1, 3])
+def test_it_takes_two(seats: int) -> None:
+    assert refused(seats=seats).refusal.code == "blackbox.seats"
+
+
+@given(
+    size=st.tuples(st.integers(2, 26), st.integers(2, 26)),
+    least=st.integers(1, 4),
+    more=st.integers(0, 3),
+    guesses=st.integers(1, 99),
+    flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
+)
+def test_described_options_are_read_back(
+    size: tuple[int, int], least: int, more: int, guesses: int, flags: tuple[bool, bool, bool]
+) -> None:
+    width, height = size
+    options = Options(width, height, least, min(least + more, width * height), guesses, *flags)
+    assert GAME.options(GAME.describe(options), 2) == options

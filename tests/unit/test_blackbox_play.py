@@ -1,0 +1,332 @@
+"""Playing Blackbox: turns, secrets, markers and seals, guesses and how a board ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Outcome, Seat, Step
+from pbmserv.errors import Illegal
+from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.views import View
+
+ALICE, BOB = Seat(0), Seat(1)
+
+
+class Board:
+    """A board that is played by typing."""
+
+    def __init__(self, *words: str, seed: bytes = b"play") -> None:
+        self.seed = seed
+        self.state: State = GAME.setup(2, GAME.options(words, 2), Rng(seed, 0))
+        self.plies = 0
+
+    def types(self, seat: Seat, text: str) -> Step[State]:
+        move = GAME.parse(self.view(seat), text)
+        self.plies += 1
+        step = GAME.apply(self.state, seat, move, Rng(self.seed, self.plies))
+        self.state = step.state
+        return step
+
+    def view(self, seat: Seat | None) -> View:
+        found: View = GAME.view(self.state, seat)
+        return found
+
+    def turns(self) -> tuple[int, int]:
+        return GAME.turn(self.state, ALICE), GAME.turn(self.state, BOB)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return GAME.outcome(self.state)
+
+
+def hidden(*words: str, for_bob: str = "c2,e2,f6,f7", for_alice: str = "g1,b2,b4,f5") -> Board:
+    board = Board(*words)
+    board.types(ALICE, for_bob)
+    board.types(BOB, for_alice)
+    return board
+
+
+def told(step: Step[State], reader: Seat | None) -> list[tuple[str, Mapping[str, object]]]:
+    return [
+        (note.kind, note.values)
+        for note in step.notes
+        if note.audience is None or reader in note.audience
+    ]
+
+
+def kinds(step: Step[State], reader: Seat | None = None) -> list[str]:
+    return [kind for kind, _ in told(step, reader)]
+
+
+@pytest.mark.parametrize("first", [ALICE, BOB])
+def test_both_hide_in_any_order_and_then_the_first_named_fires(first: Seat) -> None:
+    second = Seat(1 - first)
+    board = Board()
+    assert board.turns() == (1, 1)
+    assert GAME.to_act(board.state) == {ALICE, BOB}
+    board.types(first, "c2,e2,f6,f7")
+    assert GAME.to_act(board.state) == {second}
+    assert GAME.turn(board.state, second) == 1
+    assert GAME.turn(board.state, first) == 3 + first
+    step = board.types(second, "g1,b2,b4,f5")
+    assert kinds(step) == ["hid", "begin"]
+    assert board.turns() == (3, 4)
+    assert GAME.to_act(board.state) == {ALICE}
+
+
+def test_turns_alternate_and_are_numbered_through() -> None:
+    board = hidden()
+    board.types(ALICE, "5")
+    assert board.turns() == (5, 4)
+    assert GAME.to_act(board.state) == {BOB}
+    board.types(BOB, "3")
+    assert board.turns() == (5, 6)
+
+
+def test_where_atoms_are_hidden_only_the_hider_reads() -> None:
+    board = Board()
+    step = board.types(ALICE, "c2,e2,f6,f7")
+    assert step.public == {None: "", ALICE: "C2,E2,F6,F7"}
+    assert told(step, BOB) == told(step, None) == [("hid", {"atoms": "4"})]
+    assert ("hid-cells", {"cells": ("C2", "E2", "F6", "F7")}) in told(step, ALICE)
+    assert not step.reveals
+    assert "Box(" in repr(board.state)
+    assert "frozenset({2" not in repr(board.state)
+    assert board.view(ALICE).boxes[BOB].atoms is not None
+    assert board.view(BOB).boxes[BOB].atoms is None
+    assert board.view(None).boxes[BOB].atoms is None
+
+
+def test_how_many_atoms_of_a_range_were_hidden_nobody_else_learns() -> None:
+    few, many = Board("-atoms=2-5"), Board("-atoms=2-5")
+    step, other = few.types(ALICE, "c2,e2"), many.types(ALICE, "a1,b1,c1,d1,e1")
+    for reader in (BOB, None):
+        assert told(step, reader) == told(other, reader) == [("hid", {"atoms": "2-5"})]
+        assert step.public[None] == other.public[None]
+        assert few.view(reader) == many.view(reader)
+
+
+def test_a_probe_is_told_to_everybody_and_used_ports_are_shown() -> None:
+    board = hidden()
+    step = board.types(ALICE, "5,+b2")
+    assert step.public[None] == step.public[ALICE] == "5,+B2"
+    assert step.reveals
+    assert kinds(step) == ["marked", "probe"]
+    assert told(step, None)[1][1] == {"port": "5", "result": "detour", "exit": "H", "mark": "a"}
+    unused = board.view(ALICE).unused_ports
+    assert len(unused) == 26
+    assert not {"5", "H"} & set(unused)
+
+
+def test_a_seat_that_waits_has_a_turn_refused_but_not_a_free_move() -> None:
+    board = hidden()
+    with pytest.raises(Illegal) as caught:
+        board.types(BOB, "g")
+    assert caught.value.refusal.code == "blackbox.not-your-turn"
+    board.types(BOB, "+b2,!c3")
+    assert board.turns() == (3, 4)
+    with pytest.raises(Illegal) as caught:
+        GAME.apply(board.state, ALICE, Move("g"), Rng(b"", 1))
+    assert caught.value.refusal.code == "blackbox.not-canonical"
+    with pytest.raises(Illegal):
+        GAME.apply(board.state, ALICE, Move("G", free=True), Rng(b"", 1))
+
+
+def test_markers_may_come_before_the_opponent_has_hidden() -> None:
+    board = Board()
+    board.types(ALICE, "c2,e2,f6,f7")
+    step = board.types(ALICE, "+b2")
+    assert kinds(step, BOB) == ["marked"]
+    assert board.turns() == (3, 1)
+    assert board.view(BOB).boxes[ALICE].markers == {8}
+
+
+def test_markers_that_change_nothing_are_accepted_and_said() -> None:
+    board = hidden()
+    step = board.types(ALICE, "+b2,+b2,/c3,/b2")
+    assert told(step, ALICE) == [
+        ("marked", {"cells": ("B2",)}),
+        ("marker-there", {"cells": ("B2",)}),
+        ("marker-absent", {"cells": ("C3",)}),
+        ("unmarked", {"cells": ("B2",)}),
+    ]
+    assert kinds(step, BOB) == ["marked", "unmarked"]
+    assert board.view(ALICE).marker_count == 0
+
+
+def test_seals_are_the_solvers_own_secret() -> None:
+    board = hidden()
+    before = board.view(BOB), board.view(None)
+    step = board.types(ALICE, "!c4,!3")
+    assert step.public == {None: "", ALICE: "!C4,!3"}
+    assert kinds(step, ALICE) == ["sealed"]
+    assert kinds(step, BOB) == kinds(step, None) == []
+    assert (board.view(BOB), board.view(None)) == before
+    rows = board.view(ALICE).boxes[ALICE].rows
+    assert rows[2].cells == (". ",) * 7
+    assert rows[3].cells == ("  ", "  ", ". ", "  ", "  ", "  ", "  ")
+
+
+def test_a_cell_has_a_marker_or_a_seal_and_the_newer_one_stays() -> None:
+    board = hidden()
+    step = board.types(ALICE, "+b2,!b2-c3")
+    assert kinds(step, ALICE) == ["marked", "sealed", "seal-unmarks"]
+    own = board.view(ALICE).own
+    assert own is not None
+    assert (own.markers, len(own.sealed)) == (frozenset(), 4)
+    assert kinds(board.types(ALICE, "+b2"), ALICE) == ["marked", "marker-opens"]
+    own = board.view(ALICE).own
+    assert own is not None
+    assert (len(own.markers), len(own.sealed)) == (1, 3)
+
+
+def test_sealing_what_is_sealed_opens_it_but_a_gap_is_closed_first() -> None:
+    board = hidden()
+    board.types(ALICE, "!b2")
+    board.types(ALICE, "!b")
+    own = board.view(ALICE).own
+    assert own is not None
+    assert len(own.sealed) == 7
+    assert kinds(board.types(ALICE, "!b"), ALICE) == ["opened"]
+    own = board.view(ALICE).own
+    assert own is not None
+    assert not own.sealed
+
+
+def test_a_right_guess_wins_at_once_and_opens_both_boxes() -> None:
+    board = hidden()
+    step = board.types(ALICE, "+g1,?,+b2,g,+b4,+f5")
+    assert kinds(step) == ["marked", "guess-right", "revealed", "revealed"]
+    assert board.outcome == Outcome((1, 2), "solved", ALICE)
+    assert GAME.to_act(board.state) == frozenset()
+    assert not any(board.state.boxes[ALICE].marks), (
+        "the probe after the winning guess was not fired"
+    )
+    for reader in (ALICE, BOB, None):
+        assert all(box.atoms is not None for box in board.view(reader).boxes)
+    assert GAME.legal(board.view(ALICE)) == ()
+
+
+def test_a_probe_before_the_winning_guess_is_fired() -> None:
+    board = hidden()
+    step = board.types(ALICE, "g,+g1,+b2,+b4,+f5,?")
+    assert kinds(step)[:3] == ["marked", "probe", "guess-right"]
+
+
+def test_the_third_wrong_guess_loses() -> None:
+    board = hidden()
+    left = []
+    for probe in "123":
+        step = board.types(ALICE, "?" if left else "+a1,+a2,+a3,+a4,?")
+        left += [values["left"] for kind, values in told(step, BOB) if kind == "guess-wrong"]
+        if board.outcome is None:
+            board.types(BOB, probe)
+    assert left == [2, 1, 0]
+    assert board.outcome == Outcome((2, 1), "out-of-guesses", ALICE)
+    last = board.view(None).boxes[ALICE].rows[0].cells
+    assert last == ("?x", "  ", "  ", "  ", "  ", "  ", " @")
+
+
+def test_a_wrong_guess_tells_nothing_but_the_count() -> None:
+    step = hidden().types(ALICE, "+g1,+b2,+b4,+f6,?")
+    assert told(step, ALICE)[1:] == [("guess-wrong", {"left": 2})]
+
+
+# Two atoms in opposite corners of 2x2 swallow or reflect every ray, as the other two do.
+EQUAL = ("-size=2x2", "-atoms=3-4")
+
+
+def test_a_layout_that_no_port_can_tell_apart_is_right_only_where_it_is_fair() -> None:
+    strict = hidden(*EQUAL, for_bob="a1,b1,a2", for_alice="a1,b1,a2,b2")
+    assert "guess-wrong" in kinds(strict.types(ALICE, "+a1,+b1,+a2,?"))
+    fair = hidden(*EQUAL, "-fair", for_bob="a1,b1,a2", for_alice="a1,b1,a2,b2")
+    step = fair.types(ALICE, "+a1,+b1,+a2,?")
+    assert ("guess-fair" in kinds(step)) == (fair.outcome is not None)
+
+
+def test_with_clue_a_contradicted_mark_is_named_first() -> None:
+    board = hidden("-clue")
+    board.types(ALICE, "5")  # a detour to H
+    board.types(BOB, "3")
+    step = board.types(ALICE, "+a5,+c3,+d4,+e7,?")
+    kind, values = told(step, None)[-1]
+    assert kind == "clue-mark"
+    assert values["port"] in ("5", "H")
+    assert (values["mark"], values["result"]) == ("a", "detour")
+    assert values["guessed_result"] in ("hit", "reflection", "detour")
+
+
+@given(st.binary(min_size=1, max_size=8))
+def test_with_clue_else_a_port_is_fired_that_tells_the_layouts_apart(seed: bytes) -> None:
+    board = Board("-clue", seed=seed)
+    board.types(ALICE, "c2,e2,f6,f7")
+    board.types(BOB, "g1,b2,b4,f5")
+    step = board.types(ALICE, "+g1,+b2,+b4,+f6,?")
+    kind, values = told(step, BOB)[-1]
+    assert kind == "clue-port"
+    port = board.state.options.board.ports.index(str(values["port"]))
+    assert board.state.boxes[ALICE].marks[port] == values["mark"]
+    assert board.turns() == (5, 4), "the clue costs no turn"
+
+
+def test_a_probe_that_the_clue_has_just_answered_is_not_fired_again() -> None:
+    seen = set()
+    for number in range(40):
+        board = Board("-clue", seed=bytes([number]))
+        board.types(ALICE, "c2,e2,f6,f7")
+        board.types(BOB, "g1,b2,b4,f5")
+        seen.add(kinds(board.types(ALICE, "+g1,+b2,+b4,+f6,?,6"))[-1])
+    assert seen == {"probe", "probe-known"}
+
+
+def test_with_clue_it_is_said_when_no_port_could_tell() -> None:
+    board = hidden(*EQUAL, "-clue", for_bob="a1,b1,a2", for_alice="a1,b1,a2,b2")
+    assert kinds(board.types(ALICE, "+a1,+b1,+b2,?"))[-1] in ("clue-none", "clue-port")
+
+
+def test_detours_are_lettered_in_the_solvers_own_order_past_z() -> None:
+    board = hidden("-size=26x26", "-atoms=1", for_bob="a1", for_alice="z26")
+    ports = [f"{n}" for n in range(1, 25)] + list("ABCDEFGHIJ")
+    for n, port in enumerate(ports):
+        step = board.types(ALICE, port)
+        mark = dict(told(step, None))["probe"]["mark"]
+        assert mark == "abcdefghijklmnopqrstuvwxyzABCDEFGH"[n]
+        board.types(BOB, board.view(BOB).unused_ports[-1])
+
+
+@pytest.mark.parametrize("loser", [ALICE, BOB])
+def test_resigning_gives_the_other_the_board(loser: Seat) -> None:
+    step = GAME.withdraw(hidden().state, loser)
+    places = (2, 1) if loser == ALICE else (1, 2)
+    assert GAME.outcome(step.state) == Outcome(places, "resigned", loser)
+    assert kinds(step) == ["resigned", "revealed", "revealed"]
+    assert step.reveals
+
+
+def test_resigning_before_atoms_are_hidden_leaves_that_box_empty() -> None:
+    step = GAME.withdraw(Board().state, BOB)
+    assert kinds(step) == ["resigned"]
+    view: View = GAME.view(step.state, ALICE)
+    assert [box.atoms for box in view.boxes] == [None, None]
+    assert all(cell == "  " for box in view.boxes for row in box.rows for cell in row.cells)
+
+
+def test_every_listed_move_is_legal_also_when_ports_have_run_out() -> None:
+    board = hidden("-size=2x2", "-atoms=1", for_bob="a1", for_alice="b2")
+    seat = ALICE
+    while board.view(ALICE).unused_ports:
+        moves = board.view(seat).unused_ports or ("?",)
+        if moves == ("?",):
+            break
+        board.types(seat, moves[0])
+        seat = Seat(1 - seat)
+    listed = GAME.legal(board.view(seat))
+    assert listed
+    for text in listed:
+        GAME.parse(board.view(seat), text)

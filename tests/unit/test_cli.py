@@ -1,0 +1,185 @@
+"""The command line as a whole: settings, database, kept mail, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+import typer
+
+from pbmserv import __version__
+from pbmserv.__main__ import main
+from pbmserv.cli import inbox
+from pbmserv.cli.main import run
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch, tmp_path):
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "76")
+
+
+def test_the_version_is_told_before_anything_is_imported() -> None:
+    told = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "pbmserv", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == f"pbmserv {__version__}\n"
+    assert "typer" not in told.stderr
+    assert "sqlalchemy" not in told.stderr
+
+
+def test_starting_a_command_loads_none_of_the_heavy_parts() -> None:
+    program = (
+        "import sys, pbmserv.cli.main as m; code = m.run(['config', '--json']); "
+        "print(sorted({'sqlalchemy', 'jinja2', 'uvicorn', 'aiosmtpd', 'rich'} & set(sys.modules)))"
+        "; sys.exit(code)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.splitlines()[-1] == "[]"
+
+
+def test_main_leaves_with_the_exit_code(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["pbmserv", "--version"])
+    main()
+    monkeypatch.setattr(sys, "argv", ["pbmserv", "--version", "config"])
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    assert leaving.value.code == 0
+    assert capsys.readouterr().out == f"pbmserv {__version__}\n" * 2
+
+
+def test_help_names_every_command(capsys) -> None:
+    assert run(["--help"]) == 0
+    out = capsys.readouterr().out
+    for command in ("serve", "send", "read", "config", "db", "inbox", "blackbox"):
+        assert f" {command} " in out
+
+
+def test_an_unknown_command_is_a_usage_error(capsys) -> None:
+    assert run(["sevre"]) == 2
+    assert "sevre" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["serve"], ["config"], ["db", "check"], ["inbox", "list"]])
+def test_wrong_settings_end_every_command_before_it_begins(monkeypatch, capsys, command) -> None:
+    monkeypatch.setenv("PBMSERV_SIGNUP", "maybe")
+    assert run(command) == 2
+    assert capsys.readouterr().err == (
+        'pbmserv: a setting is wrong: PBMSERV_SIGNUP = "maybe" (environment PBMSERV_SIGNUP): '
+        "write confirm, open or closed\n"
+    )
+    monkeypatch.setenv("PBMSERV_SMTP", "x")
+    assert run(command) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "pbmserv: 2 settings are wrong:"
+    assert [line[:9] for line in lines[1:]] == ["  PBMSERV"] * 2
+
+
+def test_config_shows_every_value_and_its_source(monkeypatch, capsys, tmp_path) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text('relay = "smtps://games:hush@mx.example.org"\n')
+    monkeypatch.setenv("PBMSERV_WEB", "")
+    monkeypatch.setenv("PBMSERV_SMPT", "127.0.0.1:25")
+    assert run(["config", "--config", str(file), "--json"]) == 0
+    told = capsys.readouterr()
+    facts = json.loads(told.out)
+    assert facts["relay"]["value"] == "smtps://games:***@mx.example.org"
+    assert facts["relay"]["source"] == f"file {file}"
+    assert facts["web"] == {
+        "env": "PBMSERV_WEB",
+        "value": "",
+        "source": "environment PBMSERV_WEB",
+    }
+    assert told.err == "PBMSERV_SMPT is set, but there is no such setting.\n"
+
+    assert run(["config", "--config", str(file)]) == 0
+    table = capsys.readouterr().out
+    assert "PBMSERV_SIGNUP     confirm" in table
+    assert "(confirm, open or closed; default confirm)" in table
+    assert "hush" not in table
+
+
+def test_a_database_is_made_and_found_good(capsys, tmp_path) -> None:
+    assert run(["db", "check"]) == 1
+    assert "run: pbmserv db upgrade" in capsys.readouterr().err
+    assert run(["db", "upgrade"]) == 0
+    assert "pbmserv.sqlite3 is at revision" in capsys.readouterr().out
+    assert run(["db", "check"]) == 0
+    assert capsys.readouterr().out.endswith("is as it should be.\n")
+
+
+def test_a_database_that_is_none_is_told_in_one_line(capsys, tmp_path) -> None:
+    (tmp_path / "pbmserv.sqlite3").write_bytes(b"this is no database, but a letter" * 50)
+    assert run(["db", "upgrade"]) == 1
+    assert capsys.readouterr().err == (
+        f"sqlite:///{tmp_path}/pbmserv.sqlite3 cannot be used: file is not a database\n"
+    )
+
+
+@dataclass(frozen=True)
+class Kept:
+    id: int
+    received_at: datetime
+    sender: str
+    recipient: str
+    subject: str
+    error: str
+
+
+class KeptMails:
+    """An operator's view on two kept mails."""
+
+    def list(self):
+        moment = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
+        return [
+            Kept(3, moment, "bob@example.org", "p@x", "[red]blackbox[/red] \x1b[2J", "KeyError"),
+            Kept(4, moment, "", "p@x", "move " * 30, "RecursionError"),
+        ]
+
+    def show(self, number):
+        return "Subject: hello\r\n\r\n\x1b[2Jbody" if number == 3 else None
+
+    def retry(self, number):
+        return f"Mail {number} was carried out."
+
+
+class NoMails(KeptMails):
+    def list(self):
+        return []
+
+
+def test_kept_mails_are_listed_in_76_columns_and_nothing_in_them_is_obeyed(capsys) -> None:
+    inbox.print_list(KeptMails())
+    out = capsys.readouterr().out
+    assert "2026-05-01 12:30" in out
+    assert "[red]" in out
+    assert "\x1b" not in out
+    assert max(len(line) for line in out.splitlines()) <= 76
+
+    inbox.print_list(NoMails())
+    assert capsys.readouterr().out == "No mail was kept: nothing has gone wrong.\n"
+
+
+def test_one_kept_mail_is_shown_and_tried_again(capsys) -> None:
+    inbox.print_mail(KeptMails(), 3)
+    inbox.print_retry(KeptMails(), 3)
+    assert capsys.readouterr().out == ("Subject: hello\n\n?[2Jbody\nMail 3 was carried out.\n")
+
+
+@pytest.mark.parametrize("step", [inbox.print_mail, inbox.print_retry])
+def test_an_unknown_kept_mail_is_said_to_be_unknown(capsys, step) -> None:
+    with pytest.raises(typer.Exit) as leaving:
+        step(KeptMails(), 9)
+    assert leaving.value.exit_code == 1
+    assert capsys.readouterr().err == (
+        "There is no kept mail 9. `pbmserv inbox list` shows them all.\n"
+    )

@@ -1,0 +1,382 @@
+"""`pbmserv send` and `pbmserv read`, with a real SMTP server and real Maildirs."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import socket
+import threading
+from email import message_from_bytes
+from email.policy import default
+
+import pytest
+from aiosmtpd.smtp import SMTP
+
+from pbmserv.cli.main import run
+from pbmserv.cli.read import print_more
+from pbmserv.send.maildir import MaildirRelay, Mailbox
+from pbmserv.send.relay import OutgoingLetter
+
+
+class Door:
+    """An SMTP server on loopback that notes what came, and answers as it is told."""
+
+    def __init__(self) -> None:
+        self.came: list[tuple[str, list[str], bytes]] = []
+        self.answer = "250 noted"
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        opened = asyncio.run_coroutine_threadsafe(self._open(), self._loop)
+        self._server = opened.result()
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _open(self) -> asyncio.Server:
+        make = lambda: SMTP(self, hostname="door", loop=self._loop)  # noqa: E731 - a factory
+        return await self._loop.create_server(make, "127.0.0.1", 0)
+
+    async def handle_DATA(self, server, session, envelope):
+        self.came.append((envelope.mail_from, envelope.rcpt_tos, envelope.content))
+        return self.answer
+
+    def message(self):
+        return message_from_bytes(self.came[-1][2].replace(b"\r\n", b"\n"), policy=default)
+
+    def close(self) -> None:
+        async def end() -> None:
+            self._server.close()
+            await self._server.wait_closed()
+            others = [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+        asyncio.run_coroutine_threadsafe(end(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@pytest.fixture
+def door(monkeypatch, tmp_path):
+    opened = Door()
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PBMSERV_SMTP", f"127.0.0.1:{opened.port}")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def letters(monkeypatch, tmp_path):
+    """Puts a letter into a mailbox as the server's relay would."""
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    count = iter(range(1, 100))
+
+    def deliver(to: str, body: str, *headers: str) -> None:
+        number = next(count)
+        lines = ["From: pbmserv@localhost", f"To: {to}", *headers]
+        if not any(h.startswith("Content-Type") for h in headers):
+            lines.append("Content-Type: text/plain; charset=utf-8")
+        raw = "\r\n".join([*lines, "", body]).encode()
+        MaildirRelay(tmp_path / "mail").deliver(
+            OutgoingLetter(number, f"<{number}@localhost>", "", to, raw)
+        )
+
+    return deliver
+
+
+def test_a_mail_is_sent_and_the_servers_answer_printed(door, capsys) -> None:
+    assert run(["send", "--from", "Bob <bob@localhost>", "-s", "signup bob pw", "hello", "x"]) == 0
+    assert capsys.readouterr().out == "250 noted\n"
+    sender, recipients, _ = door.came[0]
+    assert (sender, recipients) == ("bob@localhost", ["pbmserv@localhost"])
+    message = door.message()
+    assert message["Subject"] == "signup bob pw"
+    assert message["From"] == "bob@localhost"
+    assert message["Date"]
+    assert message["Message-ID"].endswith("@localhost>")
+    assert message.get_content() == "hello x\n"
+
+
+def test_words_of_all_languages_travel_in_seven_bits(door) -> None:
+    assert run(["send", "--from", "b@x", "--to", "p@y", "-s", "schöner Zug", "+b2 ♟"]) == 0
+    assert door.came[0][2].isascii()
+    assert door.message()["Subject"] == "schöner Zug"
+    assert door.message().get_content().split() == ["+b2", "♟"]
+    assert door.came[0][1] == ["p@y"]
+
+
+def test_a_move_that_begins_with_a_dash_goes_after_two(door) -> None:
+    assert run(["send", "--from", "b@x", "--", "-b2,?"]) == 0
+    assert door.message().get_content() == "-b2,?\n"
+
+
+@pytest.fixture
+def pipe(monkeypatch):
+    """Standard input as a pipe; what comes back writes to it and closes it."""
+    reader, writer = os.pipe()
+    with os.fdopen(reader) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+
+        def write(text: str) -> None:
+            os.write(writer, text.encode())
+            os.close(writer)
+
+        yield write
+
+
+@pytest.mark.parametrize("arguments", [["-"], [], ["--subject", "multiple"]])
+def test_the_body_comes_through_a_pipe(door, pipe, arguments) -> None:
+    pipe("help\nlist\n")
+    assert run(["send", "--from", "b@x", *arguments]) == 0
+    assert door.message().get_content() == "help\nlist\n"
+
+
+def test_a_pipe_that_stays_silent_is_not_waited_for_when_the_subject_is_enough(
+    door, pipe, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr("pbmserv.cli.send.PATIENCE_S", 0.0)
+    assert run(["send", "--from", "b@x", "--subject", "help"]) == 0
+    assert door.message().get_content() == "\n"
+    assert "no body" in capsys.readouterr().err
+    pipe("")
+
+
+def test_without_a_standard_input_the_mail_is_empty(door, monkeypatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert run(["send", "--from", "b@x"]) == 0
+    assert door.message().get_content() == "\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO("not a pipe"))
+    assert run(["send", "--from", "b@x"]) == 0
+    assert door.message().get_content() == "\n"
+
+
+@pytest.mark.parametrize("answer", ["550 no such board", "451 later"])
+def test_a_refusal_is_told_in_the_servers_words(door, capsys, answer) -> None:
+    door.answer = answer
+    assert run(["send", "--from", "b@x", "hello"]) == 1
+    told = capsys.readouterr()
+    assert told.err == f"127.0.0.1:{door.port} refused the mail: {answer}\n"
+    assert told.out == ""
+
+
+def test_a_server_that_turns_everybody_away_is_quoted(monkeypatch, capsys) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    greetings = [b"554 not today\r\n", b""]
+
+    def turn_away() -> None:
+        for greeting in greetings:
+            connection, _ = listener.accept()
+            connection.sendall(greeting)
+            connection.close()
+
+    thread = threading.Thread(target=turn_away)
+    thread.start()
+    where = f"127.0.0.1:{listener.getsockname()[1]}"
+    monkeypatch.setenv("PBMSERV_SMTP", where)
+    assert run(["send", "--from", "b@x", "hello"]) == 1
+    assert capsys.readouterr().err == f"{where} refused the mail: 554 not today\n"
+    assert run(["send", "--from", "b@x", "hello"]) == 1
+    assert "ended the conversation" in capsys.readouterr().err
+    thread.join()
+    listener.close()
+    assert run(["send", "--from", "b@x", "hello"]) == 1
+    assert f"No mail server answers at {where}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [("", "takes no mail"), ("127.0.0.1:0", "has port 0")],
+)
+def test_where_nobody_can_knock(monkeypatch, capsys, setting, complaint) -> None:
+    monkeypatch.setenv("PBMSERV_SMTP", setting)
+    assert run(["send", "--from", "b@x", "hello"]) == 1
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["socket", "port"])
+def test_lmtp_is_used_where_there_is_no_smtp(monkeypatch, capsys, tmp_path, place) -> None:
+    if place == "socket":
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(tmp_path / "lmtp"))
+        listener.listen()
+        monkeypatch.setenv("PBMSERV_LMTP", str(tmp_path / "lmtp"))
+    else:
+        listener = socket.create_server(("127.0.0.1", 0))
+        monkeypatch.setenv("PBMSERV_LMTP", f"127.0.0.1:{listener.getsockname()[1]}")
+    monkeypatch.setenv("PBMSERV_SMTP", "")
+    commands: list[bytes] = []
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, connection.makefile("rwb") as wire:
+            wire.write(b"220 lmtp\r\n")
+            wire.flush()
+            for line in wire:
+                commands.append(line.split()[0].upper())
+                if commands[-1] == b"DATA":
+                    wire.write(b"354 go on\r\n")
+                    wire.flush()
+                    while wire.readline() != b".\r\n":
+                        pass
+                wire.write(b"250 2.1.5 taken\r\n")
+                wire.flush()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    code = run(["send", "--from", "b@x", "hello"])
+    thread.join()
+    listener.close()
+    assert code == 0
+    assert capsys.readouterr().out == "250 2.1.5 taken\n"
+    assert commands[0] == b"LHLO"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--from", "bob"],
+        ["--from", "b@x", "--to", "nobody"],
+        ["--from", "bö@x"],
+        ["--from", "b@x", "--subject", "two\nlines"],
+    ],
+)
+def test_what_is_no_address_or_subject_is_a_usage_error(door, arguments) -> None:
+    assert run(["send", *arguments, "hello"]) == 2
+    assert door.came == []
+
+
+def test_a_reply_answers_the_newest_letter(door, letters) -> None:
+    letters("bob@localhost", "old", "Reply-To: old@localhost", "Message-ID: <1@localhost>")
+    letters(
+        "bob@localhost",
+        "your turn",
+        "Reply-To: pbmserv+token@localhost",
+        "Subject: Blackbox 12: your turn",
+        "Message-ID: <2@localhost>",
+        "References: <0@localhost> <1@localhost>",
+    )
+    assert run(["send", "--from", "bob@localhost", "--reply", "g,+b2"]) == 0
+    message = door.message()
+    assert door.came[0][1] == ["pbmserv+token@localhost"]
+    assert message["To"] == "pbmserv+token@localhost"
+    assert message["Subject"] == "Re: Blackbox 12: your turn"
+    assert message["In-Reply-To"] == "<2@localhost>"
+    assert message["References"] == "<0@localhost> <1@localhost> <2@localhost>"
+    assert message.get_content() == "g,+b2\n"
+
+
+def test_a_reply_may_go_elsewhere_under_another_subject(door, letters) -> None:
+    letters("bob@localhost", "hello", "Subject: re: hello")
+    assert run(["send", "--from", "bob@localhost", "--reply", "yes"]) == 0
+    assert door.message()["Subject"] == "re: hello"
+    assert door.message()["To"] == "pbmserv@localhost"
+    assert "In-Reply-To" not in door.message()
+    arguments = ["--reply", "--to", "x@y", "--subject", "other", "yes"]
+    assert run(["send", "--from", "bob@localhost", *arguments]) == 0
+    assert door.message()["Subject"] == "other"
+    assert door.came[1][1] == ["x@y"]
+
+
+def test_long_references_are_not_folded(door, letters) -> None:
+    chain = " ".join(f"<{'m' * 60}.{i}@localhost>" for i in range(8))
+    letters("bob@localhost", "hello", f"References: {chain}", "Message-ID: <9@localhost>")
+    assert run(["send", "--from", "bob@localhost", "--reply", "yes"]) == 0
+    assert f"References: {chain} <9@localhost>\r\n".encode() in door.came[0][2]
+
+
+def test_there_is_nothing_to_answer(door, capsys) -> None:
+    assert run(["send", "--from", "bob@localhost", "--reply", "g"]) == 1
+    assert "nothing to answer" in capsys.readouterr().err
+
+
+BOARD = "      A  B  C       \n     |d |  |  |     \n 1|d |  |? |  |8 "
+
+
+def test_new_letters_are_printed_as_they_are_and_marked_read(letters, capsys) -> None:
+    letters("bob@localhost", "first", "Subject: one", "Reply-To: pbmserv+t1@localhost")
+    letters("bob@localhost", BOARD, "Subject: two", "Reply-To: pbmserv+t2@localhost")
+    assert run(["read", "bob@localhost"]) == 0
+    assert capsys.readouterr().out == (
+        "From: pbmserv@localhost\nTo: bob@localhost\nSubject: one\n"
+        "Reply-To: pbmserv+t1@localhost\n\nfirst\n"
+        'To answer: pbmserv send --from bob@localhost --to pbmserv+t1@localhost "…"\n'
+        + "="
+        * 76
+        + "\nFrom: pbmserv@localhost\nTo: bob@localhost\nSubject: two\n"
+        f"Reply-To: pbmserv+t2@localhost\n\n{BOARD}\n"
+        'To answer: pbmserv send --from bob@localhost --reply "…"\n' + "=" * 76 + "\n"
+    )
+    assert run(["read", "bob@localhost"]) == 0
+    assert capsys.readouterr().out == (
+        "No new letters for bob@localhost. Those you have read: pbmserv read --all bob@localhost\n"
+    )
+    assert run(["read", "--all", "bob@localhost"]) == 0
+    assert capsys.readouterr().out.count("To answer:") == 2
+
+
+def test_what_another_player_wrote_steers_no_terminal(letters, capsys) -> None:
+    letters("bob@localhost", "chat: \x1b]0;owned\x07 \u202eok\u2066\r\n\tfine")
+    assert run(["read", "bob@localhost"]) == 0
+    assert "chat: ?]0;owned? ?ok?\n\tfine\n" in capsys.readouterr().out
+
+
+def test_the_html_part_is_printed_for_a_browser(letters, capsys) -> None:
+    parts = "--b\r\nContent-Type: text/plain\r\n\r\nplain\r\n--b\r\nContent-Type: text/html\r\n\r\n"
+    letters(
+        "bob@localhost",
+        f"{parts}<p>rich</p>\r\n--b--\r\n",
+        "Content-Type: multipart/alternative; boundary=b",
+    )
+    assert run(["read", "bob@localhost", "--html"]) == 0
+    assert "<p>rich</p>" in capsys.readouterr().out
+    assert run(["read", "bob@localhost", "--all"]) == 0
+    assert "<p>rich</p>" not in capsys.readouterr().out
+
+
+def test_an_unknown_address_is_told_which_have_letters(letters, capsys) -> None:
+    assert run(["read", "bob@localhost"]) == 1
+    assert "There are none for anybody yet." in capsys.readouterr().err
+    letters("alice@localhost", "hello")
+    assert run(["read", "bob@localhost"]) == 1
+    assert capsys.readouterr().err == (
+        "No letter was ever sent to bob@localhost. There are letters for: alice@localhost\n"
+    )
+
+
+def test_an_address_that_is_no_folder_is_refused(letters, capsys) -> None:
+    assert run(["read", "../../etc"]) == 1
+    assert capsys.readouterr().err.startswith("pbmserv: maildir: ")
+
+
+def test_with_another_relay_the_letters_are_elsewhere(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("PBMSERV_RELAY", "smtps://games:hush@mx.example.org")
+    assert run(["read", "bob@localhost"]) == 1
+    told = capsys.readouterr().err
+    assert "Letters go to smtps://games:***@mx.example.org" in told
+
+
+def test_following_prints_letters_as_they_come(letters, capsys, tmp_path) -> None:
+    news = iter(["first", "second"])
+
+    def pause() -> None:
+        body = next(news, None)
+        if body is None:
+            raise KeyboardInterrupt
+        letters("bob@localhost", body)
+
+    print_more(
+        Mailbox(tmp_path / "mail", "bob@localhost"), "bob@localhost", html=False, pause=pause
+    )
+    out = capsys.readouterr().out
+    assert out.index("first") < out.index("second")
+
+
+def test_follow_waits_also_before_the_first_letter(letters, capsys, monkeypatch) -> None:
+    def interrupt(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", interrupt)
+    assert run(["read", "--follow", "bob@localhost"]) == 0
+    assert "Waiting for letters to bob@localhost" in capsys.readouterr().err

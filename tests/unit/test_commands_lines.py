@@ -1,0 +1,384 @@
+"""One command in the subject: every form of the language, slips, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, LATER, RESERVED, ROWS, nearest
+from pbmserv.commands.forms import Place, Scope
+from pbmserv.commands.model import (
+    Accept,
+    BoardRef,
+    Challenge,
+    ChangePassword,
+    Chat,
+    Credentials,
+    Forgot,
+    Games,
+    Help,
+    ListGames,
+    MakeMove,
+    Message,
+    Reject,
+    Resign,
+    Secret,
+    Show,
+    ShowAs,
+    Signup,
+)
+from pbmserv.commands.reading import read
+from pbmserv.errors import Misread, OptionError, PlayerError
+
+GAMES = frozenset({"blackbox"})
+ALICE = Credentials("alice", Secret("secret"))
+B = "blackbox"
+
+
+def asked(subject, body="", games=GAMES):
+    (line,) = read(subject, body, games=games, reply=False).lines
+    return line.asked
+
+
+def refusal(subject, games=GAMES):
+    found = asked(subject, games=games)
+    assert isinstance(found, Misread), found
+    return found.refusal
+
+
+FORMS = [
+    ("help", Help()),
+    ("help move", Help(("move",))),
+    ("help change password", Help(("change password",))),
+    ("help blackbox move", Help(("move",))),
+    ("help blackbox rules", Help((B,))),
+    ("blackbox help", Help((B,))),
+    ("blackbox help rules", Help((B,))),
+    ("blackbox help challenge", Help(("challenge",))),
+    ("blackbox", Help((B,))),
+    ("", Help()),
+    ("list", ListGames()),
+    ("list blackbox", ListGames((B,))),
+    ("blackbox list", ListGames((B,))),
+    ("signup alice secret", Signup("alice", Secret("secret"))),
+    (
+        "signup Alice_1-x secret <Alice@Example.ORG>, mailto:al@localhost",
+        Signup("alice_1-x", Secret("secret"), ("Alice@example.org", "al@localhost")),
+    ),
+    ("add alice 'my secret'", Signup("alice", Secret("my secret"))),
+    ("blackbox signup alice secret", Signup("alice", Secret("secret"))),
+    ("change password alice secret newer", ChangePassword(ALICE, Secret("newer"))),
+    ("password alice secret newer", ChangePassword(ALICE, Secret("newer"))),
+    ("Change Password Alice secret Newer", ChangePassword(ALICE, Secret("Newer"))),
+    ("forgot alice", Forgot("alice")),
+    ("forgot password alice", Forgot("alice")),
+    ("blackbox challenge userid1 userid2", Challenge(B, ("userid1", "userid2"))),
+    ("challenge alice bob", Challenge(B, ("alice", "bob"))),
+    ("blackbox challenge alice, bob", Challenge(B, ("alice", "bob"))),
+    ("blackbox challenge alice house-hard", Challenge(B, ("alice", "house-hard"))),
+    ("blackbox challenge alice -race", Challenge(B, ("alice",), ("-race",))),
+    (
+        "blackbox challenge alice bob -Size=8x8 -atoms=3-6 -fair --nagtime=3 --FORFEITTIME=9d",
+        Challenge(
+            B,
+            ("alice", "bob"),
+            ("-size=8x8", "-atoms=3-6", "-fair"),
+            ("--nagtime=3", "--forfeittime=9"),
+        ),
+    ),
+    (
+        "blackbox challenge -size 8x8 alice bob --nagtime 3",
+        Challenge(B, ("alice", "bob"), ("-size=8x8",), ("--nagtime=3",)),
+    ),
+    (
+        "blackbox challenge alice bob —nagtime=3 -totaltime=60 size=8×8",
+        Challenge(B, ("alice", "bob"), ("-size=8x8",), ("--nagtime=3", "--totaltime=60")),
+    ),
+    ("blackbox challenge a1 b2 -seed=MiXed", Challenge(B, ("a1", "b2"), ("-seed=MiXed",))),
+    ("blackbox accept 12 alice secret", Accept(B, 12, ALICE)),
+    ("accept #12 alice secret", Accept(None, 12, ALICE)),
+    ("blackbox reject 12 alice secret", Reject(B, 12, ALICE)),
+    ("blackbox resign 12 alice secret", Resign(B, 12, ALICE)),
+    ("blackbox move 12 alice secret resign", Resign(B, 12, ALICE)),
+    ("blackbox move 12 alice secret g,+b2", MakeMove(B, 12, ALICE, "g,+b2")),
+    ("move 12 alice secret g", MakeMove(None, 12, ALICE, "g")),
+    ("blackbox move board 12 alice secret g", MakeMove(B, 12, ALICE, "g")),
+    ("blackbox move 12 alice secret g, +b2 , /a1", MakeMove(B, 12, ALICE, "g,+b2,/a1")),
+    ("blackbox move 12 alice secret 'g, +b2'", MakeMove(B, 12, ALICE, "g,+b2")),
+    ("blackbox move 12 alice secret g#7", MakeMove(B, 12, ALICE, "g", 7)),
+    ("blackbox move 12 alice secret g,+b2 # 7", MakeMove(B, 12, ALICE, "g,+b2", 7)),
+    ("blackbox move 12#7 alice secret g", MakeMove(B, 12, ALICE, "g", 7)),
+    ("blackbox move 12 alice secret -a1", MakeMove(B, 12, ALICE, "-a1")),
+    ("blackbox move 12 alice secret –a1,g", MakeMove(B, 12, ALICE, "-a1,g")),
+    ("blackbox move 12 alice - g", MakeMove(B, 12, Credentials("alice", Secret("-")), "g")),
+    ("ｂｌａｃｋｂｏｘ move 12 alice secret ＋ｂ２", MakeMove(B, 12, ALICE, "+b2")),
+    ("blackbox move 12 alice “secret” g", MakeMove(B, 12, ALICE, "g")),
+    ('"blackbox move 12 alice secret g"', MakeMove(B, 12, ALICE, "g")),
+    ("blackbox chat 12 alice secret", Chat(B, 12, ALICE)),
+    ("message alice secret bob", Message(ALICE, ("bob",))),
+    ("message alice secret bob, Carol", Message(ALICE, ("bob", "carol"))),
+    ("blackbox show 12", Show(B, (BoardRef(12),))),
+    ("blackbox show 12#7 #13 13", Show(B, (BoardRef(12, 7), BoardRef(13)))),
+    ("blackbox show alice Bob next", Show(B, (), ("alice", "bob"), "next")),
+    ("all show alice active", Show(None, (), ("alice",), "active")),
+    ("show board 12", Show(None, (BoardRef(12),))),
+    ("blackbox board 12", Show(B, (BoardRef(12),))),
+    ("board 12", Show(None, (BoardRef(12),))),
+    ("blackbox showas alice secret", ShowAs(B, ALICE)),
+    ("blackbox showas alice secret 12 13#2", ShowAs(B, ALICE, (BoardRef(12), BoardRef(13, 2)))),
+    ("blackbox show as alice secret all", ShowAs(B, ALICE, (), "all")),
+    ("blackbox games alice", Games(B, ("alice",))),
+    ("games alice bob inactive", Games(None, ("alice", "bob"), "inactive")),
+]
+
+
+@pytest.mark.parametrize(("subject", "command"), FORMS, ids=[form for form, _ in FORMS])
+def test_every_form_is_understood(subject, command):
+    assert asked(subject) == command
+
+
+@pytest.mark.parametrize("subject", [form for form, _ in FORMS if form and '"' not in form])
+def test_capitals_do_not_matter_in_the_words_of_the_language(subject):
+    first, _, rest = subject.partition(" ")
+    assert asked(f"{first.upper()} {rest}") == asked(subject)
+
+
+@pytest.mark.parametrize(
+    "move",
+    ["b3,d3,8h,13n", "3b,3d,h8,n13", "1", "a", "14", "+1a", "/a1", "/14m", "+a1,/b2,+m13,+7g,/k3"]
+    + ["?", "+a1,+d5,+8k,+3f,?", "-a1", "g,-a1"],
+)
+def test_the_moves_of_the_original_help_text_arrive_unchanged(move):
+    assert asked(f"blackbox move 12 alice secret {move}") == MakeMove(B, 12, ALICE, move)
+
+
+@pytest.mark.parametrize(
+    "front",
+    ["Re: ", "RE: Re: ", "Fwd: ", "AW: ", "WG: ", "SV: ", "RE[2]: ", "Re (3): ", "[pbm] "]
+    + ["Re: [pbm] Aw: ", "re:", "Fw : ", "\u200bRe\u00a0: ", "Re： ", "Subject: "],
+)
+def test_what_mail_programs_put_in_front_is_dropped(front):
+    assert asked(front + "blackbox show 12") == Show(B, (BoardRef(12),))
+
+
+@pytest.mark.parametrize(
+    ("subject", "command"),
+    [
+        ("blackbox mvoe 12 alice secret g", MakeMove(B, 12, ALICE, "g")),
+        ("mvoe 12 alice secret g", MakeMove(B, 12, ALICE, "g")),
+        ("moce 12 alice secret g", MakeMove(None, 12, ALICE, "g")),
+        ("blackbox challange alice bob", Challenge(B, ("alice", "bob"))),
+        ("blackbox accpet 12 alice secret", Accept(B, 12, ALICE)),
+        ("blackbx show 12", Show(B, (BoardRef(12),))),
+        ("Black Box move 12 alice secret g", MakeMove(B, 12, ALICE, "g")),
+        ("blackbox: show 12", Show(B, (BoardRef(12),))),
+        ("help!", Help()),
+    ],
+)
+def test_common_slips_are_understood(subject, command):
+    found = asked(subject)
+    if isinstance(command, MakeMove) and found.game is None:
+        command = MakeMove(None, 12, ALICE, "g")
+    assert found == command
+
+
+@pytest.mark.parametrize(
+    ("subject", "code"),
+    [
+        ("Hello, is anybody there?", "not-a-command"),
+        ("frobnicate", "not-a-command"),
+        ("blackbox frobnicate 12", "unknown-command"),
+        ("challenges alice", "unknown-command"),
+        ("change address", "command-later"),
+        ("change everything", "unknown-command"),
+        ("chess move 12 alice secret e4", "unknown-game"),
+        ("chess challenge alice bob", "unknown-game"),
+        ("list chess", "unknown-game"),
+        ("blackbox rematch 12 alice secret", "command-later"),
+        ("prefs alice secret digest=off", "command-later"),
+        ("multiple", "no-commands"),
+        ("blackbox move", "missing-board"),
+        ("blackbox move alice secret g", "missing-board"),
+        ("blackbox move 12", "missing-userid"),
+        ("blackbox move 12 p@ss g", "missing-userid"),
+        ("blackbox move 12 alice", "missing-password"),
+        ("blackbox move 12 alice secret", "missing-move"),
+        ("blackbox move 12 alice secret #7", "missing-move"),
+        ("blackbox move twelve alice secret g", "bad-board"),
+        ("blackbox move 0 alice secret g", "bad-board"),
+        ("blackbox move 1234567890 alice secret g", "bad-board"),
+        ("blackbox move 12 al!ce secret g", "bad-userid"),
+        ("blackbox resign 12 alice secret now please", "too-many-words"),
+        ("blackbox chat 12 alice secret hello", "too-many-words"),
+        ("forgot", "missing-userid"),
+        ("forgot alice secret", "too-many-words"),
+        ("signup", "missing-userid"),
+        ("signup alice", "missing-password"),
+        ("signup a secret", "bad-userid"),
+        ("signup jürgen secret", "bad-userid"),
+        ("signup abcdefghijklmnopqrstu secret", "bad-userid"),
+        ("signup -alice secret", "dash-userid"),
+        ("signup house secret", "reserved-userid"),
+        ("signup house-easy secret", "reserved-userid"),
+        ("signup all secret", "reserved-userid"),
+        ("signup BlackBox secret", "reserved-userid"),
+        ("signup challenge secret", "reserved-userid"),
+        ("signup queue secret", "reserved-userid"),
+        ("signup alice abc", "short-password"),
+        ("signup alice -", "dash-password"),
+        ("signup alice " + "x" * 201, "long-password"),
+        ("signup alice secret nowhere", "bad-address"),
+        ("signup alice secret a@b@c", "bad-address"),
+        ("signup alice secret " + " ".join(f"a{i}@b.org" for i in range(6)), "too-many-addresses"),
+        ("change password alice", "missing-password"),
+        ("change password alice secret", "missing-new-password"),
+        ("change password alice secret new pass word", "too-many-words"),
+        ("blackbox challenge", "missing-players"),
+        ("blackbox challenge -size=8x8", "missing-players"),
+        ("blackbox challenge alice", "one-player"),
+        ("blackbox challenge alice Alice", "repeated-userid"),
+        ("blackbox challenge alice b!", "bad-userid"),
+        ("blackbox challenge " + " ".join(f"p{i}" for i in range(9)), "too-many-players"),
+        ("blackbox challenge alice bob -", "bad-option"),
+        ("blackbox challenge alice bob -8", "bad-option"),
+        ("blackbox challenge alice bob -size=", "bad-option"),
+        ("blackbox challenge alice bob --speed=3", "unknown-time"),
+        ("blackbox challenge alice bob --nagtime=soon", "bad-time"),
+        ("blackbox challenge alice bob --nagtime", "bad-time"),
+        ("message alice secret", "missing-recipient"),
+        ("message alice secret b!", "bad-userid"),
+        ("message alice secret " + " ".join(f"p{i}" for i in range(9)), "too-many-recipients"),
+        ("blackbox show", "missing-shown"),
+        ("blackbox show next", "missing-shown"),
+        ("blackbox show 12 alice secret", "boards-and-userids"),
+        ("blackbox show al!", "bad-shown"),
+        ("blackbox show " + " ".join(str(i) for i in range(1, 22)), "too-many-shown"),
+        ("blackbox showas alice", "missing-password"),
+        ("blackbox showas alice secret bob", "bad-board"),
+        ("blackbox showas alice secret " + "1 2 " * 9 + "3 4 5", None),
+        ("blackbox games", "missing-userid"),
+        ("blackbox games next", "missing-userid"),
+        ("blackbox games b!", "bad-userid"),
+        ("blackbox move 12 alice secret " + "g," * 1000, "line-too-long"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_its_own_code(subject, code):
+    found = asked(subject)
+    if code is None:
+        assert not isinstance(found, PlayerError)
+    else:
+        assert isinstance(found, Misread)
+        assert found.refusal.code == code
+
+
+def test_a_challenge_needs_the_game_where_there_are_several():
+    games = {"blackbox", "null"}
+    assert refusal("challenge alice bob", games).code == "missing-game"
+    assert asked("null challenge alice bob", games=games) == Challenge("null", ("alice", "bob"))
+
+
+def test_a_wrong_option_is_an_option_error():
+    assert isinstance(asked("blackbox challenge alice bob --speed=3"), OptionError)
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [("chalenge", "challenge"), ("shw", "show"), ("mvoe", "move"), ("resigm", "resign")]
+    + [("xyzzy", None), ("", None), ("ab", None), ("m" * 500, None), ("MOEV", "move")],
+)
+def test_the_nearest_command_is_named(word, name):
+    assert nearest(word) == name
+
+
+def test_an_unknown_word_is_answered_with_the_nearest_command():
+    said = refusal("blackbox chalennnge alice bob")
+    assert said.part == "chalennnge"
+    assert said.values["suggestion"] == "challenge"
+    assert said.example == "blackbox challenge alice bob"
+
+
+@pytest.mark.parametrize(
+    ("subject", "sample"),
+    [
+        ("blackbox move 17 alice", "blackbox move 17 alice PASSWORD g,+b2"),
+        ("blackbox move 17", "blackbox move 17 alice PASSWORD g,+b2"),
+        ("move x carol secret g", "blackbox move 12 alice PASSWORD g,+b2"),
+        ("blackbox showas carol secret nonsense", "blackbox showas carol PASSWORD"),
+        ("signup carol abc", "signup carol PASSWORD alice@example.org"),
+        ("change password carol a b", "change password carol PASSWORD NEWPASSWORD"),
+    ],
+)
+def test_the_example_keeps_what_was_right(subject, sample):
+    assert refusal(subject).example == sample
+
+
+@pytest.mark.parametrize(
+    ("subject", "echo"),
+    [
+        ("blackbox mvoe 12 alice secret g, +b2", "blackbox move 12 alice *** g, +b2"),
+        ("move 12 alice 'my secret' g", "move 12 alice *** g"),
+        ("move 12 alice 'my secret g", "move 12 alice *** *** ***"),
+        ("blackbox move 12 alice secret", "blackbox move 12 *** ***"),
+        ("blackbox move x alice secret g", "blackbox move *** *** *** ***"),
+        ("change password alice secret newer", "change password alice *** ***"),
+        ("signup alice secret a@b.org", "signup alice *** a@b.org"),
+        ("show 12 alice secret", "show 12 *** ***"),
+        ("forgot alice secret", "forgot alice ***"),
+        ("chess move 12 alice secret e4", "chess move …"),
+        ("blackbox frobnicate 12 alice secret", "blackbox frobnicate …"),
+        ("secret g", "…"),
+        ("blackbox rematch 12 alice secret", "blackbox rematch …"),
+        ("", "help"),
+    ],
+)
+def test_the_echo_repeats_what_was_read_but_no_secret(subject, echo):
+    (line,) = read(subject, "", games=GAMES, reply=False).lines
+    assert line.echo == echo
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+def test_a_row_s_example_is_that_command(row):
+    if row.build is None:
+        return
+    reply = Place.LINE not in row.places
+    subject, body = ("", row.example) if reply else (row.example, "")
+    (line,) = read(subject, body, games=GAMES, reply=reply).lines
+    assert not isinstance(line.asked, PlayerError)
+    assert line.echo.startswith(row.example.split(" PASSWORD", maxsplit=1)[0].split(" NEW")[0])
+
+
+def test_no_spelling_belongs_to_two_commands():
+    lines = [name for row in ROWS if row.in_line for name in (*row.names, *row.slips)]
+    assert len(lines) == len(set(lines))
+    assert not set(lines) & LATER
+    assert not set(BY_NAME) & set(BY_SLIP)
+    assert set(BY_NAME) <= RESERVED
+
+
+def test_the_form_names_the_game_only_where_one_belongs():
+    for row in ROWS:
+        assert row.form("blackbox").startswith("blackbox ") == (row.scope is Scope.GAME)
+
+
+WORDS = st.one_of(
+    st.sampled_from(
+        [name for row in ROWS for name in (*row.names, *row.slips)]
+        + ["blackbox", "all", "12", "12#7", "alice", "bob", "-size=8x8", "--nagtime", "next", "#"]
+        + ["“a b”", "'", '"', "-", ",", ">", "-- ", "Re:", "[x]", "a@b", "\u200b", "change"]
+    ),
+    st.text(max_size=12),
+)
+TEXTS = st.lists(st.lists(WORDS, max_size=7).map(" ".join), max_size=12).map("\n".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(subject=st.one_of(TEXTS, st.text()), body=st.one_of(TEXTS, st.text()), reply=st.booleans())
+@example(subject="all", body="", reply=False)
+@example(subject="all xyz", body="all", reply=True)
+def test_whatever_comes_is_read(subject, body, reply):
+    reading = read(subject, body, games=GAMES, reply=reply)
+    assert reading.lines
+    assert len(reading.words) <= 4000
+    assert all("\n" not in line.echo for line in reading.lines)
+    assert reading == read(subject, body, games=GAMES, reply=reply)

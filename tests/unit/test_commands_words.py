@@ -1,0 +1,82 @@
+"""Words of a line: what keyboards and mail programs do to it is undone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.commands.words import fold, split
+
+
+@pytest.mark.parametrize(
+    ("typed", "plain"),
+    [
+        ("g,+b2", "g,+b2"),
+        ("＋ｂ２", "+b2"),
+        ("–a1", "-a1"),
+        ("—a1", "-a1"),
+        ("\u2212a1", "-a1"),
+        ("\u2010a1", "-a1"),
+        ("a\u00a0b", "a b"),
+        ("a\u3000b\u2009c\td", "a b c d"),
+        ("g\u200b,\ufeff+b2\u200e", "g,+b2"),
+        ("mo\u00adve", "move"),
+        ("“new pw”", '"new pw"'),
+        ("„neues“ ‚Wort‘", "\"neues\" 'Wort'"),
+        ("«mot» ‹mot›", "\"mot\" 'mot'"),
+        ("-size=8×8", "-size=8x8"),
+        ("Jürgen José", "Jürgen José"),
+        ("a\x00b\x7f", "ab"),
+        ("a\ud800b", "ab"),
+    ],
+)
+def test_odd_characters_become_the_plain_ones_they_stand_for(typed, plain):
+    assert fold(typed) == plain
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", []),
+        ("   ", []),
+        ("move 12  alice", ["move", "12", "alice"]),
+        ('a "b c" d', ["a", "b c", "d"]),
+        ("a 'b c' d", ["a", "b c", "d"]),
+        ("„b c“ «d e»", ["b c", "d e"]),
+        ('a "b c', ["a", '"b', "c"]),
+        ("it's fine 'quoted one'", ["it's", "fine", "quoted one"]),
+        ("'it's mine' x", ["it's mine", "x"]),
+        ('-seed="two words" x', ["-seed=two words", "x"]),
+        ('a "" b', ["a", "", "b"]),
+        ('pass"word', ['pass"word']),
+    ],
+)
+def test_blanks_separate_and_quotes_join(line, words):
+    assert [word.text for word in split(line)] == words
+
+
+def test_a_word_knows_how_it_was_written():
+    joined, plain, open_quote = split('"my word" g \'half')
+    assert (joined.raw, plain.raw, open_quote.raw) == ('"my word"', "g", "'half")
+    assert [word.unclosed for word in (joined, plain, open_quote)] == [False, False, True]
+
+
+def test_a_word_never_shows_itself():
+    assert "hunter2" not in repr(split("hunter2"))
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing_more(text):
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text())
+def test_no_character_is_lost_between_the_words(text):
+    raw = "".join(word.raw for word in split(text))
+    assert raw == "".join(fold(text).split()) or any(quote in raw for quote in "\"'")
+
+
+@given(st.lists(st.from_regex(r"[a-z0-9+,#=-]{1,8}", fullmatch=True)))
+def test_plain_words_come_back_as_they_were(words):
+    assert [word.text for word in split(" ".join(words))] == words

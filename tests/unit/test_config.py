@@ -1,0 +1,327 @@
+"""Settings: where they come from, and what is said when one is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.config import (
+    Listen,
+    Loaded,
+    blank_passwords,
+    described,
+    load,
+    public_url,
+    shown,
+)
+from pbmserv.errors import ConfigError
+
+
+def from_env(**settings: str) -> Loaded:
+    return load({f"PBMSERV_{key.upper()}": value for key, value in settings.items()}, None)
+
+
+def told(**settings: str) -> str:
+    with pytest.raises(ConfigError) as refusal:
+        from_env(**settings)
+    return str(refusal.value)
+
+
+def test_with_nothing_said_a_newcomer_can_play_on_this_machine() -> None:
+    settings = load({}, None).settings
+    assert settings.data_dir == Path("var")
+    assert settings.database == "sqlite:///var/pbmserv.sqlite3"
+    assert settings.smtp == Listen("127.0.0.1", 2525)
+    assert settings.lmtp is None
+    assert settings.web == Listen("127.0.0.1", 8025)
+    assert settings.web_url == "http://127.0.0.1:8025"
+    assert settings.address == "pbmserv@localhost"
+    assert settings.relay == "maildir:var/mail"
+    assert settings.signup == "confirm"
+    assert set(load({}, None).sources.values()) == {"default"}
+
+
+def test_every_setting_says_its_name_unit_and_meaning() -> None:
+    assert [setting.key for setting in described()] == list(load({}, None).sources)
+    for setting in described():
+        assert setting.env.startswith("PBMSERV_")
+        assert setting.unit
+        assert setting.meaning.endswith(".")
+
+
+def test_database_and_mail_follow_the_data_directory(tmp_path: Path) -> None:
+    settings = from_env(data_dir=str(tmp_path)).settings
+    assert settings.database == f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    assert settings.relay == f"maildir:{tmp_path}/mail"
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "pbmserv.toml"
+    file.write_text('address = "games@example.org"\nsignup = "open"\n')
+    loaded = load({"PBMSERV_SIGNUP": "closed"}, file)
+    assert loaded.settings.address == "games@example.org"
+    assert loaded.settings.signup == "closed"
+    assert loaded.sources["address"] == f"file {file}"
+    assert loaded.sources["signup"] == "environment PBMSERV_SIGNUP"
+    assert loaded.sources["smtp"] == "default"
+
+
+def test_the_environment_may_name_the_file_and_the_command_line_wins(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.toml", tmp_path / "second.toml"
+    first.write_text('signup = "open"\n')
+    second.write_text('signup = "closed"\n')
+    named = {"PBMSERV_CONFIG": str(first)}
+    assert load(named, None).settings.signup == "open"
+    assert load(named, second).settings.signup == "closed"
+    assert load({"PBMSERV_CONFIG": ""}, None).settings.signup == "confirm"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('adress = "a@b"\n', "adress (file {file}): no such setting; there are data_dir, "),
+        ("smtp = 2525\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
+        ("[web]\nport = 1\n", 'web (file {file}): write it in quotes, as web = "…"'),
+        ("smtp\n", "settings file {file}: not TOML: "),
+        ("\udcff", "settings file {file}: not TOML: "),
+        ('smtp = "x"\n', 'PBMSERV_SMTP = "x" (file {file}): write host:port'),
+    ],
+)
+def test_a_wrong_line_in_the_file_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "pbmserv.toml"
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ConfigError) as refusal:
+        load({}, file)
+    assert complaint.format(file=file) in str(refusal.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"missing\.toml: No such file"):
+        load({}, tmp_path / "missing.toml")
+
+
+def test_all_wrong_settings_are_told_at_once() -> None:
+    lines = told(smtp="nonsense", web="localhost", signup="maybe").splitlines()
+    assert [line.split()[0] for line in lines] == ["PBMSERV_SMTP", "PBMSERV_WEB", "PBMSERV_SIGNUP"]
+    assert lines[2] == (
+        'PBMSERV_SIGNUP = "maybe" (environment PBMSERV_SIGNUP): write confirm, open or closed'
+    )
+
+
+@pytest.mark.parametrize("key", ["data_dir", "database", "address", "relay", "signup"])
+def test_what_cannot_be_off_must_not_be_empty(key: str) -> None:
+    assert f'PBMSERV_{key.upper()} = ""' in told(**{key: ""})
+
+
+def test_empty_turns_the_doors_off() -> None:
+    settings = from_env(smtp="", lmtp="", web="").settings
+    assert (settings.smtp, settings.lmtp, settings.web) == (None, None, None)
+    assert settings.web_url == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "listen"),
+    [
+        ("127.0.0.1:2525", Listen("127.0.0.1", 2525)),
+        ("[::1]:2525", Listen("::1", 2525)),
+        ("[fe80::1%eth0]:25", Listen("fe80::1%eth0", 25)),
+        ("mx.example.org:0", Listen("mx.example.org", 0)),
+        ("/run/pbmserv.sock", Listen("", 0, Path("/run/pbmserv.sock"))),
+    ],
+)
+def test_places_to_listen(text: str, listen: Listen) -> None:
+    assert Listen.parse(text) == listen
+    assert str(listen) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2525",
+        ":2525",
+        "host",
+        "host:",
+        "host:x",
+        "::1:2525",
+        "host:65536",
+        "a b:1",
+        "h:٣",
+        "[]:1", "run/x", "/\n",
+    ],
+)
+def test_places_nobody_can_listen_at(text: str) -> None:
+    with pytest.raises(ValueError, match=r"write host:port|a port is|at most 103"):
+        Listen.parse(text)
+
+
+@given(st.text(max_size=40) | st.text("/[]:0a\0", max_size=8))
+def test_any_text_is_a_place_that_reads_back_or_a_value_error(text: str) -> None:
+    try:
+        listen = Listen.parse(text)
+    except ValueError:
+        return
+    assert Listen.parse(str(listen)) == listen
+
+
+def test_only_lmtp_takes_a_socket_path() -> None:
+    assert from_env(lmtp="/run/pbmserv.sock").settings.lmtp == Listen.parse("/run/pbmserv.sock")
+    assert "only LMTP takes a path" in told(smtp="/run/pbmserv.sock")
+    assert "at most 103 bytes" in told(lmtp="/" + "x" * 103)
+
+
+@pytest.mark.parametrize(
+    ("web", "url"),
+    [
+        ("0.0.0.0:8025", "http://localhost:8025"),
+        ("[::]:80", "http://localhost:80"),
+        ("[::1]:80", "http://[::1]:80"),
+        ("127.0.0.1:0", ""),
+    ],
+)
+def test_links_lead_to_where_the_pages_are_served(web: str, url: str) -> None:
+    assert from_env(web=web).settings.web_url == url
+    assert public_url(Listen.parse(web)) == url
+
+
+def test_links_lead_to_the_public_url_if_there_is_one() -> None:
+    assert from_env(web_url="https://x.example/p/").settings.web_url == "https://x.example/p"
+    assert from_env(web="", web_url="https://x.example").settings.web_url == "https://x.example"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "play.example.org",
+        "ftp://x.example",
+        "https://",
+        "https://u:p@x.example",
+        "https://x.example/?a",
+        "https://x.example/#a",
+        'https://x.example/"',
+        "https://x.example:port",
+        "https://x.example:0",
+        "https://[x",
+        "https://x.example/\N{SNOWMAN}",
+    ],
+)
+def test_a_public_url_that_no_link_can_begin_with(url: str) -> None:
+    assert "write it like https://play.example.org" in told(web_url=url)
+
+
+@pytest.mark.parametrize(
+    ("address", "read"),
+    [
+        ("pbmserv@localhost", "pbmserv@localhost"),
+        ("Games@Example.ORG", "Games@example.org"),
+        ("a.b-c_d@x-y.example", "a.b-c_d@x-y.example"),
+        ("eighteen-chars-okay@x", None),
+        ("seventeen-chars-ok@x", "seventeen-chars-ok@x"),
+        ("pbm+serv@x", None),
+        ("pbmserv", None),
+        ("@x", None),
+        (".a@x", None),
+        ("a@", None),
+        ("a@-x", None),
+        ("a@x..y", None),
+        ("a@" + "x." * 100 + "org", None),
+        ("Games <a@x>", None),
+        ("a@exämple.org", None),
+    ],
+)
+def test_the_address_leaves_room_for_reply_addresses(address: str, read: str | None) -> None:
+    if read is None:
+        assert f'PBMSERV_ADDRESS = "{address}"' in told(address=address)
+    else:
+        local = from_env(address=address).settings.address.partition("@")[0]
+        assert from_env(address=address).settings.address == read
+        assert len(f"{local}+{'t' * 45}") <= 64
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite:////var/lib/pbmserv/db.sqlite3",
+        "postgresql+psycopg://pbm:pw@db.example.org/pbmserv",
+        "postgresql+psycopg://pbm@/pbmserv?host=/run/postgresql",
+    ],
+)
+def test_databases(url: str) -> None:
+    assert from_env(database=url).settings.database == url
+
+
+@pytest.mark.parametrize(
+    ("url", "right"),
+    [
+        ("sqlite://", "sqlite:///var/pbmserv.sqlite3"),
+        ("sqlite:///", "sqlite:///var/pbmserv.sqlite3"),
+        ("sqlite:///:memory:", "sqlite:///var/pbmserv.sqlite3"),
+        ("postgres://pbm:hush@db/pbm", "postgresql+psycopg://USER:PASSWORD@HOST/NAME"),
+        ("postgresql+psycopg://pbm:hush@db", "the name of the database is missing"),
+        ("postgresql+psycopg://pbm:hush@db:x/pbm", "the host or port is wrong"),
+        ("mysql://pbm:hush@db/pbm", "postgresql+psycopg://USER:PASSWORD@HOST/NAME"),
+    ],
+)
+def test_databases_that_cannot_be_used(url: str, right: str) -> None:
+    message = told(database=url)
+    assert right in message
+    assert "hush" not in message
+
+
+def test_a_relay_is_checked_by_the_relay(tmp_path: Path) -> None:
+    assert from_env(relay="smtp://localhost:25").settings.relay == "smtp://localhost:25"
+    message = told(relay="pigeon://u:hush@host")
+    assert message.startswith('PBMSERV_RELAY = "pigeon://u:***@host" (environment PBMSERV_RELAY): ')
+    assert "hush" not in message
+
+
+def test_the_data_directory_is_a_directory(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert "name a directory" in told(data_dir=str(file))
+    assert "without question marks" in told(data_dir="var?mode=memory")
+    assert from_env(data_dir="~").settings.data_dir == Path.home()
+
+
+def test_slips_in_the_environment_are_found_but_not_kubernetes_own_variables() -> None:
+    loaded = load(
+        {
+            "PBMSERV_SMPT": "127.0.0.1:1",
+            "PBMSERV_SERVICE_HOST": "10.0.0.1",
+            "PBMSERV_PORT_25_TCP": "tcp://10.0.0.1:25",
+            "PBMSERV_CONFIG": "",
+            "HOME": "/root",
+        },
+        None,
+    )
+    assert loaded.unread == ("PBMSERV_SMPT",)
+
+
+def test_no_password_is_shown() -> None:
+    settings = from_env(
+        database="postgresql+psycopg://pbm:hu@sh:/@db/pbm?sslpassword=hush2",
+        relay="smtps://games:hush3@mx.example.org",
+    ).settings
+    assert shown(settings, "database") == "postgresql+psycopg://pbm:***@db/pbm?sslpassword=***"
+    assert shown(settings, "relay") == "smtps://games:***@mx.example.org"
+    assert shown(settings, "lmtp") == ""
+    assert "hush" not in repr(settings)
+    assert "hu@sh" not in repr(settings)
+
+
+def test_a_control_character_in_a_setting_reaches_no_terminal() -> None:
+    assert "\x1b" not in told(signup="\x1b[2Jopen")
+
+
+@given(
+    user=st.text("abz09._-", max_size=8),
+    password=st.text(
+        st.characters(codec="ascii", exclude_characters="XYZ"), min_size=1, max_size=12
+    ),
+)
+def test_blanking_leaves_nothing_of_a_password(user: str, password: str) -> None:
+    blanked = blank_passwords(f"smtp://{user}:X{password}Z@host:25")
+    assert blanked == f"smtp://{user}:***@host:25"

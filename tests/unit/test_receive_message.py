@@ -1,0 +1,436 @@
+"""From octets to a Mail: charsets, parts, digests, and everything a stranger can send."""
+
+from __future__ import annotations
+
+import base64
+import quopri
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.errors import MailError
+from pbmserv.receive.body import unflow
+from pbmserv.receive.charset import decode
+from pbmserv.receive.html import html_text
+from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.receive.message import read_mail
+from pbmserv.receive.reply import new_text
+
+FROM = "From: Alice <alice@example.org>\r\n"
+
+
+def read(raw: bytes | str, sender: str = "alice@example.org") -> Mail:
+    octets = raw.encode() if isinstance(raw, str) else raw
+    return read_mail(
+        Envelope(sender, "b+12@play.example.net", octets),
+        host="play.example.net",
+        is_ours=lambda address: address.endswith("@play.example.net"),
+    )
+
+
+def text_of(content_type: str, body: bytes, encoding: str = "8bit") -> str:
+    head = f"{FROM}Content-Type: {content_type}\r\nContent-Transfer-Encoding: {encoding}\r\n\r\n"
+    return read(head.encode() + body).text
+
+
+def multipart(kind: str, *parts: str, boundary: str = "BB", more: str = "") -> str:
+    inner = "".join(f"--{boundary}\r\n{part}\r\n" for part in parts)
+    head = f"Content-Type: multipart/{kind}; boundary={boundary}{more}\r\n\r\n"
+    return f"{head}preamble\r\n{inner}--{boundary}--\r\nepilogue\r\n"
+
+
+PLAIN = "Content-Type: text/plain; charset=utf-8\r\n\r\nplain Grüße"
+HTML = "Content-Type: text/html; charset=utf-8\r\n\r\n<p>html Grüße</p>"
+FILE = "Content-Type: text/plain\r\nContent-Disposition: attachment\r\n\r\nresign"
+NAMED = 'Content-Type: text/plain\r\nContent-Disposition: inline; filename="a"\r\n\r\nresign'
+FORWARD = "Content-Type: message/rfc822\r\n\r\nSubject: x\r\n\r\nresign"
+SIGNATURE = "Content-Type: application/pgp-signature\r\n\r\n-----BEGIN PGP SIGNATURE-----"
+
+
+def test_a_plain_mail():
+    mail = read(
+        f"{FROM}To: x\r\nSubject: Re: board\r\n 12\r\nMessage-ID: <1@example.org>\r\n\r\n"
+        "g,+b2\r\n\r\nGood luck\r\n"
+    )
+    assert mail.sender == "alice@example.org"
+    assert mail.message_id == "<1@example.org>"
+    assert mail.subject == "Re: board 12"
+    assert mail.text == "g,+b2\n\nGood luck\n"
+    assert mail.automatic == ""
+    assert not mail.only_auto_submitted
+    assert len(mail.digest) == 64
+
+
+def test_a_robot_s_mail_says_so():
+    mail = read(f"{FROM}Auto-Submitted: auto-replied\r\n\r\nx")
+    assert (mail.automatic, mail.only_auto_submitted) == ("auto-submitted", True)
+    assert read(f"{FROM}\r\nx", sender="").automatic == "null-sender"
+    assert read("From: b+1@PLAY.example.net\r\n\r\nx").automatic == "own-address"
+
+
+@pytest.mark.parametrize(
+    ("head", "code"),
+    [
+        ("Subject: x\r\n", "no-from"),
+        ("From:\r\n", "no-from"),
+        (FROM + FROM, "several-from"),
+        (FROM + "from : a@example.org\r\n", "several-from"),
+        ("From: a@example.org, b@example.org\r\n", "several-from"),
+        ("From: Alice\r\n", "bad-from"),
+        ('From: "a b"@example.org\r\n', "bad-from"),
+        (FROM + "nonsense\r\n", "bad-header"),
+        (FROM + "A: " + "x" * 66_000 + "\r\n", "headers-too-long"),
+    ],
+)
+def test_mails_that_name_no_one_sender_are_refused(head, code):
+    with pytest.raises(MailError, match=f"^{code}$"):
+        read(f"{head}\r\ng")
+
+
+def test_a_bare_carriage_return_forges_no_header():
+    mail = read(b"From: a@example.org\r\nSubject: x\rFrom: b@example.org\r\n\r\ng")
+    assert mail.sender == "a@example.org"
+    assert mail.subject == "x From: b@example.org"
+
+
+@pytest.mark.parametrize(
+    "value", ["", "x@y", "<a b@c>", "<a>\r\n <b>", "<>", "<" + "x" * 999 + ">"]
+)
+def test_only_a_plain_message_id_is_kept(value):
+    assert read(f"{FROM}Message-ID: {value}\r\n\r\n").message_id == ""
+
+
+@pytest.mark.parametrize(
+    ("charset", "octets", "text"),
+    [
+        ("utf-8", "Grüße".encode(), "Grüße"),
+        ("iso-8859-1", b"Gr\xfc\xdfe \x80", "Grüße €"),
+        ("ISO_8859-15", b"\xa4", "€"),
+        ("windows-1251", b"\xef\xf0\xe8", "при"),
+        ("koi8-r", b"\xd0\xd2\xc9", "при"),
+        ("iso-2022-jp", b"\x1b$BF|K\\\x1b(B", "日本"),
+        ("shift_jis", b"\x93\xfa\x96{", "日本"),
+        ("gb2312", b"\xc8\xd5\xb1\xbe", "日本"),
+        ("big5", b"\xa4\xe9\xa5\xbb", "日本"),
+        ("euc-kr", b"\xc7\xd1", "한"),
+        ("us-ascii", "Grüße".encode(), "Grüße"),
+        ("us-ascii", b"Gr\xfc\xdfe", "Grüße"),
+        ("utf-8", b"Gr\xfc\xdfe", "Grüße"),
+        ("iso-2022-jp", "Grüße".encode(), "Grüße"),
+        ("x-nonsense", b"Gr\xfc\xdfe", "Grüße"),
+        ("unicode_escape", b"\\x41", "\\x41"),
+        ("punycode", b"a-", "a-"),
+        ("utf-7", b"+2AA-", "+2AA-"),
+        ("undefined", b"a", "a"),
+        ("", b"a", "a"),
+    ],
+)
+def test_the_declared_charset_then_utf_8_then_windows_1252(charset, octets, text):
+    assert text_of(f'text/plain; charset="{charset}"', octets) == text
+    assert decode(octets, charset) == text
+
+
+def test_text_is_nfc_with_line_feeds_and_without_nuls():
+    assert text_of("text/plain", "u\u0308\r\na\0b".encode()) == "ü\nab"
+    assert text_of("text/plain", b"\xef\xbb\xbfg") == "g"
+
+
+@pytest.mark.parametrize("odd", ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_nothing_but_a_line_feed_ends_a_line(odd):
+    text = text_of("text/plain; charset=utf-8", f"> quoted{odd}resign\r\n\r\ng".encode())
+    assert text.splitlines() == ["> quoted resign", "", "g"]
+    assert new_text(text) == "g"
+
+
+@given(st.binary(max_size=200), st.sampled_from(["utf-16", "gb18030", "iso-2022-kr", "hz", "x"]))
+def test_any_octets_become_text_that_can_be_stored(octets, charset):
+    decode(octets, charset).encode()
+
+
+def test_flowed_text_is_joined_and_stays_quoted():
+    lines = [
+        "One ",
+        "line ",
+        "here.",
+        " > stuffed",
+        "> quo ",
+        "> ted",
+        ">> deep ",
+        "new",
+        "-- ",
+        "A",
+    ]
+    body = "\r\n".join([*lines, ""]).encode()
+    assert text_of("text/plain; format=flowed", body) == (
+        "One line here.\n> stuffed\n> quo ted\n>> deep \nnew\n-- \nA\n"
+    )
+
+
+def test_delsp_takes_the_blank_away():
+    body = "日 \r\n本 \r\n語\r\nx  \r\ny\r\n".encode()
+    assert text_of("text/plain; charset=utf-8; format=flowed; delsp=yes", body) == "日本語\nx y\n"
+
+
+@given(st.text("a> -\n", max_size=60), st.booleans())
+def test_unflowing_lets_no_quoted_letter_out(text, delsp):
+    loose = [line for line in unflow(text, delsp=delsp).split("\n") if not line.startswith(">")]
+    written = [line for line in text.split("\n") if not line.startswith(">")]
+    assert "".join(loose).count("a") <= "".join(written).count("a")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "text"),
+    [
+        ("quoted-printable", b"Gr=C3=BC=C3=\r\n=9Fe =3D", "Grüße ="),
+        ("Quoted-Printable", b"soft=  \t\r\nbreak =ZZ =", "softbreak =ZZ "),
+        ("base64", base64.b64encode("Grüße".encode()), "Grüße"),
+        ("BASE64", b"R3L D\r\nvMO!fZ Q", "Grüße"),
+        ("base64", b"Zw==\r\n-- \r\nlist footer\r\n", "g"),
+        ("base64", b"Zzzzz", "g<\xf3"),
+        ("x-unheard-of", b"g", "g"),
+    ],
+)
+def test_transfer_encodings_survive_damage(encoding, body, text):
+    assert text_of("text/plain; charset=utf-8", body, encoding) == text
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=200))
+def test_what_the_standard_library_encodes_is_read_back(text):
+    octets = text.encode()
+    wanted = decode(octets, "utf-8")
+    packed = quopri.encodestring(octets).replace(b"\n", b"\r\n")
+    assert text_of("text/plain; charset=utf-8", packed, "quoted-printable") == wanted
+    assert text_of("text/plain; charset=utf-8", base64.encodebytes(octets), "base64") == wanted
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (multipart("alternative", PLAIN, HTML), "plain Grüße"),
+        (multipart("alternative", HTML, PLAIN), "plain Grüße"),
+        (multipart("mixed", FILE, NAMED, FORWARD, PLAIN, HTML), "plain Grüße"),
+        (multipart("mixed", HTML, "\r\nlist footer"), "html Grüße"),
+        (
+            multipart("mixed", multipart("alternative", PLAIN, HTML, boundary="B"), FILE),
+            "plain Grüße",
+        ),
+        (multipart("alternative", "Content-Type: text/plain\r\n\r\n \r\n", HTML), "html Grüße"),
+        (multipart("signed", PLAIN, SIGNATURE), "plain Grüße"),
+        (multipart("encrypted", "Content-Type: application/octet-stream\r\n\r\nx"), ""),
+        (multipart("digest", "Subject: x\r\n\r\nresign"), ""),
+        (multipart("mixed", "\r\nno headers"), "no headers"),
+        (multipart("mixed", PLAIN).partition("--BB--")[0], "plain Grüße\n"),
+        (multipart("mixed", PLAIN).replace("--BB\r\n", "--BB \t\r\n"), "plain Grüße"),
+        (multipart("mixed", "\r\na\r\n--BBB\r\nb"), "a\n--BBB\nb"),
+        ("Content-Type: multipart/mixed\r\n\r\n--\r\n\r\nresign", ""),
+        ("Content-Type: multipart/mixed; boundary=x\r\n\r\nresign", ""),
+        ("Content-Type: multipart/mixed; boundary=x\r\n\r\n--x--\r\nresign", ""),
+        ("Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n--x\r\n\r\ng", "g"),
+        ("Content-Type: application/pdf\r\n\r\nresign", ""),
+        (FILE, ""),
+        (FORWARD, ""),
+        ("", ""),
+    ],
+)
+def test_the_text_of_a_mail_of_parts(body, text):
+    assert read(FROM + body if body else FROM).text == text
+
+
+def nested(depth: int) -> str:
+    head = "".join(
+        f"Content-Type: multipart/mixed; boundary=b{n}x\r\n\r\n--b{n}x\r\n" for n in range(depth)
+    )
+    return f"{FROM}{head}\r\ng"
+
+
+def test_parts_and_depth_have_bounds():
+    assert read(nested(20)).text == "g"
+    with pytest.raises(MailError, match="too-deep"):
+        read(nested(21))
+    many = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
+    part = "--b\r\nContent-Type: image/png\r\n\r\n\r\n"
+    assert read(FROM + many + part * 99 + "--b\r\n\r\ng").text == "g"
+    with pytest.raises(MailError, match="too-many-parts"):
+        read(FROM + many + part * 100 + "--b\r\n\r\ng")
+
+
+def test_very_long_text_is_cut_at_a_line():
+    text = text_of("text/plain", b"0123456789\r\n" * 80_000)
+    assert 262_000 < len(text) <= 262_144
+    assert set(text.split("\n")) == {"0123456789"}
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<p>g,+b2</p><p>Hi&nbsp;&amp; bye</p>", "g,+b2\n\nHi & bye"),
+        ("<div>g<br>luck</div><blockquote>resign</blockquote>", "g\nluck\n>"),
+        ('<div>g</div><div id="x_divRplyFwdMsg">From: B</div><p>resign', "g"),
+        ('<div>g</div><div id="appendonsend"></div><p>resign', "g"),
+        ('g<div class="a yahoo_quoted">resign</div>', "g\n>"),
+        ("<table><tr><td>a<td>b<tr><td>c</table>", "a\nb\nc"),
+        ("<style>p{}</style><script>resign</script><title>x</title>g", "g"),
+        ("<!-- resign -->g<?php resign ?>", "g"),
+        ("<ul><li>a<li>b</ul>", "a\nb"),
+        ('<?xml version="1.0" encoding="utf-16"?><p>Grüße', "Grüße"),
+        ("", ""),
+        ("   ", ""),
+        ("<!-- -->", ""),
+        ("<" * 5000, None),
+        ("<div>" * 5000 + "x", ""),
+        ("<p>x" * 30_000, ""),
+        ("<div style='padding-left:99999em;margin-top:99999em;style:style:style'>x", "x"),
+        ("\x00\ud800<p>\x00g", None),
+    ],
+)
+def test_html_becomes_plain(markup, text):
+    got = html_text(markup)
+    assert text is None or new_text(got) == new_text(text)
+    assert text is None or text == "g" or got == text
+
+
+@given(
+    st.lists(st.sampled_from(["<p>", "</p>", "<table>", "<td>", "<b", "&#1", "&gt;", "x", "<!"]))
+)
+def test_no_markup_breaks_the_reader(pieces):
+    html_text("".join(pieces)).encode()
+
+
+def test_an_html_reply_by_gmail_leaves_the_move():
+    markup = (
+        '<div dir="ltr">g,+b2</div><br><div class="gmail_quote"><div dir="ltr" class="gmail_attr">'
+        'On Mon, Mar 3, 2014 at 10:00 AM Bob &lt;<a href="mailto:b@example.org">b@example.org</a>'
+        "&gt; wrote:<br></div><blockquote class=gmail_quote><div>resign</div></blockquote></div>"
+    )
+    assert new_text(text_of("text/html; charset=utf-8", markup.encode())) == "g,+b2"
+
+
+def test_two_copies_of_a_mail_have_one_digest():
+    head = f"{FROM}Date: Mon, 3 Mar 2014 10:00:00 +0000\r\nSubject: s\r\n"
+    with_id = f"{head}Message-ID: <1@example.org>\r\n\r\n"
+    assert read(f"{with_id}g").digest == read(f"Received: x\r\n{with_id}footer added").digest
+    assert read(f"{head}\r\ng").digest == read(f"Received: x\r\n{head}\r\ng").digest
+    packed = f"{head}Content-Transfer-Encoding: base64\r\n\r\nZw=="
+    assert read(packed).digest == read(f"{head}\r\ng").digest
+
+
+def test_two_mails_have_two_digests():
+    date = "Date: Mon, 3 Mar 2014 10:00:00 +0000\r\n"
+    mails = [
+        f"{FROM}{date}\r\ng",
+        f"{FROM}{date}\r\nh",
+        f"{FROM}\r\ng",
+        f"{FROM}{date}Subject: g\r\n\r\n",
+        f"From: b@example.org\r\n{date}\r\ng",
+        f"{FROM}Message-ID: <1@example.org>\r\n\r\ng",
+        f"{FROM}Message-ID: <2@example.org>\r\n\r\ng",
+        "From: b@example.org\r\nMessage-ID: <1@example.org>\r\n\r\ng",
+    ]
+    assert len({read(mail).digest for mail in mails}) == len(mails)
+
+
+PIECES = st.sampled_from(
+    [
+        b"From: a@b.org\r\n",
+        b"Subject: =?",
+        b"Content-Type: multipart/mixed; boundary=b\r\n",
+        b"Content-Type: text/html; charset=\xff\r\n",
+        b"Content-Type: text/plain; format=flowed; charset=",
+        b"Content-Transfer-Encoding: base64\r\n",
+        b"Content-Transfer-Encoding: quoted-printable\r\n",
+        b"Content-Disposition: attachment; filename*0*=\r\n",
+        b"Message-ID: <",
+        b"Date: ",
+        b"\r\n",
+        b"\r\n\r\n",
+        b"\r\n--b\r\n",
+        b"\r\n--b--\r\n",
+        b"utf-16\r\n",
+        b"=?",
+        b"<p>",
+        b" ",
+        b"\n",
+        b"\r",
+        b"\x00",
+        b"\xed\xa0\x80",
+        b">",
+    ]
+)
+
+
+def hears_only_mail_errors(raw: bytes) -> None:
+    try:
+        mail = read(raw)
+    except MailError:
+        return
+    for value in (mail.sender, mail.subject, mail.text, mail.message_id):
+        value.encode()
+    new_text(mail.text)
+
+
+@given(st.binary(max_size=300), st.booleans())
+def test_random_octets_raise_nothing_but_mail_errors(octets, signed):
+    hears_only_mail_errors(b"From: a@b.org\r\n" * signed + octets)
+
+
+@given(st.lists(PIECES | st.binary(max_size=8), max_size=40), st.booleans())
+def test_shuffled_mails_raise_nothing_but_mail_errors(pieces, signed):
+    hears_only_mail_errors(b"From: a@b.org\r\n" * signed + b"".join(pieces))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"From: a@b.org\r\nSubject: =?utf-8?b?a?=\r\n",
+        b"From: @\r\n",
+        b"From: <\r\n",
+        b"From: [\r\n",
+        b"From: a@[\r\n",
+        b'From: "\r\n',
+        b"From: a@b.org (\r\n",
+        b"From: a@b.org\r\nTo: (\r\n",
+        b"From: a@b.org\r\nContent-Type: =?utf-8?q?x?=\r\n",
+        b"From: a@b.org\r\nContent-Type: text/plain; charset*=''%\r\n",
+        b"From: a@b.org\r\nContent-Type: text/plain; charset*0*=;*1=\r\n",
+        b"From: a@b.org\r\nContent-Type: ;\r\n",
+        b"From: a@b.org\r\nContent-Type: multipart/mixed; boundary=\xff\r\n",
+        b"From: a@b.org\r\nContent-Disposition: =\r\n",
+        b"From: a@b.org\r\nContent-Transfer-Encoding: \xff\r\n",
+        b"From: a@b.org\r\nMessage-ID: [\r\n",
+        b"From: a@b.org\r\nMessage-ID: <@\r\n",
+        b"From: a@b.org\r\nDate: Mon, 99 Foo 99999 99:99 +9999999\r\n",
+        b"From: a@b.org\r\nIn-Reply-To: \xff\r\n",
+        b"\r\n",
+        b"",
+        b":",
+        b" ",
+    ],
+)
+def test_headers_that_crashed_other_parsers(head):
+    hears_only_mail_errors(head + b"\r\ng")
+    hears_only_mail_errors(head)
+
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("head", "unit"),
+    [
+        ("text/plain; charset=utf-8", "\u0301\u0323"),
+        ("text/plain; format=flowed", "a \r\n"),
+        ("text/plain", "On 1 @:\r\n"),
+        ("multipart/mixed; boundary=b", "--b\r\n"),
+        ("multipart/mixed; boundary=b", "\r\n--bx"),
+        ("text/html", "<b>x"),
+        ("text/html", "<table><tr><td>" + "x" * 999),
+        ("text/html", "<ul><li>"),
+        ("text/html", "&"),
+    ],
+)
+def test_a_mebibyte_made_to_be_slow_is_read(head, unit):
+    body = unit.encode()
+    hears_only_mail_errors(
+        f"{FROM}Content-Type: {head}\r\n\r\n".encode() + body * (MIB // len(body))
+    )

@@ -1,0 +1,385 @@
+"""What a reply adds is kept; what it quotes is never returned."""
+# ruff: noqa: RUF001 - letters of other alphabets are meant
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.receive.reply import MARKER, new_text
+
+LETTER = "> Reply above this line\n>\n> blackbox board 12\n> resign\n"
+
+GMAIL = "g,+b2\n\nGood luck!\n\nOn Mon, Mar 3, 2014 at 10:00 AM Bob <bob@example.org> wrote:\n\n"
+GMAIL_WRAPPED = """\
+g,+b2
+
+On Mon, Mar 3, 2014 at 10:00 AM, The Blackbox Server <b+12.7.a@play.example.net>
+wrote:
+
+> resign
+"""
+GMAIL_WRAPPED_TWICE = """\
+g,+b2
+
+On Monday, March 3, 2014 at 10:00 AM, The Blackbox Server
+of the Example Club <b+12.7.a.long.capability@play.example.net>
+wrote:
+> resign
+"""
+OUTLOOK = """\
+g,+b2
+
+________________________________
+From: Blackbox <b+12@play.example.net>
+Sent: Monday, March 3, 2014 10:00 AM
+To: Alice <alice@example.org>
+Subject: board 12
+
+resign
+"""
+OUTLOOK_BLOCK_ONLY = """\
+g,+b2
+
+From: Blackbox <b+12@play.example.net>
+Sent: Monday, March 3, 2014 10:00 AM
+To: Alice <alice@example.org>
+Subject: board 12
+
+resign
+"""
+OUTLOOK_GERMAN = """\
+g,+b2
+
+Von: Blackbox <b+12@play.example.net>
+Gesendet: Montag, 3. März 2014 10:00
+An: Alice
+Betreff: Brett 12
+
+resign
+"""
+OUTLOOK_FRENCH = """\
+g,+b2
+
+De : Blackbox <b+12@play.example.net>
+Envoyé : lundi 3 mars 2014 10:00
+À : Alice
+Objet : plateau 12
+
+resign
+"""
+OUTLOOK_JAPANESE = """\
+g,+b2
+
+差出人: Blackbox <b+12@play.example.net>
+送信日時: 2014年3月3日 10:00
+宛先: Alice
+件名: board 12
+
+resign
+"""
+OUTLOOK_BOLD_SPACED = """\
+g,+b2
+
+*From:* Blackbox <b+12@play.example.net>
+
+*Sent:* Monday, March 3, 2014 10:00 AM
+
+*To:* Alice
+
+resign
+"""
+OUTLOOK_CLASSIC = "g,+b2\n\n-----Original Message-----\nFrom: Blackbox\n\nresign\n"
+OUTLOOK_EXPRESS = "g,+b2\n\n----- Ursprüngliche Nachricht -----\nVon: Blackbox\n\nresign\n"
+PROTON = """\
+g,+b2
+
+Sent with Proton Mail secure email.
+
+------- Original Message -------
+On Monday, March 3rd, 2014 at 10:00 AM, Blackbox <b+12@play.example.net> wrote:
+
+> resign
+"""
+APPLE = """\
+g,+b2
+
+Sent from my iPhone
+
+> On 3 Mar 2014, at 10:00, Blackbox <b+12@play.example.net> wrote:
+>
+> resign
+"""
+THUNDERBIRD = "g,+b2\n\nAm 03.03.14 um 10:00 schrieb Blackbox:\n> resign\n> 12\n\n-- \nAlice\n"
+YAHOO = """\
+g,+b2
+
+Sent from Yahoo Mail on Android
+
+  On Mon, Mar 3, 2014 at 10:00 AM, Blackbox<b+12@play.example.net> wrote:   resign
+"""
+K9 = """\
+g,+b2
+
+-------- Ursprüngliche Nachricht --------
+Von: Blackbox <b+12@play.example.net>
+Gesendet: 3. März 2014 10:00:00 MEZ
+
+resign
+
+-- \nDiese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.
+"""
+FORWARD_APPLE = "g,+b2\n\nBegin forwarded message:\n\nFrom: Blackbox\n\nresign\n"
+MAILMAN = """\
+g,+b2
+
+_______________________________________________
+Players mailing list
+Players@example.org
+resign
+"""
+GROUPS = "g,+b2\n\n--~--~---------~--~----~------------~-------~--~----~\nresign\n"
+GROUPS_NEW = "g,+b2\n\nYou received this message because you are subscribed\nresign\n"
+SUPERCITE = "g,+b2\n\nBob> resign\nBob>> chat\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GMAIL_WRAPPED,
+        GMAIL_WRAPPED_TWICE,
+        OUTLOOK,
+        OUTLOOK_BLOCK_ONLY,
+        OUTLOOK_GERMAN,
+        OUTLOOK_FRENCH,
+        OUTLOOK_JAPANESE,
+        OUTLOOK_BOLD_SPACED,
+        OUTLOOK_CLASSIC,
+        OUTLOOK_EXPRESS,
+        PROTON,
+        APPLE,
+        THUNDERBIRD,
+        K9,
+        FORWARD_APPLE,
+        MAILMAN,
+        GROUPS,
+        GROUPS_NEW,
+        SUPERCITE,
+        f"g,+b2\n\n*** {MARKER.upper()} ***\nresign\n",
+        "g,+b2\n\nSomebody in an unknown tongue, 3.3.2014:\n> resign\n",
+        "g,+b2\n\nBlackbox <b@play.example.net> jotain kummaa\nklo 10.00 3.3.2014:\n> resign\n",
+        "g,+b2\n-- \nAlice\nresign\n",
+        "g,+b2\n—\nAlice\nresign\n",
+        "g,+b2\n\nPlease excuse my brevity.\n",
+        "\n\n  \ng,+b2\n\n\n",
+        "g,+b2\n\u200f\u202b> resign\n",
+        "g,+b2\n＞ resign\n",
+        "g,+b2\n&gt; resign\n",
+        "g,+b2\n| resign\n",
+    ],
+)
+def test_each_client_s_reply_leaves_the_move(text):
+    assert new_text(text) == "g,+b2"
+
+
+def test_words_below_the_move_stay_with_it():
+    assert new_text(GMAIL + LETTER) == "g,+b2\n\nGood luck!"
+
+
+def test_a_quote_that_stands_on_the_attribution_s_own_line_ends_reading():
+    assert "g,+b2" in new_text(YAHOO)
+
+
+ATTRIBUTIONS = {
+    "english": "On Mon, 3 Mar 2014 at 10:00, Bob <b@example.org> wrote:",
+    "english, name first": "Bob <b@example.org> wrote:",
+    "german": "Am Mo., 3. März 2014 um 10:00 Uhr schrieb Bob <b@example.org>:",
+    "german, name first": "Bob <b@example.org> schrieb am Mo., 3. März 2014, 10:00:",
+    "french": "Le lun. 3 mars 2014 à 10:00, Bob <b@example.org> a écrit\u00a0:",
+    "spanish": "El lun, 3 mar 2014 a las 10:00, Bob (<b@example.org>) escribió:",
+    "italian": "Il giorno lun 3 mar 2014 alle ore 10:00 Bob ha scritto:",
+    "portuguese": "Em seg., 3 de mar. de 2014 às 10:00, Bob escreveu:",
+    "dutch": "Op ma 3 mrt 2014 om 10:00 schreef Bob <b@example.org>:",
+    "swedish": "Den mån 3 mars 2014 kl 10:00 skrev Bob <b@example.org>:",
+    "danish": "man. 3. mar. 2014 kl. 10.00 skrev Bob:",
+    "finnish": "ma 3. maalisk. 2014 klo 10.00 Bob (b@example.org) kirjoitti:",
+    "polish": "pon., 3 mar 2014 o 10:00 Bob <b@example.org> napisał(a):",
+    "czech": "po 3. 3. 2014 v 10:00 odesílatel Bob napsal:",
+    "russian": "пн, 3 мар. 2014 г. в 10:00, Bob <b@example.org>:",
+    "russian, verb": "3 марта 2014 г., 10:00 пользователь Bob написал:",
+    "ukrainian": "пн, 3 бер. 2014 р. о 10:00 Bob пише:",
+    "turkish": "Bob, 3 Mar 2014 Pzt, 10:00 tarihinde şunu yazdı:",
+    "hungarian": "Bob ezt írta (időpont: 2014. márc. 3., H, 10:00):",
+    "greek": "Στις Δευ, 3 Μαρ 2014 στις 10:00 π.μ., ο χρήστης Bob έγραψε:",
+    "romanian": "Pe lun., 3 mar. 2014 la 10:00, Bob a scris:",
+    "chinese": "Bob <b@example.org> 于2014年3月3日周一 10:00写道：",
+    "chinese, traditional": "Bob 於 2014年3月3日 週一 上午10:00寫道：",
+    "japanese": "2014年3月3日(月) 10:00 Bob <b@example.org>:",
+    "japanese, phone": "2014/03/03 10:00、Bob <b@example.org>のメール：",
+    "korean": "2014년 3월 3일 (월) 오전 10:00, Bob님이 작성:",
+    "hebrew": "\u202bבתאריך יום ב׳, 3 במרץ 2014 ב-10:00 מאת Bob <\u202ab@example.org\u202c>:\u202c",
+    "arabic": "في الاثنين، 3 مارس 2014 10:00 Bob كتب:",
+    "old yahoo": "--- On Mon, 3/3/14, Bob <b@example.org> wrote:",
+    "bold": "*On Mon, 3 Mar 2014 Bob wrote:*",
+}
+
+
+@pytest.mark.parametrize("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
+def test_an_attribution_in_any_language_ends_the_new_text(line):
+    marked = f"g,+b2\n\n{line}\n> resign\n"
+    unmarked = f"g,+b2\n\n{line}\n\nresign\n"
+    below = f"{line}\n> 12\n> 13\n\ng,+b2\n"
+    unmarked_below = f"{line}\nresign\n"
+    assert new_text(marked) == new_text(unmarked) == new_text(below) == "g,+b2"
+    assert new_text(unmarked_below) == ""
+
+
+@pytest.mark.parametrize("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
+def test_a_move_right_above_an_attribution_is_not_taken_for_its_beginning(line):
+    assert new_text(f"g,+b2\n{line}\n> resign\n") == "g,+b2"
+
+
+def test_an_attribution_wrapped_below_the_address_goes_as_a_whole():
+    text = "Bob Longname <bob.longname@example.org>\nschrieb am Mo., 3. März 2014, 10:00:\n> a\n\ng"
+    assert new_text(text) == "g"
+
+
+def test_mutt_s_answer_below_the_quote_is_new():
+    text = "On Mon, Mar 03, 2014 at 10:00:00AM +0000, Bob wrote:\n> your move?\n\ng,+b2\n\n-- \nA."
+    assert new_text(text) == "g,+b2"
+
+
+def test_answers_between_quotes_are_new_if_nothing_stands_above():
+    assert new_text("> one?\n\na\n\n> two?\nb\n> three?\n") == "a\n\nb"
+
+
+def test_text_between_quotes_is_left_out_if_something_stands_above():
+    assert new_text("a\n\n> one?\n\nb\n\n> two?\n\nc\n") == "a"
+
+
+def test_the_marker_ends_reading_even_inside_a_quote():
+    assert new_text(f"> {MARKER}\n\ng,+b2\n") == ""
+    assert new_text("> reply\u00a0above  this LINE:\n\ng,+b2\n") == ""
+
+
+def test_white_space_that_continues_a_command_is_kept():
+    assert new_text("blackbox move 12\n   alice secret g\n\n> x") == (
+        "blackbox move 12\n   alice secret g"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-a1,+b2",
+        "e2>e4",
+        "On second thought: g",
+        "#12: g",
+        "From here on: luck",
+        "to: be or not",
+        "?,!3",
+        "a\n\nb",
+        "said the raven: nevermore 3",
+    ],
+)
+def test_ordinary_words_stay(text):
+    assert new_text(text) == text
+
+
+def test_clear_signed_text_comes_without_its_armour():
+    text = (
+        "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\nCharset: utf-8\n\n"
+        "g,+b2\n- -a1\n> resign\n"
+        "-----BEGIN PGP SIGNATURE-----\n\niQEz\n-----END PGP SIGNATURE-----\n"
+    )
+    assert new_text(text) == "g,+b2\n-a1"
+    assert new_text("-----BEGIN PGP MESSAGE-----\n\nhQEMA\n") == ""
+
+
+def test_what_a_client_wrapped_out_of_its_quote_is_not_new():
+    quote = (
+        "> Bob says in a long line that his client will have to wrap so that it ends in\nresign\n"
+    )
+    assert new_text(quote) == ""
+    assert new_text(quote + "\ng,+b2\n") == "g,+b2"
+
+
+# Lines of a quoted text; a client quotes each line of it.
+LINES = st.lists(st.text(st.characters(blacklist_characters="\n"), max_size=30), max_size=12)
+STYLES = st.sampled_from([">", "> ", ">>> ", "| ", "＞", "» ", "  > ", "\u00a0>", "Bob> ", "BJ>> "])
+DIVIDERS = st.sampled_from(
+    [
+        *ATTRIBUTIONS.values(),
+        "-----Original Message-----",
+        "________________________________",
+        "From: Bob\nSent: today\nTo: you",
+        MARKER,
+        "-- ",
+    ]
+)
+
+
+@given(LINES, STYLES)
+def test_marked_quotes_never_come_through(lines, style):
+    quoted = "\n".join(style + line for line in lines)
+    assert new_text(quoted) == ""
+    assert new_text("g,+b2\n\n" + quoted) == "g,+b2"
+
+
+@given(LINES, DIVIDERS)
+def test_unmarked_quotes_below_a_divider_never_come_through(lines, divider):
+    if lines and lines[0].lstrip().startswith(">"):
+        lines = ["x", *lines]
+    unmarked = "\n".join(lines)
+    assert new_text(f"g,+b2\n\n{divider}\n{unmarked}") == "g,+b2"
+
+
+@given(st.lists(st.text("ab cd", max_size=200), max_size=6), st.integers(60, 80))
+def test_quotes_that_were_wrapped_without_marks_never_come_through(lines, width):
+    quoted = "\n".join(
+        wrapped for line in lines for wrapped in textwrap.wrap(f"> {line}", width) or [">"]
+    )
+    if not quoted.startswith(">"):
+        quoted = f"> \n{quoted}"
+    kept = new_text(quoted)
+    assert not kept or any(len(word) > 50 for line in lines for word in line.split())
+
+
+@given(st.text(max_size=400))
+def test_any_text_gives_some_of_its_own_lines(text):
+    own = {line.rstrip() for line in text.split("\n")}
+    assert set(new_text(text).split("\n")) <= own | {""}
+
+
+def calls_made(text: str) -> int:
+    """Calls that Python makes to read `text`: a measure of work that no clock disturbs."""
+    count = 0
+
+    def note(_frame, event, _arg):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        new_text(text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["On ", "On\n", "> \n", ">", "(", "On 1\n(", "wrote:\n> a\n", "a:\n", "From:\n\n", "\n", "- -"],
+)
+def test_work_grows_in_line_with_the_text(unit):
+    assert calls_made(unit * 1600) <= 4.2 * calls_made(unit * 400) + 100
+
+
+def test_a_mebibyte_of_anything_is_read():
+    for unit in ("On On ", "On 2014 @\n", ">", "(\n", "a@1:\n", "> \na\n"):
+        new_text(unit * (2**20 // len(unit)))

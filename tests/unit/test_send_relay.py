@@ -1,0 +1,95 @@
+"""Which relay a URL names, and what is said of a URL that names none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.errors import ConfigError
+from pbmserv.send.maildir import MaildirRelay
+from pbmserv.send.relay import RelayAddress, check_relay_url, open_relay, read_relay_url
+from pbmserv.send.smtp import SmtpRelay
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("maildir:/var/lib/mail", RelayAddress("maildir", path="/var/lib/mail")),
+        ("maildir:mail here", RelayAddress("maildir", path="mail here")),
+        ("smtp://localhost:2525", RelayAddress("smtp", "localhost", 2525)),
+        ("SMTP://Relay.example", RelayAddress("smtp", "relay.example", 25)),
+        ("smtp://[::1]:26/", RelayAddress("smtp", "::1", 26)),
+        ("smtp://u:p@h.example", RelayAddress("smtp", "h.example", 587, "", "u", "p")),
+        ("smtp://u%40x:p%2F%3Aw@h:25", RelayAddress("smtp", "h", 25, "", "u@x", "p/:w")),
+        ("smtps://u:p@h.example", RelayAddress("smtps", "h.example", 465, "", "u", "p")),
+        ("smtps://u:p@h.example:1465", RelayAddress("smtps", "h.example", 1465, "", "u", "p")),
+        ("lmtp://localhost", RelayAddress("lmtp", "localhost", 24)),
+        ("lmtp:/run/lmtp.sock", RelayAddress("lmtp", path="/run/lmtp.sock")),
+        ("lmtp:///run/lmtp.sock", RelayAddress("lmtp", path="/run/lmtp.sock")),
+    ],
+)
+def test_urls_that_name_a_relay(url: str, address: RelayAddress) -> None:
+    assert read_relay_url(url) == address
+    check_relay_url(f" {url}\n")
+
+
+def test_a_tilde_is_the_home_of_who_runs_the_server() -> None:
+    assert read_relay_url("maildir:~/mail").path == str(Path.home() / "mail")
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("", "begin with maildir:"),
+        ("localhost", "begin with maildir:"),
+        ("http://localhost", "begin with maildir:"),
+        ("smtp:localhost", "begin with maildir:"),
+        ("maildir:", "needs a folder"),
+        ("smtp://", "needs a host"),
+        ("smtp://u:p@", "needs a host"),
+        ("smtp://a b", "needs a host"),
+        ("lmtp:", "begin with"),
+        ("lmtp://", "needs a host"),
+        ("smtp://h:0", "a number from 1 to 65535"),
+        ("smtp://h:70000", "a number from 1 to 65535"),
+        ("smtp://h:hunter2", "a number from 1 to 65535"),
+        ("smtp://u:hunter2/x@h", "%2F"),
+        ("smtp://u:hunter2#x@h", "%23"),
+        ("smtp://u:hunter2?x@h", "%3F"),
+        ("smtp://[h", "%3A"),
+        ("smtp://u@h", "a user and a password"),
+        ("smtp://:hunter2@h", "a user and a password"),
+        ("lmtp://u:hunter2@h", "LMTP has no login"),
+        ("smtp://u:hunter2é@h", "ASCII"),
+        ("smtp://u:hunter2%00@h", "ASCII"),
+    ],
+)
+def test_urls_that_name_none_say_what_would_be_right(url: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_relay_url(url)
+    assert said in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@given(st.text(max_size=40) | st.text(max_size=40).map(lambda rest: f"smtp://{rest}"))
+def test_any_text_is_a_relay_or_a_config_error(url: str) -> None:
+    try:
+        check_relay_url(url)
+    except ConfigError:
+        return
+
+
+def test_open_relay_makes_the_right_kind_and_connects_nowhere(tmp_path: Path) -> None:
+    assert isinstance(open_relay(f"maildir:{tmp_path}/mail"), MaildirRelay)
+    assert isinstance(open_relay("smtps://u:p@192.0.2.1"), SmtpRelay)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_password_is_in_no_repr() -> None:
+    url = "smtp://someone:hunter2@relay.example"
+    assert "hunter2" not in repr(read_relay_url(url)) + repr(open_relay(url))

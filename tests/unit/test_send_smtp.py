@@ -1,0 +1,503 @@
+"""Letters that go to a real SMTP or LMTP peer on the loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.lmtp import LMTP
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+from pbmserv.errors import RelayDown, RelayPermanent, RelayTemporary
+from pbmserv.send.relay import OutgoingLetter, RelayAddress, open_relay
+from pbmserv.send.smtp import SmtpRelay
+
+LETTER = OutgoingLetter(
+    id=7,
+    message_id="<12.7.1.f00d@play.example>",
+    envelope_sender="bounce+x@play.example",
+    recipient="ada@player.example",
+    raw=b"Subject: Board 12\r\n\r\n1 # . .   \r\n.dot\r\n.\r\n..\r\n",
+)
+# A key for these tests alone, for localhost, until the year 2125.
+CERTIFICATE = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBlCn6tkTJ34Au2Nf
+hQgKGO5QwgtcAwcRKl9m1VuniPmhRANCAAS1C8efozopyA+JWHB8n+yWmVvTl7id
+R8B7a/lPIb7Eo4GntqGoqs+xTsrTKeguXD7U516nF0XQLwNMSke89V5a
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBnDCCAUGgAwIBAgIUAzI9x+kHBFUyS5S4R6ZQGv5DWhYwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMDIzNTcwOVoYDzIxMjYxMDI3
+MjM1NzA5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAS1C8efozopyA+JWHB8n+yWmVvTl7idR8B7a/lPIb7Eo4GntqGoqs+x
+TsrTKeguXD7U516nF0XQLwNMSke89V5ao28wbTAdBgNVHQ4EFgQUCzXJrORPhHdI
+FY2VSDN95EJp4tMwHwYDVR0jBBgwFoAUCzXJrORPhHdIFY2VSDN95EJp4tMwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSQAwRgIhAN0ZXcDaZgeEHbL9Qd9Iouvm8C98f8H1Q5eMyOB0ngkRAiEA
+rxYE3fDSfrv9cDADbWloLdBWsB7PQ8qBK6tlyVm/rK0=
+-----END CERTIFICATE-----
+"""
+
+
+@dataclass
+class Peer:
+    """A mail server that answers as it is told and remembers what it got."""
+
+    replies: dict[str, str] = field(default_factory=dict)
+    mails: list[Envelope] = field(default_factory=list)
+    names: list[str | None] = field(default_factory=list)
+    encrypted: list[bool] = field(default_factory=list)
+    logins: list[LoginPassword] = field(default_factory=list)
+    connections: list[asyncio.Transport] = field(default_factory=list)
+    port: int = 0
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+
+    async def handle_MAIL(
+        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        envelope.mail_from = address
+        envelope.mail_options.extend(options)
+        return self.replies.get("MAIL", "250 OK")
+
+    async def handle_RCPT(
+        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        if self.replies.get("RCPT") == "drop":
+            self.connections[-1].abort()
+        elif "RCPT" in self.replies:
+            return self.replies["RCPT"]
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        if self.replies.get("DATA") == "drop":
+            self.connections[-1].abort()
+        elif "DATA" in self.replies:
+            return self.replies["DATA"]
+        self.mails.append(envelope)
+        self.names.append(session.host_name)
+        self.encrypted.append(session.ssl is not None)
+        return "250 taken"
+
+    def authenticate(
+        self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any
+    ) -> AuthResult:
+        self.logins.append(data)
+        return AuthResult(success=data.password == b"open@sesame", handled=False)
+
+    def drop_connections(self) -> None:
+        """Close every connection from this side, as a relay does with idle ones."""
+
+        async def drop() -> None:
+            for connection in self.connections:
+                connection.abort()
+            await asyncio.sleep(0)  # lets the sockets close
+
+        asyncio.run_coroutine_threadsafe(drop(), self.loop).result(5)
+
+    def session(self, kind: type[SMTP], options: dict[str, Any]) -> SMTP:
+        server = kind(self, loop=self.loop, hostname="peer.example", **options)
+        made = server.connection_made
+
+        def connection_made(transport: Any) -> None:
+            # STARTTLS calls this again, with the transport that lies over the first one.
+            if server.transport is None:
+                self.connections.append(transport)
+            made(transport)
+
+        vars(server)["connection_made"] = connection_made
+        return server
+
+    async def finish(self, server: asyncio.Server) -> None:
+        server.close()
+        for connection in self.connections:
+            connection.abort()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.sleep(0)
+
+
+Start = Callable[..., Peer]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts peers, and ends them after the test."""
+    endings: list[Callable[[], None]] = []
+
+    def begin(kind: type[SMTP] = SMTP, path: Path | None = None, **options: Any) -> Peer:
+        peer = Peer()
+        tls = options.pop("implicit_tls", None)
+        if options.pop("login", False):
+            options |= {"authenticator": peer.authenticate}
+
+        async def listen() -> asyncio.Server:
+            if path is not None:
+                return await peer.loop.create_unix_server(lambda: peer.session(kind, options), path)
+            return await peer.loop.create_server(
+                lambda: peer.session(kind, options), "127.0.0.1", 0, ssl=tls
+            )
+
+        thread = threading.Thread(target=peer.loop.run_forever)
+        thread.start()
+        server = asyncio.run_coroutine_threadsafe(listen(), peer.loop).result(5)
+        if path is None:
+            peer.port = server.sockets[0].getsockname()[1]
+
+        def end() -> None:
+            asyncio.run_coroutine_threadsafe(peer.finish(server), peer.loop).result(5)
+            peer.loop.call_soon_threadsafe(peer.loop.stop)
+            thread.join(5)
+            peer.loop.close()
+
+        endings.append(end)
+        return peer
+
+    yield begin
+    for end in endings:
+        end()
+
+
+@pytest.fixture
+def open_to() -> Iterator[Callable[[Peer], SmtpRelay]]:
+    """Opens plain SMTP relays to peers, and closes them after the test."""
+    opened: list[SmtpRelay] = []
+
+    def opener(peer: Peer, trusted: ssl.SSLContext | None = None, **address: Any) -> SmtpRelay:
+        where = RelayAddress("smtp", "127.0.0.1", peer.port)
+        relay = SmtpRelay(replace(where, **address), trusted)
+        opened.append(relay)
+        return relay
+
+    yield opener
+    for relay in opened:
+        relay.close()
+
+
+Open = Callable[..., SmtpRelay]
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """Contexts for the peer, and for a client that trusts it."""
+    file = tmp_path / "peer.pem"
+    file.write_text(CERTIFICATE)
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server.load_cert_chain(file)
+    return server, ssl.create_default_context(cafile=str(file))
+
+
+def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open) -> None:
+    peer = start()
+    open_to(peer).deliver(LETTER)
+    [mail] = peer.mails
+    assert mail.content == LETTER.raw
+    assert (mail.mail_from, mail.rcpt_tos) == ("bounce+x@play.example", ["ada@player.example"])
+    assert f"SIZE={len(LETTER.raw)}" in mail.mail_options
+    assert "SMTPUTF8" not in mail.mail_options
+    assert peer.names == ["play.example"]
+
+
+def test_many_letters_share_one_connection(start: Start, open_to: Open) -> None:
+    peer = start()
+    relay = open_to(peer)
+    for _ in range(5):
+        relay.deliver(LETTER)
+    assert len(peer.mails) == 5
+    assert len(peer.connections) == 1
+
+
+def test_threads_have_connections_of_their_own(start: Start, open_to: Open) -> None:
+    peer = start()
+    relay = open_to(peer)
+
+    def deliver_ten() -> None:
+        for _ in range(10):
+            relay.deliver(LETTER)
+
+    threads = [threading.Thread(target=deliver_ten) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(peer.mails) == 30
+    assert len(peer.connections) <= 3
+
+
+def test_a_connection_that_died_while_idle_is_replaced_unseen(start: Start, open_to: Open) -> None:
+    peer = start()
+    relay = open_to(peer)
+    relay.deliver(LETTER)
+    peer.drop_connections()
+    relay.deliver(LETTER)
+    assert len(peer.mails) == 2
+    assert len(peer.connections) == 2
+
+
+def test_a_relay_that_takes_so_many_letters_a_connection_gets_a_new_one(
+    start: Start, open_to: Open
+) -> None:
+    peer = start()
+    relay = open_to(peer)
+    relay.deliver(LETTER)
+    peer.replies["MAIL"] = "421 4.7.0 enough for this connection"
+    with pytest.raises(RelayDown, match="421"):
+        relay.deliver(LETTER)
+    assert len(peer.connections) == 2
+    del peer.replies["MAIL"]
+    relay.deliver(LETTER)
+
+
+@pytest.mark.parametrize("command", ["MAIL", "RCPT", "DATA"])
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ("450 4.2.0 greylisted", RelayTemporary),
+        ("550 5.1.1 no such user", RelayPermanent),
+        ("421 4.3.2 going down", RelayDown),
+        ("530 5.7.0 log in first", RelayDown),
+    ],
+)
+def test_refusals_are_told_apart(
+    start: Start, open_to: Open, command: str, reply: str, error: type[Exception]
+) -> None:
+    peer = start()
+    relay = open_to(peer)
+    peer.replies[command] = reply
+    with pytest.raises(error) as caught:
+        relay.deliver(LETTER)
+    assert type(caught.value) is error
+    assert reply in str(caught.value)
+    peer.replies.clear()
+    relay.deliver(LETTER)
+    assert [mail.content for mail in peer.mails] == [LETTER.raw]
+
+
+def test_after_a_refused_letter_the_connection_goes_on(start: Start, open_to: Open) -> None:
+    peer = start()
+    relay = open_to(peer)
+    peer.replies["RCPT"] = "550 no such user"
+    for _ in range(2):
+        with pytest.raises(RelayPermanent):
+            relay.deliver(LETTER)
+    del peer.replies["RCPT"]
+    relay.deliver(LETTER)
+    assert len(peer.connections) == 1
+
+
+@pytest.mark.parametrize("command", ["RCPT", "DATA"])
+def test_a_connection_that_breaks_in_mid_letter_is_not_tried_twice(
+    start: Start, open_to: Open, command: str
+) -> None:
+    peer = start()
+    relay = open_to(peer)
+    peer.replies[command] = "drop"
+    with pytest.raises(RelayDown):
+        relay.deliver(LETTER)
+    assert len(peer.connections) == 1
+
+
+class NoDataNow(SMTP):
+    """Takes the envelope, but not the letter, and forgets what RSET is."""
+
+    async def smtp_DATA(self, arg: str) -> None:
+        await self.push("451 4.3.0 disk full")
+
+    async def smtp_RSET(self, arg: str) -> None:
+        assert self.transport is not None
+        self.transport.close()
+
+
+def test_a_relay_that_takes_no_data_now_is_asked_later(start: Start, open_to: Open) -> None:
+    peer = start(NoDataNow, data_size_limit=None)
+    relay = open_to(peer)
+    for _ in range(2):
+        with pytest.raises(RelayTemporary, match="disk full"):
+            relay.deliver(LETTER)
+    assert len(peer.connections) == 2
+
+
+def test_nobody_at_home_is_a_relay_that_is_down() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(RelayDown, match="no connection"):
+        open_relay(f"smtp://127.0.0.1:{port}").deliver(LETTER)
+
+
+@pytest.mark.parametrize("greeting", [b"554 not you\r\n", b"what?\r\n", b""])
+def test_a_relay_that_greets_with_a_refusal_is_down(greeting: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def refuse() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.sendall(greeting)
+
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        with pytest.raises(RelayDown):
+            open_relay(f"smtp://127.0.0.1:{listener.getsockname()[1]}").deliver(LETTER)
+        thread.join()
+
+
+def test_other_scripts_ask_for_smtputf8_and_only_then(start: Start, open_to: Open) -> None:
+    peer = start(enable_SMTPUTF8=True)
+    relay = open_to(peer)
+    to_her = replace(LETTER, recipient="žofie@player.example")
+    relay.deliver(to_her)
+    relay.deliver(LETTER)
+    first, second = peer.mails
+    assert "SMTPUTF8" in first.mail_options
+    assert first.rcpt_tos == ["žofie@player.example"]
+    assert "SMTPUTF8" not in second.mail_options
+
+
+def test_a_relay_without_smtputf8_cannot_take_such_an_address(start: Start, open_to: Open) -> None:
+    peer = start(enable_SMTPUTF8=False)
+    with pytest.raises(RelayPermanent, match="SMTPUTF8"):
+        open_to(peer).deliver(replace(LETTER, recipient="žofie@player.example"))
+
+
+def test_without_a_sender_domain_we_say_localhost(start: Start, open_to: Open) -> None:
+    peer = start()
+    open_to(peer).deliver(replace(LETTER, envelope_sender=""))
+    assert peer.names == ["localhost"]
+    assert peer.mails[0].mail_from == "<>"
+
+
+def test_lmtp_over_a_unix_socket(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "lmtp"
+    peer = start(LMTP, path)
+    relay = open_relay(f"lmtp:{path}")
+    relay.deliver(LETTER)
+    peer.replies["RCPT"] = "550 no such mailbox"
+    with pytest.raises(RelayPermanent):
+        relay.deliver(LETTER)
+    relay.close()
+    assert [mail.content for mail in peer.mails] == [LETTER.raw]
+
+
+def test_lmtp_over_tcp(start: Start) -> None:
+    peer = start(LMTP)
+    relay = open_relay(f"lmtp://127.0.0.1:{peer.port}")
+    relay.deliver(LETTER)
+    relay.close()
+    assert len(peer.mails) == 1
+
+
+def test_starttls_is_taken_up_before_the_password_goes_out(
+    start: Start, open_to: Open, tls: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    peer = start(tls_context=tls[0], login=True)
+    relay = open_to(peer, user="pbm", password="open@sesame", trusted=tls[1])
+    relay.deliver(LETTER)
+    assert peer.encrypted == [True]
+    assert peer.logins == [LoginPassword(b"pbm", b"open@sesame")]
+
+
+def test_tls_from_the_first_octet(
+    start: Start, open_to: Open, tls: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    peer = start(implicit_tls=tls[0], login=True, auth_require_tls=False)
+    relay = open_to(peer, scheme="smtps", user="pbm", password="open@sesame", trusted=tls[1])
+    relay.deliver(LETTER)
+    assert len(peer.mails) == 1
+
+
+def test_a_certificate_nobody_vouches_for_gets_no_password(
+    start: Start, open_to: Open, tls: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    peer = start(tls_context=tls[0], login=True)
+    with pytest.raises(RelayDown, match="did not let us in"):
+        open_to(peer, user="pbm", password="open@sesame").deliver(LETTER)
+    assert not peer.logins
+
+
+def test_a_wrong_password_stops_the_relay_and_is_not_told(
+    start: Start, open_to: Open, tls: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    peer = start(tls_context=tls[0], login=True)
+    relay = open_to(peer, user="pbm", password="wrong-secret", trusted=tls[1])
+    with pytest.raises(RelayDown, match="refused our login") as caught:
+        relay.deliver(LETTER)
+    assert "wrong-secret" not in str(caught.value) + repr(relay)
+    assert caught.value.__cause__ is None
+
+
+def test_a_relay_on_this_machine_may_get_the_password_in_the_clear(
+    start: Start, open_to: Open
+) -> None:
+    peer = start(login=True, auth_require_tls=False)
+    open_to(peer, user="pbm", password="open@sesame").deliver(LETTER)
+    assert len(peer.mails) == 1
+
+
+def test_to_another_machine_no_password_goes_out_in_the_clear(
+    start: Start, open_to: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer = start(login=True, auth_require_tls=False)
+    monkeypatch.setattr(socket, "create_connection", _to_loopback(peer))
+    relay = open_to(peer, host="relay.example", user="pbm", password="open@sesame")
+    with pytest.raises(RelayDown, match="no TLS"):
+        relay.deliver(LETTER)
+    assert not peer.logins
+
+
+def test_to_another_machine_tls_is_taken_from_anybody_when_there_is_no_password(
+    start: Start,
+    open_to: Open,
+    tls: tuple[ssl.SSLContext, ssl.SSLContext],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    peer = start(tls_context=tls[0])
+    monkeypatch.setattr(socket, "create_connection", _to_loopback(peer))
+    open_to(peer, host="relay.example").deliver(LETTER)
+    assert peer.encrypted == [True]
+
+
+def _to_loopback(peer: Peer) -> Callable[..., socket.socket]:
+    """Stands in for the network: every name leads to the peer."""
+    real = socket.create_connection
+    return lambda address, *args, **kwargs: real(("127.0.0.1", peer.port), *args, **kwargs)
+
+
+@pytest.mark.parametrize("wrong", ["a@x.example\r\nDATA", "a@x.example> <b@x.example"])
+def test_an_address_that_would_be_another_command_is_never_written(
+    start: Start, open_to: Open, wrong: str
+) -> None:
+    peer = start()
+    with pytest.raises(RelayPermanent, match="cannot be written"):
+        open_to(peer).deliver(replace(LETTER, recipient=wrong))
+    assert not peer.mails
+
+
+def test_closing_waits_for_nobody(start: Start) -> None:
+    peer = start()
+    relay = open_relay(f"smtp://127.0.0.1:{peer.port}")
+    relay.deliver(LETTER)
+    peer.drop_connections()
+    relay.close()
+    relay.close()
+    relay.deliver(LETTER)
+    relay.close()
+    assert len(peer.mails) == 2
+
+
+def test_the_words_of_a_server_are_one_short_line(start: Start, open_to: Open) -> None:
+    peer = start()
+    peer.replies["RCPT"] = "550-first\r\n550 \x1b[31m" + "x" * 400
+    with pytest.raises(RelayPermanent) as caught:
+        open_to(peer).deliver(LETTER)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400

@@ -1,0 +1,472 @@
+"""The threads that send: batches, failures, pauses, and how they stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+
+import pytest
+
+from pbmserv.errors import RelayDown, RelayPermanent, RelayTemporary, ServerFault
+from pbmserv.send.breaker import FAILURES, SHORTEST_PAUSE
+from pbmserv.send.relay import OutgoingLetter
+from pbmserv.send.worker import (
+    BATCH,
+    BATCH_TIME,
+    ClaimedLetter,
+    Failed,
+    Later,
+    Result,
+    Sender,
+    Sent,
+    Untried,
+)
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+LEASE = timedelta(minutes=5)
+PATIENCE_S = 5.0
+
+
+class MovedClock:
+    """Stands at noon until it is moved."""
+
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def now(self) -> datetime:
+        return self.time
+
+
+@dataclass
+class Row:
+    id: int
+    created_at: datetime
+    due: datetime | None
+    attempts: int = 0
+    letter: OutgoingLetter | None = None
+    result: Result | None = None
+
+
+@dataclass
+class MemoryOutbox:
+    """The outbox as a list; it can be told to fail, and can be waited on."""
+
+    clock: MovedClock
+    rows: list[Row] = field(default_factory=list)
+    unmakeable: dict[int, Exception] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    claims: list[int] = field(default_factory=list)
+    asked: int = 0
+    idle: bool = False
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def add(self, count: int, like: Row | None = None) -> None:
+        """Queue letters, due now if they are not *like* another."""
+        with self.changed:
+            for _ in range(count):
+                row = like or Row(0, self.clock.now(), self.clock.now())
+                self.rows.append(replace(row, id=len(self.rows)))
+
+    def claim(self, limit: int) -> Sequence[ClaimedLetter]:
+        with self.changed:
+            self._maybe_break("claim")
+            now = self.clock.now()
+            due = [row for row in self.rows if row.due is not None and row.due <= now][:limit]
+            for row in due:
+                row.due = now + LEASE
+            if due:
+                self.idle = False
+                self.claims.append(len(due))
+            return [ClaimedLetter(r.id, r.attempts, r.created_at, r.letter) for r in due]
+
+    def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
+        for one in ids:
+            if one in self.unmakeable:
+                raise self.unmakeable[one]
+        with self.changed:
+            for one in ids:
+                self.rows[one].letter = letter(one)
+        return [letter(one) for one in ids]
+
+    def settle(self, results: Sequence[Result]) -> None:
+        with self.changed:
+            self._maybe_break("settle")
+            for result in results:
+                row = self.rows[result.id]
+                row.result = result
+                row.due = result.at if isinstance(result, Later | Untried) else None
+                row.attempts += isinstance(result, Later)
+            self.changed.notify_all()
+
+    def next_due(self) -> datetime | None:
+        with self.changed:
+            self.asked += 1
+            self.idle = True
+            self.changed.notify_all()
+            return min((row.due for row in self.rows if row.due is not None), default=None)
+
+    def _maybe_break(self, what: str) -> None:
+        if what in self.broken:
+            self.broken.discard(what)
+            self.changed.notify_all()
+            raise OSError(f"{what}: the database went away")
+
+    def wait_for(self, happened: Callable[[], bool]) -> None:
+        with self.changed:
+            assert self.changed.wait_for(happened, PATIENCE_S)
+
+    def wait_until_settled(self) -> list[Result]:
+        self.wait_for(lambda: all(row.result is not None for row in self.rows))
+        return [row.result for row in self.rows if row.result is not None]
+
+    def wait_until_idle(self) -> None:
+        """Until a thread has found nothing (more) to do."""
+        self.wait_for(lambda: self.idle)
+
+    def wait_until_idle_again(self, sender: Sender) -> None:
+        """The same after a wake, whether that finds a letter or not."""
+        with self.changed:
+            self.idle = False
+        sender.wake()
+        self.wait_until_idle()
+
+
+class TestRelay:
+    """Takes letters, or raises what it is told to."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+        self.errors: dict[int, Exception] = {}
+        self.always: Exception | None = None
+        self.before: Callable[[OutgoingLetter], object] = lambda _: None
+
+    def deliver(self, letter: OutgoingLetter) -> None:
+        self.before(letter)
+        error = self.errors.get(letter.id, self.always)
+        if error is not None:
+            raise error
+        self.taken.append(letter.id)
+
+    def close(self) -> None:
+        """Holds nothing."""
+
+
+def letter(number: int) -> OutgoingLetter:
+    return OutgoingLetter(
+        number, f"<{number}@play.example>", "b@play.example", "a@x.example", b"Subject: x\r\n\r\n"
+    )
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    return MovedClock()
+
+
+@pytest.fixture
+def outbox(clock: MovedClock) -> MemoryOutbox:
+    return MemoryOutbox(clock)
+
+
+@pytest.fixture
+def relay() -> TestRelay:
+    return TestRelay()
+
+
+Begin = Callable[..., Sender]
+
+
+@pytest.fixture
+def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator[Begin]:
+    """Starts senders, and stops them after the test."""
+    started: list[Sender] = []
+
+    def start(threads: int = 1, poll_s: float = 30.0) -> Sender:
+        sender = Sender(outbox, relay, clock, lambda: 0.5, threads=threads, poll_s=poll_s)
+        sender.start()
+        started.append(sender)
+        return sender
+
+    yield start
+    for sender in started:
+        assert sender.stop(PATIENCE_S)
+
+
+def test_what_is_due_goes_out_in_batches(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(120)
+    begin()
+    assert outbox.wait_until_settled() == [Sent(n) for n in range(120)]
+    assert relay.taken == list(range(120))
+    assert outbox.claims == [BATCH, BATCH, 20]
+
+
+def test_a_letter_that_was_rendered_before_is_sent_as_it_was(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    outbox.add(1, Row(0, NOON, NOON, letter=letter(0)))
+    outbox.unmakeable[0] = AssertionError("must not be rendered again")
+    begin()
+    assert outbox.wait_until_settled() == [Sent(0)]
+
+
+def test_waking_sends_at_once(outbox: MemoryOutbox, begin: Begin) -> None:
+    sender = begin()
+    outbox.wait_for(lambda: outbox.asked > 0)
+    outbox.add(1)
+    sender.wake()
+    assert outbox.wait_until_settled() == [Sent(0)]
+
+
+def test_without_waking_the_next_look_finds_it(outbox: MemoryOutbox, begin: Begin) -> None:
+    begin(poll_s=0.01)
+    outbox.wait_for(lambda: outbox.asked > 0)
+    outbox.add(1)
+    assert outbox.wait_until_settled() == [Sent(0)]
+
+
+def test_a_letter_that_falls_due_soon_is_not_left_until_the_next_poll(
+    outbox: MemoryOutbox, clock: MovedClock, begin: Begin
+) -> None:
+    outbox.add(1, Row(0, NOON, due=NOON + timedelta(milliseconds=20)))
+    begin(poll_s=3600)
+    outbox.wait_for(lambda: outbox.asked > 0)
+    clock.time += timedelta(seconds=1)
+    assert outbox.wait_until_settled() == [Sent(0)]
+
+
+def test_many_threads_send_each_letter_once(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    together = threading.Barrier(3, timeout=PATIENCE_S)
+    relay.before = lambda one: together.wait() if one.id % BATCH == 0 else None
+    outbox.add(3 * BATCH)
+    begin(threads=3)
+    outbox.wait_until_settled()
+    assert sorted(relay.taken) == list(range(3 * BATCH))
+
+
+def test_a_refusal_for_now_waits_and_one_for_good_fails(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(3)
+    relay.errors = {0: RelayTemporary("451 greylisted"), 1: RelayPermanent("550 no such user")}
+    begin()
+    assert outbox.wait_until_settled() == [
+        Later(0, NOON + timedelta(minutes=1), "451 greylisted"),
+        Failed(1, "550 no such user"),
+        Sent(2),
+    ]
+
+
+def test_later_attempts_wait_longer_and_after_five_days_it_is_over(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(1, Row(0, NOON, NOON, attempts=3))
+    outbox.add(1, Row(0, NOON - timedelta(days=5), NOON, attempts=33))
+    relay.always = RelayTemporary("452 full")
+    begin()
+    assert outbox.wait_until_settled() == [
+        Later(0, NOON + timedelta(hours=1), "452 full"),
+        Failed(1, "given up after 5 days: 452 full"),
+    ]
+
+
+def test_a_letter_that_cannot_be_made_fails_alone(outbox: MemoryOutbox, begin: Begin) -> None:
+    outbox.add(3)
+    outbox.unmakeable[1] = ServerFault("not a mail address")
+    begin()
+    assert outbox.wait_until_settled() == [
+        Sent(0),
+        Failed(1, "our fault: not a mail address"),
+        Sent(2),
+    ]
+
+
+def test_a_bug_in_making_a_letter_keeps_it_for_a_better_version(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    outbox.add(2)
+    outbox.unmakeable[0] = KeyError("secret words")
+    begin()
+    assert outbox.wait_until_settled() == [
+        Later(0, NOON + timedelta(minutes=1), "not made: KeyError"),
+        Sent(1),
+    ]
+
+
+def test_a_bug_in_the_relay_stops_no_other_letter(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(2)
+    relay.errors[0] = ZeroDivisionError()
+    begin()
+    first, second = outbox.wait_until_settled()
+    assert first == Later(0, NOON + timedelta(minutes=1), "ZeroDivisionError")
+    assert second == Sent(1)
+
+
+@pytest.mark.parametrize("call", ["claim", "settle"])
+def test_a_database_that_goes_away_for_a_moment_loses_and_doubles_nothing(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, call: str
+) -> None:
+    outbox.add(2)
+    outbox.broken.add(call)
+    begin(poll_s=0.01)
+    assert outbox.wait_until_settled() == [Sent(0), Sent(1)]
+    assert relay.taken == [0, 1]
+
+
+def test_a_relay_that_is_down_is_left_alone_and_letters_are_not_charged(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(20)
+    relay.always = RelayDown("no connection")
+    begin()
+    results = outbox.wait_until_settled()
+    assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (20 - FAILURES)
+    assert results[-1] == Untried(19, NOON + SHORTEST_PAUSE)
+    assert [row.attempts for row in outbox.rows] == [1] * FAILURES + [0] * (20 - FAILURES)
+
+
+def test_when_the_pause_is_over_one_letter_goes_first(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    outbox.add(20)
+    relay.always = RelayDown("no connection")
+    sender = begin()
+    outbox.wait_until_settled()
+    outbox.wait_until_idle()
+    outbox.claims.clear()
+
+    clock.time += SHORTEST_PAUSE
+    sender.wake()
+    outbox.wait_for(lambda: outbox.rows[FAILURES].attempts == 1)
+    outbox.wait_until_idle()
+    assert outbox.claims == [1]
+
+    relay.always = None
+    clock.time += 2 * SHORTEST_PAUSE
+    sender.wake()
+    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+    assert outbox.claims[:2] == [1, 1]
+
+
+def test_a_trial_that_finds_no_letter_is_kept_for_the_next(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    outbox.add(FAILURES)
+    relay.always = RelayDown("no connection")
+    sender = begin()
+    outbox.wait_until_settled()
+    outbox.wait_until_idle()
+    clock.time += SHORTEST_PAUSE
+    outbox.wait_until_idle_again(sender)
+
+    relay.always = None
+    outbox.add(1)
+    sender.wake()
+    outbox.wait_for(lambda: isinstance(outbox.rows[-1].result, Sent))
+
+
+def test_a_slow_relay_does_not_outlast_the_lease(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    def slow(one: OutgoingLetter) -> None:
+        if one.id == 1:
+            clock.time += BATCH_TIME
+
+    outbox.add(4)
+    relay.before = slow
+    begin()
+    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+    assert outbox.claims == [4, 2]
+    assert [row.attempts for row in outbox.rows] == [0, 0, 0, 0]
+
+
+def test_letters_of_a_process_that_died_come_back_after_the_lease(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    outbox.add(2)
+    assert len(outbox.claim(BATCH)) == 2  # and then the process died
+    sender = begin()
+    outbox.wait_until_idle()
+    assert relay.taken == []
+    clock.time += LEASE
+    sender.wake()
+    assert outbox.wait_until_settled() == [Sent(0), Sent(1)]
+
+
+def test_stopping_an_idle_sender_is_prompt(outbox: MemoryOutbox, begin: Begin) -> None:
+    sender = begin(threads=3, poll_s=3600)
+    outbox.wait_for(lambda: outbox.asked >= 3)
+    begun = monotonic()
+    assert sender.stop(PATIENCE_S)
+    assert monotonic() - begun < 1
+
+
+def test_stopping_finishes_the_letter_in_hand_and_gives_the_others_back(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    in_hand, go_on = threading.Event(), threading.Event()
+
+    def wait(_: OutgoingLetter) -> None:
+        in_hand.set()
+        assert go_on.wait(PATIENCE_S)
+
+    outbox.add(3)
+    relay.before = wait
+    sender = begin()
+    assert in_hand.wait(PATIENCE_S)
+    assert not sender.stop(0)
+    go_on.set()
+    assert sender.stop(PATIENCE_S)
+    assert [row.result for row in outbox.rows] == [Sent(0), Untried(1, NOON), Untried(2, NOON)]
+
+
+def test_stopping_does_not_wait_for_a_database_that_is_gone(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    stopper: list[threading.Thread] = []
+
+    def stop_now(_: OutgoingLetter) -> None:
+        outbox.broken.add("settle")
+        thread = threading.Thread(target=sender.stop, args=(PATIENCE_S,))
+        stopper.append(thread)
+        thread.start()
+
+    sender = begin(poll_s=3600)
+    outbox.wait_for(lambda: outbox.asked > 0)
+    relay.before = stop_now
+    outbox.add(1)
+    sender.wake()
+    outbox.wait_for(lambda: "settle" not in outbox.broken and bool(stopper))
+    assert sender.stop(PATIENCE_S)
+    stopper[0].join(PATIENCE_S)
+    assert outbox.rows[0].result is None
+
+
+def test_a_sender_that_never_started_stops(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock
+) -> None:
+    assert Sender(outbox, relay, clock, lambda: 0.5, threads=2, poll_s=1).stop(0)
+
+
+def test_the_log_tells_of_outages_and_never_of_contents(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "pbmserv.send")
+    outbox.add(1)
+    sender = begin()
+    outbox.wait_until_settled()
+    relay.always = RelayDown("no connection")
+    outbox.add(FAILURES)
+    sender.wake()
+    outbox.wait_until_settled()
+    assert "the relay is down, letters wait: no connection" in caplog.text
+    assert "Subject: x" not in caplog.text

@@ -1,0 +1,354 @@
+"""The web pages, asked over a real socket as a browser, a robot and a stranger would."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import re
+import signal
+import socket
+import threading
+from html.parser import HTMLParser
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from pbmserv.config import Listen
+from pbmserv.engine.types import GameInfo
+from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import trace_all
+from pbmserv.listening import bind
+from pbmserv.render.environment import environment
+from pbmserv.web.application import Confirmation, Pages, build
+from pbmserv.web.server import WebServer
+
+TOKEN = "a" * 45
+BLACKBOX = GameInfo("blackbox", "Blackbox", "Find the hidden atoms.", 2, 2, True, 1)
+MERELS = GameInfo("merels", "Merels <&>", "Three in a row.", 1, 4, False, 1)
+
+
+class Desk:
+    """One address that waits to be confirmed."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self.well = True
+        self.broken = False
+
+    def _found(self, token: str) -> Confirmation | None:
+        if self.broken:
+            raise RuntimeError("secret inside")
+        return Confirmation("<alice>", "alice@example.org", self.done) if token == TOKEN else None
+
+    async def describe(self, token: str) -> Confirmation | None:
+        return self._found(token)
+
+    async def confirm(self, token: str) -> Confirmation | None:
+        self.done = self.done or token == TOKEN
+        return self._found(token)
+
+    async def healthy(self) -> bool:
+        self._found("")
+        return self.well
+
+
+class Site:
+    """The pages behind a port."""
+
+    def __init__(self, desk: Desk, pages: Pages) -> None:
+        self.desk = desk
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._server = self._do(self._start(pages))
+
+    async def _start(self, pages: Pages) -> WebServer:
+        server = WebServer(
+            build(pages, self.desk, environment()), bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
+        )
+        self.host, self.port = await server.start()
+        return server
+
+    def _do(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+
+    def ask(self, method: str, path: str) -> tuple[http.client.HTTPResponse, str]:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        connection.request(method, path)
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        return response, text
+
+    def close(self) -> None:
+        self._do(self._server.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def pages(**other) -> Pages:
+    facts = {
+        "address": "pbmserv@localhost",
+        "games": (BLACKBOX, MERELS),
+        "signup": "confirm",
+        "base": "",
+    }
+    return Pages(**{**facts, **other})
+
+
+@pytest.fixture(scope="module")
+def server():
+    site = Site(Desk(), pages())
+    yield site
+    site.close()
+
+
+@pytest.fixture
+def site(server):
+    server.desk.__init__()
+    return server
+
+
+class Links(HTMLParser):
+    """Collects what a page refers to, and checks that its elements close."""
+
+    VOID = frozenset({"meta", "link", "img", "br"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.found += [value for name, value in attrs if name in {"href", "src", "action"}]
+        assert tag != "script"
+        assert not any(name == "style" or name.startswith("on") for name, _ in attrs)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_front_page_tells_how_to_begin(site) -> None:
+    response, page = site.ask("GET", "/")
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "signup <em>yourname</em> <em>password</em>" in page
+    assert "blackbox challenge <em>yourname</em> <em>theirname</em>" in page
+    assert "Merels &lt;&amp;&gt;" in page
+    assert "1 to 4 players" in page
+    assert page.count("<h1>") == 1
+
+
+def test_letters_are_a_link_away(site) -> None:
+    _, page = site.ask("GET", "/")
+    letters = [urlsplit(link) for link in Links(page).found if link.startswith("mailto:")]
+    assert {letter.path for letter in letters} == {"pbmserv@localhost"}
+    subjects = [parse_qs(letter.query).get("subject", [""])[0] for letter in letters]
+    assert "signup yourname password" in subjects
+    assert "blackbox challenge yourname theirname" in subjects
+    assert "help merels" in subjects
+
+
+def test_the_sample_board_is_a_true_one(site) -> None:
+    """Its marks are what the rules say of atoms at G1, B2, B4 and F5."""
+    _, page = site.ask("GET", "/")
+    board = re.sub(r"</?b>", "", re.search(r"<pre role[^>]*>(.*?)</pre>", page, re.DOTALL)[1])
+    rows = board.split("\n")
+    assert rows[1] == "     |d |  |# |b |  |% |  |"
+    assert rows[3] == " 1|d |  |  |  |  |  |  |? |  |8"
+    assert {len(row.rstrip()) <= 32 for row in rows} == {True}
+
+
+def test_pages_need_nothing_from_elsewhere(site) -> None:
+    for path in ("/", f"/confirm/{TOKEN}", "/confirm/unknown", "/nowhere"):
+        _, page = site.ask("GET", path)
+        for link in Links(page).found:
+            assert link.startswith(("mailto:", "/"))
+            if link.startswith("/"):
+                assert site.ask("GET", link)[0].status == 200
+
+
+def test_style_and_icon_may_be_kept(site) -> None:
+    style, text = site.ask("GET", "/style.css")
+    assert style.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert style.headers["Cache-Control"] == "public, max-age=86400"
+    assert "prefers-color-scheme: dark" in text
+    assert "url(" not in text
+    icon, _ = site.ask("GET", "/icon.svg")
+    assert icon.headers["Content-Type"] == "image/svg+xml"
+
+
+def test_following_a_confirmation_link_changes_nothing(site) -> None:
+    response, page = site.ask("GET", f"/confirm/{TOKEN}")
+    assert response.status == 200
+    assert not site.desk.done
+    assert '<form method="post">' in page
+    assert "&lt;alice&gt;" in page
+    assert "alice@example.org" in page
+    assert TOKEN not in page
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert response.headers["X-Robots-Tag"] == "noindex, nofollow"
+    assert '<meta name="robots" content="noindex, nofollow">' in page
+
+
+def test_the_button_confirms_and_pressing_it_twice_does_no_harm(site) -> None:
+    for _ in range(2):
+        response, page = site.ask("POST", f"/confirm/{TOKEN}")
+        assert response.status == 200
+        assert "is confirmed" in page
+        assert site.desk.done
+    assert "is confirmed" in site.ask("GET", f"/confirm/{TOKEN}")[1]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("token", ["unknown", "b" * 45, "a" * 3000, "%00", "%ff", "..%2f"])
+def test_an_unknown_token_is_answered_kindly(site, method, token) -> None:
+    response, page = site.ask(method, f"/confirm/{token}")
+    assert response.status == 404
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "Nothing was changed" in page or "There is no page here" in page
+    assert not site.desk.done
+
+
+def test_health_is_told_to_a_probe(site) -> None:
+    response, text = site.ask("GET", "/healthz")
+    assert (response.status, text) == (200, "ok\n")
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    site.desk.well = False
+    assert site.ask("GET", "/healthz")[0].status == 503
+    site.desk.broken = True
+    response, text = site.ask("GET", "/healthz")
+    assert (response.status, text) == (503, "not healthy\n")
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", f"/confirm/{TOKEN}", "/nowhere"])
+def test_head_is_get_without_the_page(site, path) -> None:
+    got, page = site.ask("GET", path)
+    head, nothing = site.ask("HEAD", path)
+    assert head.status == got.status
+    assert head.headers["Content-Length"] == str(len(page.encode()))
+    assert nothing == ""
+
+
+def test_what_a_page_does_not_offer_is_refused_without_details(site) -> None:
+    response, page = site.ask("PUT", f"/confirm/{TOKEN}")
+    assert response.status == 405
+    assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "POST"}
+    assert "This page cannot do that" in page
+    response, page = site.ask("GET", "/nowhere")
+    assert response.status == 404
+    assert "There is no page here" in page
+    assert "nowhere" not in page
+    assert site.ask("GET", f"/confirm/{TOKEN}/")[0].status == 404
+
+
+def test_a_fault_of_ours_shows_nothing_of_itself(site) -> None:
+    site.desk.broken = True
+    response, page = site.ask("GET", f"/confirm/{TOKEN}")
+    assert response.status == 500
+    assert "on our side" in page
+    assert "secret" not in page
+    assert "RuntimeError" not in page
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/healthz"),
+        ("GET", "/style.css"),
+        ("GET", "/nowhere"),
+        ("PUT", "/"),
+        ("POST", f"/confirm/{TOKEN}"),
+        ("FAULT", f"/confirm/{TOKEN}"),
+    ],
+)
+def test_every_answer_carries_the_safety_headers(site, method, path) -> None:
+    if method == "FAULT":
+        site.desk.broken = True
+        method = "GET"
+    headers = site.ask(method, path)[0].headers
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert "Server" not in headers
+    assert "Set-Cookie" not in headers
+
+
+@pytest.mark.parametrize(
+    ("signup", "steps", "says"),
+    [("confirm", 4, "press the button"), ("open", 3, "Sign up"), ("closed", 3, "takes no new")],
+)
+def test_the_steps_are_those_of_this_server(signup, steps, says) -> None:
+    site = Site(Desk(), pages(signup=signup, base="/games"))
+    try:
+        _, page = site.ask("GET", "/")
+    finally:
+        site.close()
+    assert len(re.findall("<h3>", page)) == steps
+    assert says in page
+    assert 'href="/games/style.css?v=' in page
+
+
+def test_a_server_without_games_says_so() -> None:
+    site = Site(Desk(), pages(games=()))
+    try:
+        _, page = site.ask("GET", "/")
+        _, confirmed = site.ask("POST", f"/confirm/{TOKEN}")
+    finally:
+        site.close()
+    assert "No game is installed" in page
+    assert "is confirmed" in confirmed
+
+
+def test_signals_stay_with_the_process() -> None:
+    async def story() -> None:
+        before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
+        server = WebServer(
+            build(pages(), Desk(), environment()), bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
+        )
+        await server.start()
+        assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
+        await server.stop()
+        await server.stop()
+
+    asyncio.run(story())
+
+
+def test_a_server_that_never_started_lets_go_of_its_socket() -> None:
+    bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
+    server = WebServer(build(pages(), Desk(), environment()), bound)
+    asyncio.run(server.stop())
+    assert bound.fileno() == -1
+
+
+def test_a_socket_that_cannot_serve_is_told_at_once() -> None:
+    async def story() -> None:
+        bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
+        host_port = bound.getsockname()
+        server = WebServer(build(pages(), Desk(), environment()), bound)
+        bound.close()
+        with pytest.raises((OSError, ServerFault)):
+            await server.start()
+        assert host_port
+
+    asyncio.run(story())
+
+
+def test_a_port_that_is_taken_is_named_before_anything_runs() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = Listen(*taken.getsockname()[:2])
+        with pytest.raises(ConfigError, match=rf'PBMSERV_WEB = "{listen}": Address already in use'):
+            bind(listen, "PBMSERV_WEB")
+    with pytest.raises(ConfigError, match=r"PBMSERV_WEB"):
+        bind(Listen("no-such-host.invalid", 80), "PBMSERV_WEB")
