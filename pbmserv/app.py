@@ -25,6 +25,7 @@ from pbmserv.errors import ConfigError
 from pbmserv.greeting import greeting
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.smtp import Listener
+from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
 from pbmserv.send.relay import Relay, open_relay
@@ -37,79 +38,14 @@ from pbmserv.store import players, schema
 from pbmserv.store.positions import Positions
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
+from pbmserv.web.application import Pages, build
+from pbmserv.web.server import WebServer
 
 SENDERS = 2
 """Threads that send; each keeps one connection to the relay."""
 
 STOP_SENDING = 10.0
 """Seconds that a letter in hand has when the server stops; it is not lost after that either."""
-
-
-class Server:
-    """Every part of one process, wired; see `serve` for the way it is run.
-
-    Args:
-        settings: checked.
-        clock: tells the time.
-        relay: where letters go instead of the settings' relay (tests).
-    """
-
-    def __init__(
-        self, settings: Settings, clock: Clock | None = None, relay: Relay | None = None
-    ) -> None:
-        self.settings = settings
-        self.clock = clock or SystemClock()
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
-        self.database = Database(settings.database)
-        schema.prepare(self.database)
-        self.writer: Writer = open_writer(self.database)
-        local, _, domain = settings.address.rpartition("@")
-        self.house = House(local.lower(), domain.lower(), self._keys())
-        self.registry = Registry.installed()
-        self.positions = Positions(self.registry)
-        self.relay = relay or open_relay(settings.relay)
-        composer = Composer(self.house, self.registry, self.positions, settings.web_url)
-        self.outbox = DatabaseOutbox(self.database, self.writer, composer, self.clock)
-        self.sender = Sender(
-            self.outbox,
-            self.relay,
-            self.clock,
-            random,
-            threads=SENDERS,
-            poll_s=30.0 if self.database.is_sqlite else 1.0,
-        )
-        rooms = Rooms(
-            self.house,
-            self.registry,
-            self.positions,
-            Passwords(),
-            settings.signup,
-            settings.web_url,
-        )
-        self.office = Office(rooms, self.database, self.writer, self.clock, self.sender.wake)
-        games = frozenset(game.info.key for game in self.registry)
-        self.intake = Intake(self.house, self.office, games)
-
-    def close(self) -> None:
-        """Finish what is under way and let go of everything."""
-        self.sender.stop(STOP_SENDING)
-        self.relay.close()
-        self.office.close()
-        self.writer.close()
-        self.database.close()
-
-    def _keys(self) -> KeyRing:
-        """The keys that sign reply addresses; the first start makes one."""
-        with self.database.reading.connect() as connection:
-            keys = players.signing_keys(connection)
-        if not keys:
-            keys = self.writer.submit(partial(_first_key, now=self.clock.now())).result()
-        return KeyRing(keys)
-
-
-def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
-    players.add_signing_key(connection, 1, secrets.token_bytes(32), now)
-    return players.signing_keys(connection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +77,78 @@ def bind(settings: Settings) -> Bound:
                 one.close()
         raise
     return Bound(*bound)
+
+
+class Server:
+    """Every part of one process, wired; see `serve` for the way it is run.
+
+    Args:
+        settings: checked.
+        clock: tells the time.
+        relay: where letters go; default: where the settings say.
+        passwords: makes and checks hashes; default: argon2id as its authors advise.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        relay: Relay | None = None,
+        passwords: Passwords | None = None,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        self.database = Database(settings.database)
+        schema.prepare(self.database)
+        self.writer: Writer = open_writer(self.database)
+        local, _, domain = settings.address.rpartition("@")
+        self.house = House(local.lower(), domain.lower(), self._keys())
+        self.registry = Registry.installed()
+        self.positions = Positions(self.registry)
+        self.relay = relay or open_relay(settings.relay)
+        composer = Composer(self.house, self.registry, self.positions, settings.web_url)
+        self.outbox = DatabaseOutbox(self.database, self.writer, composer, self.clock)
+        self.sender = Sender(
+            self.outbox,
+            self.relay,
+            self.clock,
+            random,
+            threads=SENDERS,
+            poll_s=30.0 if self.database.is_sqlite else 1.0,
+        )
+        rooms = Rooms(
+            self.house,
+            self.registry,
+            self.positions,
+            passwords or Passwords(),
+            settings.signup,
+            settings.web_url,
+        )
+        self.office = Office(rooms, self.database, self.writer, self.clock, self.sender.wake)
+        games = frozenset(game.info.key for game in self.registry)
+        self.intake = Intake(self.house, self.office, games)
+
+    def close(self) -> None:
+        """Finish what is under way and let go of everything."""
+        self.sender.stop(STOP_SENDING)
+        self.relay.close()
+        self.office.close()
+        self.writer.close()
+        self.database.close()
+
+    def _keys(self) -> KeyRing:
+        """The keys that sign reply addresses; the first start makes one."""
+        with self.database.reading.connect() as connection:
+            keys = players.signing_keys(connection)
+        if not keys:
+            keys = self.writer.submit(partial(_first_key, now=self.clock.now())).result()
+        return KeyRing(keys)
+
+
+def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
+    players.add_signing_key(connection, 1, secrets.token_bytes(32), now)
+    return players.signing_keys(connection)
 
 
 def serve(loaded: Loaded) -> int:
@@ -180,36 +188,52 @@ def operator(loaded: Loaded) -> Custody:
 
 
 async def _run(server: Server, bound: Bound, out: TextIO) -> None:
-    loop = asyncio.get_running_loop()
     asked_to_stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, asked_to_stop.set)
-    listeners = []
-    for sock, lmtp in ((bound.smtp, False), (bound.lmtp, True)):
-        if sock is not None:
-            listener = Listener(server.house, server.intake, lmtp=lmtp)
-            await listener.start(sock)
-            listeners.append(listener)
-    web = None
-    if bound.web is not None:
-        from pbmserv.render.environment import environment
-        from pbmserv.web.application import Pages, build
-        from pbmserv.web.server import WebServer
-
-        pages = Pages(
-            server.settings.address,
-            tuple(game.info for game in server.registry),
-            server.settings.signup,
-            "",
-        )
-        web = WebServer(build(pages, server.office, environment()), bound.web)
-        await web.start()
-    server.sender.start()
+    doors = Doors(server, bound)
+    await doors.open()
     out.write(greeting(server.settings))
     out.write("ready\n")
     out.flush()
     await asked_to_stop.wait()
-    for listener in listeners:
-        await listener.stop()
-    if web is not None:
-        await web.stop()
+    await doors.close()
+
+
+class Doors:
+    """Everything of a server that listens or sends; lives in one event loop."""
+
+    def __init__(self, server: Server, bound: Bound) -> None:
+        self._server = server
+        self._listeners = [
+            (Listener(server.house, server.intake, lmtp=lmtp), sock)
+            for sock, lmtp in ((bound.smtp, False), (bound.lmtp, True))
+            if sock is not None
+        ]
+        self._web = _web(server, bound.web) if bound.web is not None else None
+
+    async def open(self) -> None:
+        """Begin to serve and to send."""
+        for listener, sock in self._listeners:
+            await listener.start(sock)
+        if self._web is not None:
+            await self._web.start()
+        self._server.sender.start()
+
+    async def close(self) -> None:
+        """Let mails and pages under way finish, and take no more."""
+        for listener, _ in self._listeners:
+            await listener.stop()
+        if self._web is not None:
+            await self._web.stop()
+
+
+def _web(server: Server, bound: socket.socket) -> WebServer:
+    pages = Pages(
+        address=server.settings.address,
+        games=tuple(game.info for game in server.registry),
+        signup=server.settings.signup,
+        base="",
+    )
+    return WebServer(build(pages, server.office, environment()), bound)

@@ -58,11 +58,13 @@ class _Stderr(logging.Handler):
 
 
 def _written(value: object) -> str:
-    text = blank_passwords(value) if isinstance(value, str) and "://" in value else str(value)
+    text = str(value)
+    if "://" in text:
+        text = blank_passwords(text)
     if len(text) > _LONGEST:
         text = text[: _LONGEST - 1] + "…"
-    # JSON escapes every control character, line separator and lone surrogate.
-    return text if _PLAIN.fullmatch(text) else json.dumps(text)
+    # JSON escapes every control character, line separator and lone surrogate, except DEL.
+    return text if _PLAIN.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
 
 
 def _fault(info: _ExcInfo) -> str:
@@ -82,8 +84,8 @@ def _fault(info: _ExcInfo) -> str:
     return f"{words} at={_written(places)}"
 
 
-def configure(level: int) -> None:
-    """Send our records from *level* (``logging.INFO`` …) to stderr, and
+def configure(level: int | str) -> None:
+    """Send our records from *level* (``"INFO"`` …) to stderr, and
     libraries' from WARNING: below that they quote mails and statements.
 
     Calling it again replaces what an earlier call set up.
@@ -95,7 +97,7 @@ def configure(level: int) -> None:
         root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    logging.getLogger("pbmserv").setLevel(level)
+    logging.getLogger("pbmserv").setLevel(level.upper() if isinstance(level, str) else level)
     # aiosmtpd sets its own logger to follow the root; uvicorn is kept quiet here too.
     for name in ("mail.log", "mail.debug", "uvicorn", "sqlalchemy", "alembic", "asyncio"):
         logging.getLogger(name).setLevel(logging.WARNING)

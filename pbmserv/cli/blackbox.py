@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,12 +40,12 @@ def rays(
     """
     try:
         if atoms is None:
-            sys.stdout.writelines(_answers(sys.stdin))
+            sys.stdout.writelines(_answers(sys.stdin.buffer))
         else:
-            width, x, height = size.lower().partition("x")
-            if not (x and width.isdecimal() and height.isdecimal()):
+            found = re.fullmatch(r"([0-9]{1,4})[xX]([0-9]{1,4})", size)
+            if not found:
                 raise _BadBox(f"--size {size!r} is not like 7x7")
-            board = _board(int(width), int(height))
+            board = _board(int(found[1]), int(found[2]))
             results = _results(board, _cells(board, atoms.replace(",", " ").split()))
             typer.echo(" ".join(map(":".join, zip(board.ports, results, strict=True))))
     except _BadBox as bad:
@@ -52,7 +53,7 @@ def rays(
         raise typer.Exit(2) from None
 
 
-def _answers(lines: Iterable[str]) -> Iterator[str]:
+def _answers(lines: Iterable[bytes]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if line.isspace():
             continue

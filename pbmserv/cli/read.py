@@ -7,6 +7,7 @@ from collections.abc import Callable
 from email.message import EmailMessage
 from email.utils import parseaddr
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -67,7 +68,7 @@ def print_letters(box: Mailbox, address: str, *, everything: bool, html: bool) -
         letter = parsed(stored.raw)
         say(_letter(letter, html=html))
         newest = place == len(letters)
-        say(f"To answer: pbmserv send --from {address} {_way_back(letter, newest=newest)}")
+        say(f"To answer: pbmserv send --from {quote(address)} {_way_back(letter, newest=newest)}")
         say("=" * WIDTH)
         box.mark_seen(stored.key)
     return len(letters)
@@ -104,7 +105,8 @@ def _way_back(letter: EmailMessage, *, newest: bool) -> str:
     """`--reply` answers the newest letter, so that an older one needs its address spelt out."""
     if newest:
         return '--reply "…"'
-    return f'--to {parseaddr(str(letter["Reply-To"] or letter["From"]))[1]} "…"'
+    address = parseaddr(str(letter["Reply-To"] or letter["From"]))[1]
+    return f'--to {quote(address)} "…"'
 
 
 def _root(settings: Settings) -> Path:

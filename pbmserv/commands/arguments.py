@@ -65,10 +65,12 @@ class Arguments:
         Raises:
             Misread: naming what is missing, wrong or too much.
         """
+        most, found = self._row.most, len(self._words)
+        if found > most:
+            self._at = most
+            raise self._refusal("too-many-words", expected=most, found=found)
         for parameter in self._row.parameters:
             self._READERS[parameter.kind](self)
-        if self._at < len(self._words):
-            raise self._refusal("too-many-words", expected=self._at, found=len(self._words))
         return self._taken
 
     # One method for each kind of place.
@@ -112,6 +114,8 @@ class Arguments:
 
     def _new_password(self) -> None:
         text = self._next("missing-new-password")
+        if ADDRESS.fullmatch(text):  # then what looks like the userid may be the password
+            raise self._refusal("address-password", doubtful=True)
         if text == "-":
             raise self._refusal("dash-password")
         if len(text) < SHORTEST_PASSWORD:
@@ -222,11 +226,11 @@ class Arguments:
                 userids[text] = None
             else:
                 raise self._refusal(
-                    "bad-shown", part=quotable(text), place=self._at + 1, hide_userids=True
+                    "bad-shown", part=quotable(text), place=self._at + 1, doubtful=True
                 )
         if boards and userids:
             # `show 12 alice password` is how a player's own view is often asked for.
-            raise self._refusal("boards-and-userids", hide_userids=True)
+            raise self._refusal("boards-and-userids", doubtful=True)
         if not boards and not userids:
             raise self._refusal("missing-shown")
         if max(len(boards), len(userids)) > MOST_SHOWN:
@@ -324,25 +328,31 @@ class Arguments:
         *,
         part: str = "",
         kind: type[Misread] = Misread,
-        hide_userids: bool = False,
+        doubtful: bool = False,
         **values: str | int,
     ) -> Misread:
-        """The refusal, with an example that keeps what was right; sets `hidden`."""
+        """The refusal, with an example that keeps what was right; sets `hidden`.
+
+        *doubtful*: a word that has a userid's form may be a password.
+        """
         row, count = self._row, len(self._words)
+        password = self._taken.password
+        if password is not None and password.text != "-":
+            doubtful = doubtful or len(password.text) < SHORTEST_PASSWORD
         shown: set[int] = set()
         if not row.secrets:
             for place, word in enumerate(self._words):
-                if hide_userids:
+                if doubtful:
                     safe = BOARD.fullmatch(word.text) is not None
                 else:
                     safe = place != self._at and harmless(word.text)
                 if safe and (row.most > count or place < row.most):
                     shown.add(place)
-        elif row.least <= count <= row.most:
+        elif row.least <= count <= row.most and not doubtful:
             shown = set(range(self._at)) - set(row.secrets)
         else:  # a word is missing or too much: any word may be the password but the board's
             self._right = {k: v for k, v in self._right.items() if k is Kind.BOARD}
-            shown = {0} if Kind.BOARD in self._right else set()
+            shown = {0} if self._right else set()
         self.hidden = set(range(count)) - shown
         return kind(
             code,

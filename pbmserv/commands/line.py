@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from pbmserv.commands.arguments import Arguments
 from pbmserv.commands.catalogue import BY_NAME
 from pbmserv.commands.examples import example, unknown_game
 from pbmserv.commands.forms import Kind, Row, Scope
-from pbmserv.commands.heads import Head, find_head, is_number
+from pbmserv.commands.heads import Head, is_number
 from pbmserv.commands.model import Help, Line
 from pbmserv.commands.spelling import SHORTEST_PASSWORD, quotable
 from pbmserv.commands.words import Word, split
@@ -49,7 +50,11 @@ def read_line(words: Sequence[Word], head: Head, length: int, games: Collection[
 def read_arguments(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line:
-    """The command of a row from the words behind it."""
+    """The command of a row from the words behind it.
+
+    Raises:
+        ValueError: the row steers the reading and is no command by itself.
+    """
     if row.build is None:
         raise ValueError(f"{row.name} asks for nothing by itself")
     if words and row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}:
@@ -85,13 +90,6 @@ def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:
     )
 
 
-def read_one(text: str, games: Collection[str]) -> Line | None:
-    """A line with its head, or ``None`` when it does not try to be a command."""
-    words = words_of(text)
-    head = find_head(words, games) if words else None
-    return None if head is None else read_line(words, head, len(text), games)
-
-
 HELP = Line("help", Help())
 """What a mail with nothing in it is read as."""
 
@@ -104,12 +102,23 @@ def _echo(row: Row, front: str, words: Sequence[Word]) -> str:
     shown = [word.raw for word in words]
     for place in secrets:
         text = words[place].text
-        if words[place].unclosed:  # the password has a blank, and goes on in the next words
+        # A password with a blank and no quotes goes on in the next words.
+        if words[place].unclosed or (len(words) > row.least and _stray(row, shown)):
             shown[place:] = [BLANK] * (len(shown) - place)
-        elif len(text) >= SHORTEST_PASSWORD:
-            shown = [BLANK if text in raw else raw for raw in shown]
+        elif len(text) < SHORTEST_PASSWORD and text != "-":  # so the password is another word
+            shown = [BLANK] * len(shown)
+        else:
+            shown = [BLANK if text in raw and text != "-" else raw for raw in shown]
         shown[place] = BLANK
     return " ".join([front, *shown])
+
+
+def _stray(row: Row, words: Sequence[str]) -> bool:
+    """Whether a move has a blank that no comma explains: perhaps a word too much before it."""
+    if row.parameters[-1].kind is not Kind.MOVE:
+        return False
+    pairs = pairwise(words[len(row.parameters) - 1 :])
+    return any(a[-1] not in ",#" and b[0] not in ",#" for a, b in pairs)
 
 
 def _unknown(words: Sequence[Word], head: Head, games: Collection[str]) -> Line:

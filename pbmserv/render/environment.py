@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 
 def templates_root() -> Path:
@@ -17,10 +17,6 @@ def templates_root() -> Path:
     package = Path(__file__).resolve().parent.parent
     packed = package / "_templates"
     return packed if packed.is_dir() else package.parent / "templates"
-
-
-def _is_html(name: str | None) -> bool:
-    return name is not None and name.endswith(".html.j2")
 
 
 @cache
@@ -36,5 +32,5 @@ def environment() -> Environment:
         lstrip_blocks=False,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
-        autoescape=_is_html,
+        autoescape=select_autoescape(("html.j2",), (), default=False, default_for_string=False),
     )

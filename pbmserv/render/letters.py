@@ -19,6 +19,7 @@ from markupsafe import Markup
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Outcome, Seat
+from pbmserv.errors import Refusal
 from pbmserv.render.environment import environment
 
 WIDTH = 76
@@ -155,10 +156,10 @@ def page(template: str, values: Mapping[str, Any]) -> str:
     return _environment().get_template(template).render(values).strip("\n")
 
 
-def why(refusal: Mapping[str, Any]) -> str:
+def why(refusal: Refusal) -> str:
     """The sentence of a refusal: a game's own where its code begins with the game's key."""
     templates = _environment()
-    game, dot, _ = str(refusal["code"]).partition(".")
+    game, dot, _ = refusal.code.partition(".")
     path = f"games/{game}/refusals.j2" if dot else "refusals.j2"
     return " ".join(templates.get_template(path).render(refusal=refusal).split())
 

@@ -17,7 +17,7 @@ from pbmserv.commands.help import topic
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
-from pbmserv.errors import ServerFault
+from pbmserv.errors import Refusal, ServerFault
 from pbmserv.render.letters import (
     BoardScene,
     Composed,
@@ -32,6 +32,10 @@ from pbmserv.store import boards, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.outbox import QueuedLetter
 from pbmserv.store.positions import Positions
+
+
+_USUAL: dict[str, Any] = {"event": "", "by": "", "said": "", "said_to": "", "undecided": []}
+"""What the words of a letter about a board may leave out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +114,20 @@ class Composer:
         values: dict[str, Any] = {
             "house": self.house.address,
             "userid": userid,
-            "words": words,
+            "words": _USUAL | dict(words),
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }
+        if scene is not None:  # the names that a game's own templates know
+            values |= {
+                "view": scene.view,
+                "names": scene.names,
+                "you": scene.you,
+                "board": scene.number,
+            }
         if letter == "refusal":
-            values["why"] = why(words["refusal"])
+            values["why"] = why(Refusal(**words["refusal"]))
         elif letter == "confirm":
             token = self.house.ring.token(_confirmation(words))
             values["link"] = f"{self.web_url}/confirm/{token}" if self.web_url else ""

@@ -25,19 +25,23 @@ LONGEST_TOKEN = 200
 log = logging.getLogger("pbmserv.web")
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """An address that a player wants letters at.
+class Confirmation(Protocol):
+    """An address that a player wants letters at."""
 
-    Attributes:
-        userid: whose.
-        address: the mail address to be confirmed.
-        done: it is confirmed.
-    """
+    @property
+    def userid(self) -> str:
+        """Whose."""
+        ...
 
-    userid: str
-    address: str
-    done: bool
+    @property
+    def address(self) -> str:
+        """The mail address to be confirmed."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """It is confirmed."""
+        ...
 
 
 class Confirmations(Protocol):
@@ -116,7 +120,7 @@ class _Site:
     async def health(self, _request: Request) -> Response:
         try:
             well = await self._service.healthy()
-        except Exception as fault:  # noqa: BLE001 - whatever it is, the answer is "not healthy"
+        except Exception as fault:
             log.error("the health check failed", exc_info=fault)
             well = False
         return PlainTextResponse(

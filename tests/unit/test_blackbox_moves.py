@@ -151,6 +151,12 @@ def test_the_example_puts_right_what_was_wrong() -> None:
     assert refusal(view(FIRED), "g +c3").example == "G,+C3"
     assert refusal(view(FIRED), "!d2-b4").example == "!B2-D4"
     assert refusal(view(FIRED), "c3").example == "+C3"
+    assert refusal(view(FIRED), "g +c3 c4").example == "A", "with commas it would still be wrong"
+
+
+def test_atoms_are_hidden_once() -> None:
+    waiting = played((0, "c2"), words=("-atoms=1",))
+    assert refusal(view(waiting), "c3").code == "blackbox.already-hidden"
 
 
 def test_while_waiting_the_examples_are_free_moves() -> None:
@@ -220,7 +226,7 @@ def test_nothing_is_no_move(typed: str) -> None:
 cells = st.tuples(st.sampled_from("ABCDEFG"), st.integers(1, 7)).map(lambda c: f"{c[0]}{c[1]}")
 seals = cells.map("!{}".format) | st.sampled_from(["!3", "!C", "!A1-C3", "!B2-B2", "!G7-G7"])
 aids = st.lists(cells.map("+{}".format) | cells.map("/{}".format) | seals, max_size=6)
-unused = st.sampled_from([p for p in view(FIRED).unused_ports])
+unused = st.sampled_from(view(FIRED).unused_ports)
 
 
 @given(aids, st.none() | unused, st.integers(0, 6), st.sampled_from([str.lower, str.upper]))

@@ -221,7 +221,7 @@ def test_a_probe_before_the_winning_guess_is_fired() -> None:
 
 def test_the_third_wrong_guess_loses() -> None:
     board = hidden()
-    left = []
+    left: list[object] = []
     for probe in "123":
         step = board.types(ALICE, "?" if left else "+a1,+a2,+a3,+a4,?")
         left += [values["left"] for kind, values in told(step, BOB) if kind == "guess-wrong"]
@@ -238,16 +238,22 @@ def test_a_wrong_guess_tells_nothing_but_the_count() -> None:
     assert told(step, ALICE)[1:] == [("guess-wrong", {"left": 2})]
 
 
-# Two atoms in opposite corners of 2x2 swallow or reflect every ray, as the other two do.
-EQUAL = ("-size=2x2", "-atoms=3-4")
+# Eight atoms around the middle of 3x3 swallow every ray, so none tells what the middle holds.
+RING = "a1,b1,c1,a2,c2,a3,b3,c3"
+NO_PORT_TELLS = ("-size=3x3", "-atoms=8-9")
+GUESS_RING = "".join(f"+{cell}," for cell in RING.split(",")) + "?"
 
 
-def test_a_layout_that_no_port_can_tell_apart_is_right_only_where_it_is_fair() -> None:
-    strict = hidden(*EQUAL, for_bob="a1,b1,a2", for_alice="a1,b1,a2,b2")
-    assert "guess-wrong" in kinds(strict.types(ALICE, "+a1,+b1,+a2,?"))
-    fair = hidden(*EQUAL, "-fair", for_bob="a1,b1,a2", for_alice="a1,b1,a2,b2")
-    step = fair.types(ALICE, "+a1,+b1,+a2,?")
-    assert ("guess-fair" in kinds(step)) == (fair.outcome is not None)
+def test_a_layout_that_no_port_can_tell_apart_is_wrong_in_the_strict_game() -> None:
+    board = hidden(*NO_PORT_TELLS, for_bob=RING, for_alice=f"{RING},b2")
+    assert kinds(board.types(ALICE, GUESS_RING)) == ["marked", "guess-wrong"]
+    assert board.outcome is None
+
+
+def test_a_layout_that_no_port_can_tell_apart_is_right_where_it_is_fair() -> None:
+    board = hidden(*NO_PORT_TELLS, "-fair", for_bob=RING, for_alice=f"{RING},b2")
+    assert "guess-fair" in kinds(board.types(ALICE, GUESS_RING))
+    assert board.outcome == Outcome((1, 2), "solved", ALICE)
 
 
 def test_with_clue_a_contradicted_mark_is_named_first() -> None:
@@ -286,8 +292,8 @@ def test_a_probe_that_the_clue_has_just_answered_is_not_fired_again() -> None:
 
 
 def test_with_clue_it_is_said_when_no_port_could_tell() -> None:
-    board = hidden(*EQUAL, "-clue", for_bob="a1,b1,a2", for_alice="a1,b1,a2,b2")
-    assert kinds(board.types(ALICE, "+a1,+b1,+b2,?"))[-1] in ("clue-none", "clue-port")
+    board = hidden(*NO_PORT_TELLS, "-clue", for_bob=RING, for_alice=f"{RING},b2")
+    assert kinds(board.types(ALICE, GUESS_RING)) == ["marked", "guess-wrong", "clue-none"]
 
 
 def test_detours_are_lettered_in_the_solvers_own_order_past_z() -> None:
@@ -317,16 +323,21 @@ def test_resigning_before_atoms_are_hidden_leaves_that_box_empty() -> None:
     assert all(cell == "  " for box in view.boxes for row in box.rows for cell in row.cells)
 
 
-def test_every_listed_move_is_legal_also_when_ports_have_run_out() -> None:
-    board = hidden("-size=2x2", "-atoms=1", for_bob="a1", for_alice="b2")
-    seat = ALICE
-    while board.view(ALICE).unused_ports:
-        moves = board.view(seat).unused_ports or ("?",)
-        if moves == ("?",):
-            break
-        board.types(seat, moves[0])
-        seat = Seat(1 - seat)
-    listed = GAME.legal(board.view(seat))
-    assert listed
-    for text in listed:
-        GAME.parse(board.view(seat), text)
+def test_when_ports_have_run_out_guesses_are_left() -> None:
+    board = hidden("-size=2x2", "-atoms=1", for_bob="a1", for_alice="a1")
+    while ports := board.view(ALICE).unused_ports:
+        board.types(ALICE, ports[0])
+        board.types(BOB, ports[0])
+    assert GAME.legal(board.view(ALICE)) == ["+B2,?"]
+    board.types(ALICE, "+a1,+a2,+b1,+b2")
+    examples = board.view(ALICE).examples
+    assert examples.mark == examples.unmark == "/A1", "there is no cell left for another marker"
+    assert GAME.legal(board.view(ALICE)) == ["/A1,/B1,/A2,?"]
+    assert examples.probe == examples.guess
+
+
+def test_spectators_hide_nothing() -> None:
+    view = Board().view(None)
+    assert view.hides_in is None
+    assert view.own is None
+    assert (view.guesses_left, view.marker_count, view.unused_ports) == (0, 0, ())

@@ -15,7 +15,7 @@ from aiosmtpd.smtp import SMTP
 
 from pbmserv.cli.main import run
 from pbmserv.cli.read import print_more
-from pbmserv.send.maildir import MaildirRelay, Mailbox
+from pbmserv.send.maildir import Mailbox, MaildirRelay
 from pbmserv.send.relay import OutgoingLetter
 
 

@@ -1,5 +1,7 @@
 """Words of a line: what keyboards and mail programs do to it is undone."""
 
+# ruff: noqa: RUF001 - typographic characters are what is tested
+
 from __future__ import annotations
 
 import pytest

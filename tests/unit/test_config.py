@@ -150,7 +150,9 @@ def test_places_to_listen(text: str, listen: Listen) -> None:
         "host:65536",
         "a b:1",
         "h:٣",
-        "[]:1", "run/x", "/\n",
+        "[]:1",
+        "run/x",
+        "/\n",
     ],
 )
 def test_places_nobody_can_listen_at(text: str) -> None:

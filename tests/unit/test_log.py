@@ -33,7 +33,9 @@ def lines(capsys):
 
 
 def test_a_line_is_time_level_event_and_facts(lines) -> None:
-    logging.getLogger("pbmserv.receive").info("mail %s", "taken", extra={"board": 12, "peer": "192.0.2.1", "text": "a b"})
+    logging.getLogger("pbmserv.receive").info(
+        "mail %s", "taken", extra={"board": 12, "peer": "192.0.2.1", "text": "a b"}
+    )
     (line,) = lines()
     assert re.fullmatch(
         r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info receive "
@@ -51,10 +53,10 @@ def test_secrets_are_blanked_by_name_and_in_urls(lines) -> None:
     assert "hush" not in line
 
 
-@given(value=st.text(max_size=30) | st.binary(max_size=10))
+@given(value=st.text(max_size=30) | st.text("\x7f\x00 a", max_size=5) | st.binary(max_size=10))
 def test_any_value_is_one_line_of_printable_characters(value: object) -> None:
     record = logging.makeLogRecord(
-        {"msg": "%s", "args": ("seen",), "levelname": "INFO", "value": value}
+        {"name": "x", "msg": "%s", "args": ("seen",), "levelname": "INFO", "value": value}
     )
     line = log.LineFormatter().format(record)
     assert line.isprintable()
@@ -75,14 +77,18 @@ def _fails(error: Exception) -> Exception:
 
 
 def test_a_fault_is_named_with_its_place_but_a_librarys_words_are_left_out(lines) -> None:
-    logging.getLogger("pbmserv.x").error("a page failed", exc_info=_fails(ValueError("hush")), extra={"board": 3})
+    logging.getLogger("pbmserv.x").error(
+        "a page failed", exc_info=_fails(ValueError("hush")), extra={"board": 3}
+    )
     (line,) = lines()
-    assert re.search(r"error x "a page failed" board=3 fault=ValueError at=test_log\.py:\d+$", line)
+    assert re.search(r'error x "a page failed" board=3 fault=ValueError at=test_log\.py:\d+$', line)
 
 
 def test_our_own_faults_and_the_systems_say_why(lines) -> None:
     logging.getLogger("pbmserv.x").error("failed", exc_info=_fails(RelayTemporary("busy,\nlater")))
-    logging.getLogger("pbmserv.x").error("failed", exc_info=_fails(FileNotFoundError(2, "No such file")))
+    logging.getLogger("pbmserv.x").error(
+        "failed", exc_info=_fails(FileNotFoundError(2, "No such file"))
+    )
     ours, systems = lines()
     assert r'fault=RelayTemporary because="busy,\nlater"' in ours
     assert 'because="[Errno 2] No such file"' in systems
@@ -104,6 +110,6 @@ def test_what_is_below_the_level_is_not_written_and_configuring_twice_is_once(li
     logging.getLogger("pbmserv.x").debug("seen")
     logging.getLogger("pbmserv.x").warning("odd")
     assert len(lines()) == 1
-    log.configure(logging.DEBUG)
+    log.configure("debug")
     logging.getLogger("pbmserv.x").debug("seen")
     assert len(lines()) == 1

@@ -435,11 +435,12 @@ def test_a_wrong_password_stops_the_relay_and_is_not_told(
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_relay_on_this_machine_may_get_the_password_in_the_clear(
-    start: Start, open_to: Open
+    start: Start, open_to: Open, host: str
 ) -> None:
     peer = start(login=True, auth_require_tls=False)
-    open_to(peer, user="pbm", password="open@sesame").deliver(LETTER)
+    open_to(peer, host=host, user="pbm", password="open@sesame").deliver(LETTER)
     assert len(peer.mails) == 1
 
 

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import threading
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,7 +18,7 @@ from pbmserv.config import Listen
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.rays import trace_all
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.listening import bind
 from pbmserv.render.environment import environment
 from pbmserv.web.application import Confirmation, Pages, build
@@ -26,6 +27,15 @@ from pbmserv.web.server import WebServer
 TOKEN = "a" * 45
 BLACKBOX = GameInfo("blackbox", "Blackbox", "Find the hidden atoms.", 2, 2, True, 1)
 MERELS = GameInfo("merels", "Merels <&>", "Three in a row.", 1, 4, False, 1)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A signup that waits, or is done."""
+
+    userid: str
+    address: str
+    done: bool
 
 
 class Desk:
@@ -39,7 +49,7 @@ class Desk:
     def _found(self, token: str) -> Confirmation | None:
         if self.broken:
             raise RuntimeError("secret inside")
-        return Confirmation("<alice>", "alice@example.org", self.done) if token == TOKEN else None
+        return Waiting("<alice>", "alice@example.org", self.done) if token == TOKEN else None
 
     async def describe(self, token: str) -> Confirmation | None:
         return self._found(token)
@@ -156,13 +166,35 @@ def test_letters_are_a_link_away(site) -> None:
 
 
 def test_the_sample_board_is_a_true_one(site) -> None:
-    """Its marks are what the rules say of atoms at G1, B2, B4 and F5."""
+    """Its marks are what the rays do in a box with atoms where the markers are."""
     _, page = site.ask("GET", "/")
     board = re.sub(r"</?b>", "", re.search(r"<pre role[^>]*>(.*?)</pre>", page, re.DOTALL)[1])
     rows = board.split("\n")
-    assert rows[1] == "     |d |  |# |b |  |% |  |"
-    assert rows[3] == " 1|d |  |  |  |  |  |  |? |  |8"
-    assert {len(row.rstrip()) <= 32 for row in rows} == {True}
+    assert max(len(row) for row in rows) <= 32
+
+    def cells(row: str) -> list[str]:
+        return [cell.strip() for cell in row.split("|")[1:-1]]
+
+    inner = [cells(rows[2 * y + 3]) for y in range(7)]
+    marks = {str(y + 1): row[0] for y, row in enumerate(inner)}
+    marks |= {str(y + 8): row[8] for y, row in enumerate(inner)}
+    for labels, row in (("ABCDEFG", rows[1]), ("HIJKLMN", rows[-2])):
+        marks |= dict(zip(labels, cells(row), strict=True))
+    box = geometry(7, 7)
+    atoms = [
+        box.cell(f"{'ABCDEFG'[x]}{y + 1}") for y in range(7) for x in range(7) if inner[y][x + 1]
+    ]
+    assert len(atoms) == 4
+    results = trace_all(box, atoms)
+    for label, mark in marks.items():
+        result = results[box.port(label)]
+        if mark == "#":
+            assert result == HIT
+        elif mark == "%":
+            assert result == box.port(label)
+        elif mark:
+            other = next(o for o, m in marks.items() if m == mark and o != label)
+            assert result == box.port(other)
 
 
 def test_pages_need_nothing_from_elsewhere(site) -> None:

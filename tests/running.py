@@ -1,0 +1,242 @@
+"""A whole server inside the test's process: real sockets, real database, real Maildirs.
+
+Only the clock can be moved, and argon2 is made cheap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import smtplib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from email.utils import make_msgid
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from sqlalchemy import select
+
+from pbmserv.app import Doors, Server, bind
+from pbmserv.config import load
+from pbmserv.send.maildir import MaildirRelay
+from pbmserv.send.relay import OutgoingLetter
+from pbmserv.service.passwords import Passwords
+from pbmserv.store.models import outbox
+
+PATIENCE_S = 20
+
+
+class MovableClock:
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.moment
+
+    def move(self, **by: float) -> None:
+        self.moment += timedelta(**by)
+
+
+class WatchedRelay:
+    """A Maildir relay that tells who waits which letters it has delivered."""
+
+    def __init__(self, root: Path) -> None:
+        self._relay = MaildirRelay(root)
+        self.delivered: set[int] = set()
+        self.changed = threading.Condition()
+
+    def deliver(self, letter: OutgoingLetter) -> None:
+        self._relay.deliver(letter)
+        with self.changed:
+            self.delivered.add(letter.id)
+            self.changed.notify_all()
+
+    def close(self) -> None:
+        self._relay.close()
+
+
+@dataclass
+class Letter:
+    """A letter as its reader sees it."""
+
+    id: int
+    message: EmailMessage
+
+    @property
+    def subject(self) -> str:
+        return str(self.message["Subject"])
+
+    @property
+    def reply_to(self) -> str:
+        return str(self.message["Reply-To"])
+
+    @property
+    def text(self) -> str:
+        part = self.message.get_body(("plain",))
+        assert part is not None
+        return str(part.get_content()).replace("\r\n", "\n")
+
+    @property
+    def html(self) -> str:
+        part = self.message.get_body(("html",))
+        assert part is not None
+        return str(part.get_content())
+
+
+@dataclass
+class Running:
+    """A running server and the mail around it."""
+
+    server: Server
+    port: int
+    web_port: int
+    relay: WatchedRelay
+    read_ids: set[int] = field(default_factory=set)
+
+    @property
+    def address(self) -> str:
+        return self.server.house.address
+
+    def send(
+        self,
+        sender: str,
+        subject: str = "",
+        body: str = "",
+        *,
+        to: str = "",
+        message_id: str = "",
+        **headers: str,
+    ) -> str:
+        """Send a mail by SMTP; the server's last reply comes back (``"250 …"``)."""
+        message = EmailMessage()
+        message["From"] = sender
+        message["To"] = to or self.address
+        message["Subject"] = subject
+        message["Message-ID"] = message_id or make_msgid(domain="players.example")
+        for name, value in headers.items():
+            message[name.replace("_", "-")] = value
+        message.set_content(body)
+        return self.send_raw(sender, to or self.address, message.as_bytes(policy=policy.SMTP))
+
+    def send_raw(self, sender: str, to: str, raw: bytes) -> str:
+        """Send these very octets."""
+        with smtplib.SMTP("127.0.0.1", self.port, timeout=PATIENCE_S) as client:
+            client.ehlo()
+            client.mail(sender)
+            code, words = client.rcpt(to)
+            if code != 250:
+                return f"{code} {words.decode()}"
+            code, words = client.data(raw)
+            return f"{code} {words.decode()}"
+
+    def reply(self, letter: Letter, body: str, *, sender: str = "", **headers: str) -> str:
+        """Answer a letter as a mail program does."""
+        return self.send(
+            sender or str(letter.message["To"]),
+            f"Re: {letter.subject}",
+            body,
+            to=letter.reply_to,
+            In_Reply_To=str(letter.message["Message-ID"]),
+            **headers,
+        )
+
+    def letters(self, address: str = "") -> list[Letter]:
+        """Letters to *address* (or anybody) that this was not asked for before, oldest first.
+
+        Waits until everything that is queued has been delivered.
+        """
+        self.settle()
+        with self.server.database.reading.connect() as connection:
+            rows = connection.execute(
+                select(outbox.c.id, outbox.c.recipient, outbox.c.raw).order_by(outbox.c.id)
+            ).all()
+        found = []
+        for row in rows:
+            if row.id not in self.read_ids and address in {"", row.recipient}:
+                self.read_ids.add(row.id)
+                message = message_from_bytes(row.raw, policy=policy.default)
+                assert isinstance(message, EmailMessage)
+                found.append(Letter(row.id, message))
+        return found
+
+    def letter(self, address: str) -> Letter:
+        """The one new letter to *address*."""
+        found = self.letters(address)
+        assert len(found) == 1, [letter.subject for letter in found]
+        return found[0]
+
+    def settle(self) -> None:
+        """Wait until every queued letter has been delivered."""
+        with self.relay.changed:
+            arrived = self.relay.changed.wait_for(
+                lambda: self._queued() <= self.relay.delivered, PATIENCE_S
+            )
+        assert arrived, f"letters {self._queued() - self.relay.delivered} were not delivered"
+
+    def _queued(self) -> set[int]:
+        with self.server.database.reading.connect() as connection:
+            return set(connection.execute(select(outbox.c.id)).scalars())
+
+    def sign_up(self, userid: str, password: str = "secret") -> str:
+        """A player with a confirmed address, which comes back."""
+        address = f"{userid}@players.example"
+        self.send(address, f"signup {userid} {password}")
+        self.reply(self.letter(address), "yes")
+        self.letter(address)
+        return address
+
+
+@contextmanager
+def start(database_url: str, folder: Path, **settings: str) -> Iterator[Running]:
+    """Start a server in a thread of its own; it is stopped at the end."""
+    loaded = load(
+        {
+            "PBMSERV_DATA_DIR": str(folder),
+            "PBMSERV_DATABASE": database_url,
+            "PBMSERV_SMTP": "127.0.0.1:0",
+            "PBMSERV_WEB": "127.0.0.1:0",
+            "PBMSERV_ADDRESS": "pbmserv@games.example",
+            "PBMSERV_WEB_URL": "http://games.example",
+            **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
+        },
+        None,
+    )
+    relay = WatchedRelay(folder / "mail")
+    bound = bind(loaded.settings)
+    assert bound.smtp is not None
+    assert bound.web is not None
+    running = Running(
+        Server(
+            loaded.settings,
+            MovableClock(),
+            relay,
+            Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
+        ),
+        bound.smtp.getsockname()[1],
+        bound.web.getsockname()[1],
+        relay,
+    )
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="server")
+    thread.start()
+
+    async def opened() -> Doors:
+        doors = Doors(running.server, bound)
+        await doors.open()
+        return doors
+
+    doors = asyncio.run_coroutine_threadsafe(opened(), loop).result(PATIENCE_S)
+    try:
+        yield running
+    finally:
+        asyncio.run_coroutine_threadsafe(doors.close(), loop).result(PATIENCE_S)
+        running.server.close()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -1,0 +1,269 @@
+"""What players read: boards, notes, advice and rules."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Seat
+from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.views import View
+from pbmserv.render.environment import environment, templates_root
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
+NAMES = ("dzander1", "dzander2")
+LONG = ("a" * 20, "b" * 20)
+ALICE, BOB = Seat(0), Seat(1)
+
+# An order of moves that gives the letters of the original's example their places.
+PROBES = ("5", "3", "d", "g", "13", "5", "a", "13", "f", "j", "9", "l")
+SEED_GAME = [
+    (0, "c2,e2,f6,f7"),
+    (1, "g1,b2,b4,f5"),
+    *zip((0, 1) * 6, PROBES, strict=True),
+    (0, "10,+b2,+b4,+12m"),
+    (1, "+c2,+m13"),
+]
+
+
+def played(*words: str, moves: list[tuple[int, str]]) -> State:
+    state: State = GAME.setup(2, GAME.options(words, 2), Rng(b"board", 0))
+    for ply, (seat, text) in enumerate(moves, 1):
+        move = GAME.parse(GAME.view(state, Seat(seat)), text)
+        state = GAME.apply(state, Seat(seat), move, Rng(b"board", ply)).state
+    return state
+
+
+def render(
+    name: str, state: State, you: Seat | None, names: tuple[str, str] = NAMES, board: int = 12
+) -> str:
+    template = environment().get_template(f"games/blackbox/{name}.j2")
+    return template.render(view=GAME.view(state, you), names=names, you=you, board=board)
+
+
+def seed(player: int) -> str:
+    return (GOLDEN / f"seed-dzander{player}.txt").read_text()
+
+
+@pytest.mark.parametrize("you", [ALICE, BOB])
+def test_the_originals_example_is_drawn_byte_for_byte(you: Seat) -> None:
+    assert render("board.txt", played(moves=SEED_GAME), you) == seed(you + 1)
+
+
+def test_spectators_see_marks_and_markers_but_no_atoms() -> None:
+    drawn = render("board.txt", played(moves=SEED_GAME), None)
+    assert drawn == seed(1).replace("?@", "? ").replace(" @", "  ")
+
+
+def test_at_the_end_both_boxes_are_opened() -> None:
+    state = GAME.withdraw(played(moves=[*SEED_GAME, (0, "+g7")]), BOB).state
+    for you in (ALICE, BOB, None):
+        drawn = render("board.txt", state, you)
+        assert (drawn.count("?@"), drawn.count(" @"), drawn.count("?x")) == (5, 3, 1)
+
+
+@pytest.mark.parametrize("width", range(2, 27))
+def test_boards_stand_side_by_side_while_they_fit_and_else_below_each_other(width: int) -> None:
+    lines = render("board.txt", played(f"-size={width}x3", moves=[]), ALICE).splitlines()
+    drawn = [line for line in lines if "|" in line or line.startswith("     ")]
+    one = 3 * width + 11
+    wide = 2 * one if 2 * one <= 76 else one
+    assert {len(line) for line in drawn} == {wide}
+    assert len(drawn) == (11 if wide > one else 22)
+
+
+def test_a_single_guess_and_long_names_keep_within_the_line() -> None:
+    lines = render("board.txt", played("-guesses=1", moves=[]), ALICE, LONG).splitlines()
+    assert lines[:2] == [
+        f"Player {LONG[0]}'s board on left.",
+        f"Player {LONG[1]}'s board on right.",
+    ]
+    assert lines[-1] == f"Player {LONG[1]} has 1 guess left."
+    assert max(map(len, lines)) <= 76
+
+
+class Tables(HTMLParser):
+    """The texts of every table cell, row by row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: list[list[list[str]]] = []
+        self.captions: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+        elif tag == "caption":
+            self.captions.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "caption" in self.open:
+            self.captions[-1] += data
+        elif "tr" in self.open:
+            self.tables[-1][-1][-1] += data
+
+
+@pytest.mark.parametrize("you", [ALICE, BOB, None])
+def test_the_html_board_tells_the_same_facts(you: Seat | None) -> None:
+    state = played(moves=SEED_GAME)
+    page = Tables()
+    page.feed(render("board.html", state, you))
+    page.close()
+    assert page.open == []
+    view: View = GAME.view(state, you)
+    assert len(page.tables) == len(view.shown) == 2
+    for box, table, caption in zip(view.shown, page.tables, page.captions, strict=True):
+        assert caption == f"Player {NAMES[box.seat]}'s board: 3 guesses left"
+        assert {len(row) for row in table} == {11}
+        assert [row[2:-2] for row in table[:2]] == [
+            [column.top for column in box.columns],
+            [column.top_mark for column in box.columns],
+        ]
+        assert table[2:-2] == [
+            [row.left, row.left_mark, *map(str.strip, row.cells), row.right_mark, row.right]
+            for row in box.rows
+        ]
+
+
+def test_html_escapes_and_text_does_not() -> None:
+    names = ("<b>", "a&b")
+    state = played(moves=[])
+    assert "&lt;b&gt;" in render("board.html", state, ALICE, names)
+    assert "a&amp;b" in render("advice.html", state, ALICE, names)
+    assert "<b>" in render("board.txt", state, ALICE, names)
+
+
+def test_the_html_board_has_no_colours_that_a_dark_page_would_hide() -> None:
+    page = render("board.html", played(moves=SEED_GAME), ALICE)
+    assert "background" not in page
+    assert "color:" not in page
+    assert "<style" not in page
+    assert len(page) < 12_000
+
+
+POSITIONS = {
+    "hide": played(moves=[]),
+    "hidden": played(moves=[(0, "c2,e2,f6,f7")]),
+    "seed": played(moves=SEED_GAME),
+    "range": played("-atoms=2-30", "-size=26x26", "-guesses=1", moves=[]),
+    "many": played("-atoms=80", "-size=10x10", moves=[]),
+    "one": played("-atoms=1", "-size=2x2", moves=[(0, "a1"), (1, "a1")]),
+    "over": GAME.withdraw(played(moves=SEED_GAME), ALICE).state,
+}
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+@pytest.mark.parametrize("you", [ALICE, BOB, None])
+def test_advice_fits_the_line_and_every_example_in_it_works(name: str, you: Seat | None) -> None:
+    state = POSITIONS[name]
+    advice = render("advice.txt", state, you, LONG, 1_234_567)
+    assert max(map(len, advice.splitlines())) <= 76
+    assert advice.endswith("\n")
+    assert "\n\n\n" not in advice
+    view: View = GAME.view(state, you)
+    _, _, offered = advice.partition("eply with")
+    examples = [
+        line.split()[0] for line in offered.splitlines() if line[:2] == "  " and line[2] != " "
+    ]
+    if you is None or view.phase == "over":
+        assert examples == []
+    elif name != "many":
+        assert len(examples) == (1 if not view.has_hidden else 5 if view.may_act else 3)
+    for example in examples:
+        move = GAME.parse(view, example)
+        assert move.free or view.may_act
+    for example in examples:
+        assert f"<code>{example}</code>" in render("advice.html", state, you)
+
+
+def test_advice_lists_the_ports_that_are_left() -> None:
+    advice = render("advice.txt", POSITIONS["seed"], BOB)
+    assert "\n  A B C D E F 8 9 10 11 14 H K M N 1 2 4 6 7\n" in advice
+
+
+def test_the_rules_fit_the_line_and_name_every_option() -> None:
+    text = environment().get_template("games/blackbox/rules.txt.j2").render(info=GAME.info)
+    assert max(map(len, text.splitlines())) <= 76
+    assert text.isascii()
+    for word, _ in GAME.info.options:
+        assert word in text
+
+
+@pytest.mark.parametrize(
+    ("note", "mine", "others"),
+    [
+        (
+            Note(
+                "probe",
+                ALICE,
+                None,
+                {"port": "G", "result": "detour", "exit": "9", "mark": "a"},
+            ),
+            "You fired port G: detour to 9 (a).",
+            "dzander1 fired port G: detour to 9 (a).",
+        ),
+        (
+            Note("guess-wrong", ALICE, None, {"left": 0}),
+            "You guessed wrong and have no guesses left.",
+            "dzander1 guessed wrong and has no guesses left.",
+        ),
+        (
+            Note("guess-wrong", ALICE, None, {"left": 1}),
+            "You guessed wrong and have 1 guess left.",
+            "dzander1 guessed wrong and has 1 guess left.",
+        ),
+        (Note("hid", ALICE, None, {"atoms": "4"}), "You hid 4 atoms.", "dzander1 hid 4 atoms."),
+        (Note("hid", ALICE, None, {"atoms": "1"}), "You hid 1 atom.", "dzander1 hid 1 atom."),
+        (
+            Note("hid", ALICE, None, {"atoms": "3-5"}),
+            "You hid the atoms, 3 to 5 of them.",
+            "dzander1 hid the atoms, 3 to 5 of them.",
+        ),
+        (
+            Note("sealed", ALICE, frozenset({ALICE}), {"cells": ("3", "C", "B2", "B2-D4")}),
+            "You sealed row 3, column C, B2 and B2 to D4 as surely empty.",
+            "",
+        ),
+        (
+            Note(
+                "clue-mark",
+                ALICE,
+                None,
+                {
+                    "port": "5",
+                    "result": "detour",
+                    "exit": "H",
+                    "mark": "a",
+                    "guessed_result": "hit",
+                    "guessed_exit": "",
+                },
+            ),
+            "Clue: port 5 gave detour to H (a), but with your markers it would give hit.",
+            "Clue: port 5 gave detour to H (a), but with dzander1's markers it would give hit.",
+        ),
+    ],
+)
+def test_a_note_is_one_sentence_for_each_reader(note: Note, mine: str, others: str) -> None:
+    template = environment().get_template("games/blackbox/notes.j2")
+    assert template.render(note=note, names=NAMES, you=ALICE) == mine
+    if others:
+        assert template.render(note=note, names=NAMES, you=BOB) == others
+        assert template.render(note=note, names=NAMES, you=None) == others
+
+
+def test_templates_lie_in_the_checkout_or_in_the_package() -> None:
+    assert (templates_root() / "games" / "blackbox" / "board.txt.j2").is_file()
+    assert environment() is environment()

@@ -1,0 +1,141 @@
+"""Commands in the body: where they are read, and where reading stops."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pbmserv.commands.model import BoardRef, Credentials, Help, MakeMove, Secret, Show
+from pbmserv.commands.reading import read
+from pbmserv.errors import PlayerError
+
+GAMES = frozenset({"blackbox"})
+ALICE = Credentials("alice", Secret("secret"))
+
+
+def mail(body, subject=""):
+    return read(subject, body, games=GAMES, reply=False)
+
+
+def boards(reading):
+    """Numbers of the boards shown; a refusal's code in its place."""
+    return [
+        line.asked.refusal.code
+        if isinstance(line.asked, PlayerError)
+        else line.asked.boards[0].board
+        for line in reading.lines
+    ]
+
+
+@pytest.mark.parametrize("subject", ["", "multiple", "Re: MULT", "my moves", "Hi!", "thanks"])
+def test_a_subject_that_is_no_command_leaves_the_body(subject):
+    reading = mail("show 1\nshow 2\n", subject)
+    assert boards(reading) == [1, 2]
+    assert reading.multiple
+
+
+def test_one_command_in_the_body_is_not_many():
+    assert not mail("show 1\n").multiple
+
+
+def test_the_subject_says_that_many_come():
+    assert mail("show 1\n", "multiple").multiple
+
+
+def test_a_command_in_the_subject_leaves_the_body_to_the_opponent():
+    reading = mail("show 1\n> show 2\nGood luck!\n-- \nAlice\n", "blackbox move 12 alice secret g")
+    assert reading.words == "show 1\nGood luck!"
+    assert [line.asked for line in reading.lines] == [MakeMove("blackbox", 12, ALICE, "g")]
+
+
+def test_at_most_4000_characters_reach_the_opponent():
+    assert len(mail("x" * 9000, "blackbox chat 12 alice secret").words) == 4000
+
+
+def test_indented_lines_continue_the_one_above():
+    reading = mail("blackbox move 12\n   alice secret\n\tg,\n +b2\nshow 2")
+    assert reading.lines[0].asked == MakeMove("blackbox", 12, ALICE, "g,+b2")
+    assert reading.lines[1].asked == Show(None, (BoardRef(2),))
+
+
+def test_a_body_that_is_indented_as_a_whole_is_still_one_command_a_line():
+    assert boards(mail("  show 1\n  show 2\n")) == [1, 2]
+
+
+def test_comments_are_passed_over():
+    assert boards(mail("# my boards\nshow 1\n# and\nshow 2")) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "stop", ["", "-- ", "--", "> show 1", " > show 1", "quit", "END", "Thanks!", "\u00a0"]
+)
+def test_reading_stops(stop):
+    assert boards(mail(f"show 1\nshow 2\n{stop}\nshow 3")) == [1, 2]
+
+
+def test_text_below_the_blank_line_is_for_the_opponent():
+    reading = mail("blackbox chat 12 alice secret\n\nHello\n> quoted\nBob\n-- \nAlice")
+    assert reading.words == "Hello\nBob"
+
+
+def test_blank_lines_above_the_first_command_do_not_stop():
+    assert boards(mail("\n\n\nshow 1")) == [1]
+
+
+def test_a_greeting_is_passed_over_but_a_line_among_commands_is_refused():
+    assert boards(mail("Hello server,\nshow 1")) == [1]
+    assert boards(mail("show 1\nlovely weather today\nshow 2")) == [1, "not-a-command", 2]
+
+
+def test_five_lines_that_are_no_command_are_enough():
+    prose = "lovely weather today\n"
+    assert boards(mail(prose * 4 + "show 1")) == [1]
+    assert boards(mail(prose * 5 + "show 1")) == ["not-a-command"]
+    assert boards(mail("show 1\n" + prose * 9 + "show 2")) == [1] + ["not-a-command"] * 5
+
+
+def test_fifty_commands_are_tried_and_the_rest_is_refused_in_one_line():
+    reading = mail("\n".join(f"show {number}" for number in range(1, 80)))
+    assert boards(reading) == [*range(1, 51), "too-many-commands"]
+
+
+def test_a_wrong_line_does_not_keep_the_others_from_being_read():
+    assert boards(mail("show 1\nmove 2\nshow 3")) == [1, "missing-userid", 3]
+
+
+def test_a_line_that_is_too_long_is_refused():
+    assert boards(mail("show " + "1 " * 2000)) == ["line-too-long"]
+
+
+@pytest.mark.parametrize(("subject", "body"), [("", ""), ("Re: ", " \n\t\n"), ("\u200b", "\n")])
+def test_an_empty_mail_asks_for_help(subject, body):
+    assert [line.asked for line in mail(body, subject).lines] == [Help()]
+
+
+def test_a_line_of_nothing_in_quotes_is_passed_over():
+    assert boards(mail('"  "\nshow 1')) == [1]
+
+
+def test_an_english_subject_gives_way_to_a_command_written_in_full_below():
+    reading = mail("blackbox move 12 alice secret g\n", "Move for Bob")
+    assert reading.lines[0].asked == MakeMove("blackbox", 12, ALICE, "g")
+
+
+def test_chat_does_not_become_a_command_because_the_subject_has_a_mistake():
+    reading = mail("show me the money", "blackbox chat 12 alice")
+    assert boards(reading) == ["missing-password"]
+
+
+def test_a_wrapped_password_is_not_repeated():
+    reading = mail("blackbox move 12 alice\nsecret g,+b2\n")
+    assert all("secret" not in line.echo for line in reading.lines)
+
+
+def test_a_body_of_a_million_characters_is_read_at_once():
+    started = time.monotonic()
+    for body in ("move " * 200_000, "x\n" * 500_000, "show 1\n" + " a\n" * 300_000, '"' * 10**6):
+        mail(body)
+        mail("", body)
+        read("", body, games=GAMES, reply=True)
+    assert time.monotonic() - started < 10

@@ -1,0 +1,149 @@
+"""No echo and no refusal ever repeats a password, however the command is garbled."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from pbmserv.commands.model import Reading
+from pbmserv.commands.reading import read
+from pbmserv.errors import PlayerError
+
+GAMES = frozenset({"blackbox"})
+
+PASSWORDS = st.one_of(
+    st.from_regex(r"[A-Za-z0-9_-]{3,16}", fullmatch=True),
+    st.text(
+        st.characters(min_codepoint=33, max_codepoint=0x2FF, exclude_characters="\x7f\xad'\""),
+        min_size=3,
+        max_size=16,
+    ),
+).map(lambda text: f"Zq{text}")
+"""What no command contains by itself, as `Zq` begins none of its words."""
+
+FORMS = [
+    "blackbox move 12 alice {} g,+b2",
+    "move 12 alice {} g#7",
+    "blackbox move 12 alice {} resign",
+    "blackbox resign 12 alice {}",
+    "accept 12 alice {}",
+    "blackbox reject #12 alice {}",
+    "blackbox chat 12 alice {}",
+    "blackbox showas alice {} 12 next",
+    "showas alice {}",
+    "message alice {} bob carol",
+    "signup alice {} alice@example.org",
+    "add alice {}",
+    "change password alice {} newer",
+    "change password alice older {}",
+    "password alice {} newer",
+    "blackbox queue 12 alice {} g",
+    "prefs alice {} format=text",
+    "signoff alice {}",
+]
+QUOTES = ["{}", '"{}"', "'{}'", "“{}”", "„{}“", '"{}', "{}'"]
+
+
+def assert_silent(reading: Reading, secret: str) -> None:
+    for line in reading.lines:
+        assert secret not in line.echo
+        assert secret.lower() not in line.echo.lower()
+        if isinstance(line.asked, PlayerError):
+            refusal = line.asked.refusal
+            said = [refusal.part, refusal.example, *map(str, refusal.values.values())]
+            assert not [text for text in said if secret.lower() in text.lower()]
+            assert secret not in str(line.asked)
+
+
+def read_everywhere(text: str) -> list[Reading]:
+    return [
+        read(text, "", games=GAMES, reply=False),
+        read("", f"{text}\nshow 1", games=GAMES, reply=False),
+        read("", f"show 1\n{text}", games=GAMES, reply=False),
+        read("", text, games=GAMES, reply=True),
+    ]
+
+
+@settings(max_examples=80, deadline=None)
+@given(form=st.sampled_from(FORMS), quoted=st.sampled_from(QUOTES), secret=PASSWORDS)
+def test_a_command_as_it_should_be(form, quoted, secret):
+    for reading in read_everywhere(form.format(quoted.format(secret))):
+        assert_silent(reading, secret)
+        assert secret not in repr(reading)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    form=st.sampled_from(FORMS),
+    secret=PASSWORDS,
+    drop=st.integers(0, 6),
+    junk=st.sampled_from(["", "x", "12", "al!ce", "please", "a b", "--", "-"]),
+    at=st.integers(1, 7),
+)
+def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at):
+    words = form.split()
+    # Without its own words before it a password stands where a command is expected.
+    start = 2 if words[0] in {"blackbox", "change"} else 1
+    place = start + drop
+    if place < len(words) and words[place] != "{}":
+        del words[place]
+    words.insert(max(start, min(at, len(words))), junk)
+    reading = read(" ".join(words).format(secret), "", games=GAMES, reply=False)
+    # A userid gone and another word too much: nobody can tell that from a correct command.
+    assume(not junk or not _taken_for_userid(reading, secret))
+    assert_silent(reading, secret)
+
+
+@settings(max_examples=80, deadline=None)
+@given(form=st.sampled_from(FORMS), secret=PASSWORDS, data=st.data())
+def test_a_command_whose_name_is_misspelt(form, secret, data):
+    words = form.split()
+    place = 1 if words[0] == "blackbox" else 0
+    name = words[place]
+    at = data.draw(st.integers(0, len(name) - 1))
+    words[place] = name[:at] + data.draw(st.sampled_from(["", "x", "ee", "#"])) + name[at + 1 :]
+    assume(words[place])
+    assert_silent(read(" ".join(words).format(secret), "", games=GAMES, reply=False), secret)
+
+
+@settings(max_examples=60, deadline=None)
+@given(form=st.sampled_from(FORMS), secret=PASSWORDS, data=st.data())
+def test_a_command_that_the_mail_program_wrapped(form, secret, data):
+    words = form.split()
+    at = data.draw(st.integers(1, len(words) - 1))
+    body = " ".join(words[:at]) + "\n" + " ".join(words[at:])
+    assert_silent(read("", body.format(secret), games=GAMES, reply=False), secret)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    form=st.sampled_from(
+        [
+            "password {}",
+            "Password: {}",
+            "password={}",
+            "new password {}",
+            "my passwort: {}",
+            "password {} {}",
+            "password x {} y",
+            "password '{}",
+        ]
+    ),
+    secret=PASSWORDS,
+)
+def test_a_new_password_in_a_reply(form, secret):
+    assert_silent(read("", form.format(secret, secret), games=GAMES, reply=True), secret)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_password_of_two_words_without_quotes_goes_no_further_than_it_must(form):
+    reading = read(form.format("'Zq1234 Zq5678"), "", games=GAMES, reply=False)
+    assert_silent(reading, "Zq1234")
+    assert_silent(reading, "Zq5678")
+
+
+def _taken_for_userid(reading: Reading, secret: str) -> bool:
+    asked = reading.lines[0].asked
+    who = getattr(asked, "who", None)
+    return secret.lower() in {getattr(who, "userid", ""), getattr(asked, "userid", "")}
