@@ -67,6 +67,8 @@ class Arguments:
         """
         most, found = self._row.most, len(self._words)
         if found > most:
+            if self._row.parameters[:1] and self._row.parameters[0].kind is Kind.BOARD:
+                self._board()
             self._at = most
             raise self._refusal("too-many-words", expected=most, found=found)
         for parameter in self._row.parameters:
@@ -115,7 +117,7 @@ class Arguments:
     def _new_password(self) -> None:
         text = self._next("missing-new-password")
         if ADDRESS.fullmatch(text):  # then what looks like the userid may be the password
-            raise self._refusal("address-password", doubtful=True)
+            raise self._refusal("address-password")
         if text == "-":
             raise self._refusal("dash-password")
         if len(text) < SHORTEST_PASSWORD:
@@ -336,23 +338,18 @@ class Arguments:
         *doubtful*: a word that has a userid's form may be a password.
         """
         row, count = self._row, len(self._words)
-        password = self._taken.password
-        if password is not None and password.text != "-":
-            doubtful = doubtful or len(password.text) < SHORTEST_PASSWORD
         shown: set[int] = set()
-        if not row.secrets:
-            for place, word in enumerate(self._words):
+        if row.secrets:  # any word may be the password, but the board's
+            self._right = {k: v for k, v in self._right.items() if k is Kind.BOARD}
+            shown = {0} if self._right else set()
+        else:
+            for place, word in enumerate(self._words[: row.most]):
                 if doubtful:
                     safe = BOARD.fullmatch(word.text) is not None
                 else:
                     safe = place != self._at and harmless(word.text)
-                if safe and (row.most > count or place < row.most):
+                if safe:
                     shown.add(place)
-        elif row.least <= count <= row.most and not doubtful:
-            shown = set(range(self._at)) - set(row.secrets)
-        else:  # a word is missing or too much: any word may be the password but the board's
-            self._right = {k: v for k, v in self._right.items() if k is Kind.BOARD}
-            shown = {0} if self._right else set()
         self.hidden = set(range(count)) - shown
         return kind(
             code,

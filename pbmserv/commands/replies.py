@@ -40,10 +40,9 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
     words = words_of(top[0][1]) if top else []
     if not words:
         return Reading((Line("yes", Yes()),))
-    if _is_full_form(words, games):
-        read = read_body(body, games)
-        if read is not None:
-            return read
+    read = read_body(body, games) if _is_full_form(words, games) else None
+    if read is not None:
+        return read
     below = opponent_text(lines[top[0][0] + 1 :])
     name = words[0].text.lower().rstrip(".,!:;")
     row = IN_REPLY.get(name) or _slip(name)

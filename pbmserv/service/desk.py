@@ -54,6 +54,27 @@ class Rooms:
     web_url: str
 
 
+def not_seated(board: BoardRow) -> Refused:
+    """The speaker has no seat at *board*."""
+    return Refused(
+        "not-your-board",
+        part=str(board.id),
+        players=", ".join(board.names),
+        example=f"{board.game} show {board.id}",
+    )
+
+
+def wrong_game(board: BoardRow, game: str) -> Refused:
+    """The command named another game than the board's."""
+    return Refused(
+        "wrong-game",
+        part=game,
+        board=board.id,
+        game=board.game,
+        example=f"{board.game} show {board.id}",
+    )
+
+
 @dataclass(slots=True)
 class Focus:
     """The board a command is about, for the refusal letter that may have to show it."""
@@ -149,25 +170,25 @@ class Desk:
             if board_id is None and capability.purpose is Purpose.BOARD:
                 board_id = capability.about
         if board_id is None:
-            raise Refused("which-board")
+            raise Refused("which-board", example="games")
         board = boards.lock(self.connection, board_id)
         if board is None:
-            raise Refused("no-such-board", part=str(board_id))
+            raise Refused("no-such-board", part=str(board_id), example="games USERID")
         sitter = board.sitter_of(player_id)
         if sitter is None:
-            raise Refused("not-your-board", part=str(board_id), players=", ".join(board.names))
+            raise not_seated(board)
         if epoch is not None and epoch != sitter.reply_epoch:
             raise Refused("revoked-address", example=f"forgot {sitter.userid}")
         self.sitter = sitter
         self.focus = Focus(board, sitter.seat)
         if game is not None and game != board.game:
-            raise Refused("wrong-game", part=game, board=board_id, game=board.game)
+            raise wrong_game(board, game)
         return board, sitter
 
     def _speaking(self) -> Capability:
         capability = self.capability
         if capability is None or not capability.player:
-            raise Refused("who-are-you")
+            raise Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
         return capability
 
     def _waits_for_confirmation(self, who: Credentials) -> bool:

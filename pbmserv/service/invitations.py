@@ -65,11 +65,10 @@ def accept(desk: Desk, command: Accept) -> Answer:
     """Say yes to a challenge."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
     if board.status in {"finished", "declined"}:
-        raise Refused(
-            f"board-{'over' if board.status == 'finished' else 'declined'}", part=str(board.id)
-        )
+        code = "board-over" if board.status == "finished" else "board-declined"
+        raise Refused(code, part=str(board.id), example=another_game(board))
     if sitter.accepted_at is not None:
-        raise Refused("already-accepted", part=str(board.id))
+        raise Refused("already-accepted", part=str(board.id), example="show")
     undecided = join(desk, board, sitter)
     common = {"by": sitter.userid, "undecided": list(undecided)}
     told = tuple(
@@ -100,7 +99,7 @@ def reject(desk: Desk, command: Reject) -> Answer:
     """Say no to a challenge."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
     if board.status != "proposed":
-        raise Refused("nothing-to-reject", part=str(board.id))
+        raise Refused("nothing-to-reject", part=str(board.id), example="resign")
     return decline(desk, board, sitter)
 
 
@@ -130,6 +129,11 @@ def decline(desk: Desk, board: BoardRow, sitter: Sitter) -> Answer:
     return Answer((own,), told)
 
 
+def another_game(board: BoardRow) -> str:
+    """The command for one more game of the same kind."""
+    return " ".join((board.game, "challenge", *board.names, *board.options))
+
+
 def _invited(desk: Desk, userid: str) -> Player:
     player = players.by_userid(desk.connection, userid)
     if player is None:
@@ -153,4 +157,8 @@ def _sender_among(desk: Desk, sitting: list[Player]) -> Player:
         for player in sitting:
             if player.id in here:
                 return player
-    raise Refused("challenge-not-you", part=desk.post.mail.sender)
+    raise Refused(
+        "challenge-not-you",
+        part=desk.post.mail.sender,
+        example=f"signup {desk.post.mail.sender.partition('@')[0]} PASSWORD",
+    )

@@ -22,7 +22,7 @@ def signup(desk: Desk, command: Signup) -> Answer:
     if policy == "closed":
         raise Refused("signup-closed", part=command.userid)
     if players.by_userid(desk.connection, command.userid) is not None:
-        raise Refused("userid-taken", part=command.userid)
+        raise _taken(command.userid)
     addresses = command.addresses or (desk.post.mail.sender,)
     hashed = desk.rooms.passwords.hash(command.password.text)
     batch = secrets.token_hex(8)
@@ -111,7 +111,7 @@ def message(desk: Desk, command: Message) -> Answer:
     sender = desk.speaker(command.who)
     if not desk.words:
         raise Refused("no-words", part="message")
-    to = []
+    to: list[Player] = []
     for userid in command.to:
         player = players.by_userid(desk.connection, userid)
         if player is None:
@@ -149,6 +149,10 @@ def _send_words(sender: Player, to: list[Player], words: str) -> Answer:
     return Answer((Part("message-sent", {"to": [p.userid for p in to], "said": words}),), told)
 
 
+def _taken(userid: str) -> Refused:
+    return Refused("userid-taken", part=userid, example=f"signup {userid[:17]}-2 PASSWORD")
+
+
 def _activate(connection: Connection, request: PendingSignup, now: datetime) -> Player:
     owner_id = request.player_id or players.batch_owner(connection, request.batch)
     owner = players.by_id(connection, owner_id) if owner_id else None
@@ -157,7 +161,7 @@ def _activate(connection: Connection, request: PendingSignup, now: datetime) -> 
             connection, request.userid, request.password_hash, request.address, now
         )
         if owner is None:
-            raise Refused("userid-taken", part=request.userid)
+            raise _taken(request.userid)
     else:
         players.add_address(connection, owner.id, request.address, now)
     players.settle_signup(connection, request.id, owner.id)

@@ -12,7 +12,7 @@ from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.service.invitations import decline, join
+from pbmserv.service.invitations import another_game, decline, join
 from pbmserv.store import boards
 from pbmserv.store.boards import BoardRow, Sitter
 
@@ -124,9 +124,9 @@ def _record(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
 
 def _must_run(board: BoardRow) -> None:
     if board.status == "finished":
-        raise Refused("board-over", part=str(board.id))
+        raise Refused("board-over", part=str(board.id), example=another_game(board))
     if board.status == "declined":
-        raise Refused("board-declined", part=str(board.id))
+        raise Refused("board-declined", part=str(board.id), example=another_game(board))
 
 
 def _bound_turn(desk: Desk, board: BoardRow) -> int | None:

@@ -9,7 +9,7 @@ from pbmserv.commands.model import BoardRef, Games, Help, ListGames, Show, ShowA
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part
-from pbmserv.service.desk import Desk, Focus
+from pbmserv.service.desk import Desk, Focus, not_seated, wrong_game
 from pbmserv.store import boards, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player
@@ -50,7 +50,12 @@ def show(desk: Desk, command: Show) -> Answer:
         player = _player(desk, userid)
         found += [(b, None) for b in _boards_of(desk, player, command.which, command.game, SHOWN)]
     if not found:
-        raise Refused("no-boards", part=" ".join(command.userids), which=command.which)
+        raise Refused(
+            "no-boards",
+            part=" ".join(command.userids),
+            which=command.which,
+            example=f"games {command.userids[0]} all",
+        )
     parts = [
         Part("show", {}, board.id, _ply(board, number), None) for board, number in found[:SHOWN]
     ]
@@ -70,7 +75,12 @@ def show_as(desk: Desk, command: ShowAs) -> Answer:
             (board, None) for board in _boards_of(desk, player, command.which, command.game, SHOWN)
         ]
     if not seated:
-        raise Refused("no-boards", part=player.userid, which=command.which)
+        raise Refused(
+            "no-boards",
+            part=player.userid,
+            which=command.which,
+            example=f"games {player.userid} all",
+        )
     parts = []
     for board, number in seated[:SHOWN]:
         sitter_seat = board.sitter_of(player.id)
@@ -121,9 +131,9 @@ def _ply(board: BoardRow, number: int | None) -> int:
 def _board(desk: Desk, board_id: int, game: str | None) -> BoardRow:
     board = boards.load(desk.connection, board_id)
     if board is None:
-        raise Refused("no-such-board", part=str(board_id))
+        raise Refused("no-such-board", part=str(board_id), example="games USERID")
     if game is not None and board.game != game:
-        raise Refused("wrong-game", part=game, board=board_id, game=board.game)
+        raise wrong_game(board, game)
     return board
 
 
@@ -133,7 +143,7 @@ def _seated(
     board = _board(desk, ref.board, game)
     sitter = board.sitter_of(player.id)
     if sitter is None:
-        raise Refused("not-your-board", part=str(board.id), players=", ".join(board.names))
+        raise not_seated(board)
     desk.focus = Focus(board, sitter.seat)
     return board, ref.number
 

@@ -46,7 +46,11 @@ class WebServer:
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> tuple[str, int]:
-        """Begin to answer; the host and port that were bound."""
+        """Begin to answer; the host and port that were bound.
+
+        Raises:
+            ServerFault: it could not; the cause is chained.
+        """
         host, port = self._bound.getsockname()[:2]
         self._running = asyncio.create_task(
             self._server.serve(sockets=[self._bound]), name="web pages"
@@ -55,8 +59,7 @@ class WebServer:
         await asyncio.wait({self._running, ready}, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
             ready.cancel()
-            await self._running  # tells why
-            raise ServerFault("the web server ended before it was ready")
+            raise ServerFault("the web pages could not start") from self._running.exception()
         return host, port
 
     async def stop(self) -> None:
@@ -65,7 +68,7 @@ class WebServer:
             self._bound.close()
             return
         self._server.should_exit = True
-        await self._running
+        await asyncio.wait({self._running})
 
 
 class _Quiet(uvicorn.Server):

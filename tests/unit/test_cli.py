@@ -125,6 +125,21 @@ def test_a_database_that_is_none_is_told_in_one_line(capsys, tmp_path) -> None:
     )
 
 
+def test_the_operators_commands_work_on_a_new_database() -> None:
+    def told(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pbmserv", "inbox", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    listed, shown = told("list"), told("show", "9")
+    assert (listed.returncode, listed.stdout) == (0, "No mail was kept: nothing has gone wrong.\n")
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert shown.stderr.startswith("There is no kept mail 9.")
+
+
 @dataclass(frozen=True)
 class Kept:
     id: int

@@ -347,9 +347,9 @@ def test_an_unknown_word_is_answered_with_the_nearest_command():
         ("blackbox move 17 alice", "blackbox move 17 alice PASSWORD g,+b2"),
         ("blackbox move 17", "blackbox move 17 alice PASSWORD g,+b2"),
         ("move x carol secret g", "blackbox move 12 alice PASSWORD g,+b2"),
-        ("blackbox showas carol secret nonsense", "blackbox showas carol PASSWORD"),
-        ("signup carol abc", "signup carol PASSWORD alice@example.org"),
-        ("change password carol older b", "change password carol PASSWORD NEWPASSWORD"),
+        ("blackbox accept 17 carol my secret", "blackbox accept 17 alice PASSWORD"),
+        ("signup carol abc", "signup alice PASSWORD alice@example.org"),
+        ("change password carol older b", "change password alice PASSWORD NEWPASSWORD"),
     ],
 )
 def test_the_example_keeps_what_was_right(subject, sample):

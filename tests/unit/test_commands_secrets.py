@@ -90,8 +90,8 @@ def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at)
         del words[place]
     words.insert(max(start, min(at, len(words))), junk)
     reading = read(" ".join(words).format(secret), "", games=GAMES, reply=False)
-    # A userid gone and another word too much: nobody can tell that from a correct command.
-    assume(not junk or not _taken_for_userid(reading, secret))
+    # One word gone and another too much: nobody can tell that from a correct command.
+    assume(not junk or not _taken_for_another_word(reading, secret))
     assert_silent(reading, secret)
 
 
@@ -143,7 +143,8 @@ def test_a_password_of_two_words_without_quotes_goes_no_further_than_it_must(for
     assert_silent(reading, "Zq5678")
 
 
-def _taken_for_userid(reading: Reading, secret: str) -> bool:
+def _taken_for_another_word(reading: Reading, secret: str) -> bool:
     asked = reading.lines[0].asked
     who = getattr(asked, "who", None)
-    return secret.lower() in {getattr(who, "userid", ""), getattr(asked, "userid", "")}
+    userids = {getattr(who, "userid", ""), getattr(asked, "userid", ""), *getattr(asked, "to", ())}
+    return secret.lower() in userids
