@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import partial
 from random import random
 from typing import TextIO
+from urllib.parse import urlsplit
 
 from sqlalchemy import Connection
 
@@ -234,6 +235,6 @@ def _web(server: Server, bound: socket.socket) -> WebServer:
         address=server.settings.address,
         games=tuple(game.info for game in server.registry),
         signup=server.settings.signup,
-        base="",
+        base=urlsplit(server.settings.web_url).path.rstrip("/"),
     )
     return WebServer(build(pages, server.office, environment()), bound)

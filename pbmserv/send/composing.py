@@ -33,7 +33,6 @@ from pbmserv.store.boards import BoardRow
 from pbmserv.store.outbox import QueuedLetter
 from pbmserv.store.positions import Positions
 
-
 _USUAL: dict[str, Any] = {"event": "", "by": "", "said": "", "said_to": "", "undecided": []}
 """What the words of a letter about a board may leave out."""
 
@@ -90,22 +89,32 @@ class Composer:
             userid = players.userids(connection, [row.player_id]).get(row.player_id, "")
         values = self._part_values(row.letter, row.words, seen, userid)
         if row.letter == "report":
-            lines = [self._line(connection, line, userid) for line in row.words["lines"]]
+            lines = self._lines(connection, row.words["lines"], userid)
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
         return values
 
-    def _line(self, connection: Connection, line: Mapping[str, Any], userid: str) -> dict[str, Any]:
-        return {
-            "echo": line["echo"],
-            "status": line["status"],
-            "parts": [self._excerpt(connection, part, userid) for part in line["parts"]],
-        }
+    def _lines(
+        self, connection: Connection, lines: Sequence[Mapping[str, Any]], userid: str
+    ) -> list[dict[str, Any]]:
+        """What a report says of each command; a board that comes several times is drawn once."""
+        drawn: set[tuple[int, int | None]] = set()
+        found = []
+        for line in reversed(lines):
+            parts = []
+            for part in reversed(line["parts"]):
+                key = (part["board"], part["seat"])
+                parts.append(self._excerpt(connection, part, userid, brief=key in drawn))
+                drawn.add(key)
+            found.append({"echo": line["echo"], "status": line["status"], "parts": parts[::-1]})
+        return found[::-1]
 
-    def _excerpt(self, connection: Connection, part: Mapping[str, Any], userid: str) -> Composed:
+    def _excerpt(
+        self, connection: Connection, part: Mapping[str, Any], userid: str, *, brief: bool
+    ) -> Composed:
         seen = self._seen(connection, part["board"], part["ply"], part["seat"])
         values = self._part_values(part["letter"], part["words"], seen, userid)
-        return excerpt(part["letter"], values)
+        return excerpt(part["letter"], {**values, "brief": brief})
 
     def _part_values(
         self, letter: str, words: Mapping[str, Any], seen: _Seen | None, userid: str
@@ -115,6 +124,7 @@ class Composer:
             "house": self.house.address,
             "userid": userid,
             "words": _USUAL | dict(words),
+            "brief": False,
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",

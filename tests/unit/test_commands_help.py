@@ -14,7 +14,6 @@ from pbmserv.commands.help import help_pages, topic
 from pbmserv.commands.reading import read
 from pbmserv.errors import PlayerError
 from pbmserv.render.environment import environment
-from tests.unit.test_commands_lines import FORMS
 
 GAMES = frozenset({"blackbox"})
 
@@ -109,7 +108,7 @@ CODES = sorted(
 
 def garbled():
     """Refusals of every kind, from lines that are cut, stretched and misspelt."""
-    lines = [form for form, _ in FORMS]
+    lines = [row.example for row in ROWS if row.build and row.in_line]
     lines += [" ".join(line.split()[:n]) for line in lines for n in range(1, 6)]
     lines += [f"{line} {more}" for line in lines for more in ("b!", "--x=1", "-", "alice 3")]
     lines += ["blackbox " + line for line in ("challenge alice alice", "games !", "xx", "resign x")]

@@ -1,0 +1,1 @@
+"""Measures what the README quotes, as ratios to bare aiosmtpd; `python -m benchmarks`."""

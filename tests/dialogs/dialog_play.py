@@ -1,0 +1,245 @@
+"""Plays a dialog against a running server, and says readably where they part."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from email import policy
+from email.message import EmailMessage
+from email.utils import getaddresses, make_msgid, parseaddr
+
+from dialog_reader import (
+    Arrival,
+    Dialog,
+    Expected,
+    SentAgain,
+    Silence,
+    Step,
+    TurnedAway,
+    Written,
+    address_of,
+)
+from running import Letter, Running
+
+from pbmserv.commands.model import Secret
+from pbmserv.receive.mail import Envelope
+from pbmserv.store import inbox
+
+WIDTH = 76
+"""Columns of our text (spec/mail.md)."""
+
+QUOTED = "{the letter, quoted}"
+UNQUOTED = "{the letter, not quoted}"
+
+
+class DialogFailed(Exception):
+    """The server did not do what the dialog tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    sender: str
+    to: str
+    raw: bytes
+    reply: str
+
+
+class Play:
+    """One dialog on one server."""
+
+    def __init__(self, dialog: Dialog, server: Running) -> None:
+        self._dialog = dialog
+        self._server = server
+        self._named: dict[str, Letter] = {}
+        self._newest: dict[str, Letter] = {}
+        self._waiting: list[Letter] = []
+        self._all: list[Letter] = []
+        self._sent: _Sent | None = None
+
+    def play(self) -> None:
+        """Play it to its end.
+
+        Raises:
+            DialogFailed: with the line of the dialog, and the letter that came.
+        """
+        for userid, password in self._dialog.players:
+            self._server.sign_up(userid, password)
+        for step in self._dialog.steps:
+            self._take(step)
+        self._nothing_left(None)
+        for letter in self._all:
+            self._check_letter(letter)
+        with self._server.server.database.reading.connect() as connection:
+            kept = inbox.kept(connection)
+        if kept:
+            raise self._failure(None, f"a mail was kept for the operator:\n{kept[0].error}")
+
+    def _take(self, step: Step) -> None:
+        match step:
+            case Written():
+                self._nothing_left(step)
+                self._send(step, *self._mail(step))
+            case SentAgain():
+                self._nothing_left(step)
+                assert self._sent is not None
+                self._send(step, address_of(step.who), self._sent.to, self._sent.raw)
+            case Arrival():
+                self._arrival(step)
+            case TurnedAway():
+                assert self._sent is not None
+                if not self._sent.reply.startswith(step.reply):
+                    raise self._failure(step, f"the server replied: {self._sent.reply}")
+                self._sent = None
+            case Silence():
+                self._nothing_left(step)
+
+    # -- mails ----------------------------------------------------------------------------
+
+    def _mail(self, step: Written) -> tuple[str, str, bytes]:
+        """Sender, recipient and octets of a mail."""
+        mail = EmailMessage()
+        mail["From"] = address_of(step.who)
+        mail["To"] = self._server.address
+        mail["Message-ID"] = make_msgid(domain="players.example")
+        body = step.body
+        if step.answers is not None:
+            letter = self._answered(step)
+            subject = letter.subject
+            mail.replace_header("To", letter.reply_to)
+            mail["Subject"] = subject if subject.startswith("Re: ") else f"Re: {subject}"
+            mail["In-Reply-To"] = str(letter.message["Message-ID"])
+            body = _with_quotes(body, letter)
+        for name, value in step.headers:
+            del mail[name]
+            mail[name] = value
+        mail.set_content(f"{body}\n")
+        sender = parseaddr(str(mail["From"]))[1]
+        return sender, parseaddr(str(mail["To"]))[1], mail.as_bytes(policy=policy.SMTP)
+
+    def _answered(self, step: Written) -> Letter:
+        if step.answers:
+            return self._named[step.answers]
+        letter = self._newest.get(address_of(step.who))
+        if letter is None:
+            raise self._failure(step, f"{step.who} has got no letter to reply to")
+        return letter
+
+    def _send(self, step: Step, sender: str, to: str, raw: bytes) -> None:
+        if not to.startswith(("<", "nobody")):
+            self._know_passwords(step, Envelope(sender, to, raw))
+        self._sent = _Sent(sender, to, raw, self._server.send_raw(sender, to, raw))
+        found = self._server.letters()
+        self._waiting += found
+        self._all += found
+
+    def _know_passwords(self, step: Step, envelope: Envelope) -> None:
+        """The dialog must declare the passwords it uses, or nobody looks for them in letters."""
+        for line in self._server.server.intake.read(envelope).reading.lines:
+            for secret in _secrets(line.asked):
+                if secret not in self._dialog.passwords:
+                    raise self._failure(step, f'say at the top: "password: {secret}"')
+
+    # -- letters --------------------------------------------------------------------------
+
+    def _arrival(self, step: Arrival) -> None:
+        address = address_of(step.who)
+        found = next((one for one in self._waiting if one.message["To"] == address), None)
+        if found is None:
+            others = "".join(map(_shown, self._waiting)) or " No letter came to anybody."
+            raise self._failure(step, f"no letter came to {step.who}.{others}")
+        self._waiting.remove(found)
+        self._newest[address] = found
+        if step.name:
+            self._named[step.name] = found
+        at = 0
+        for expected in step.expected:
+            at = self._check(expected, found, at)
+
+    def _check(self, expected: Expected, letter: Letter, at: int) -> int:
+        """Where to look on behind what was found."""
+        if expected.subject:
+            if letter.subject != expected.text:
+                raise self._failure(expected, f"the subject is not {expected.text!r}:", letter)
+            return at
+        pattern = _pattern(expected)
+        if expected.absent:
+            page = html.unescape(letter.html)
+            if any(pattern.search(part) for part in (letter.subject, letter.text, page)):
+                raise self._failure(expected, "this must not be in the letter:", letter)
+            return at
+        found = pattern.search(letter.text, at)
+        if found is None:
+            above = " (it is, but further up)" if pattern.search(letter.text) else ""
+            raise self._failure(expected, f"this is not in the letter{above}:", letter)
+        return found.end()
+
+    def _nothing_left(self, step: Step | None) -> None:
+        """All letters have been mentioned, and the last mail was taken."""
+        if self._waiting:
+            letters = "".join(map(_shown, self._waiting))
+            raise self._failure(step, f"before this, a letter came that is not mentioned:{letters}")
+        if self._sent is not None and not self._sent.reply.startswith("250 "):
+            raise self._failure(step, f"the mail was turned away: {self._sent.reply}")
+
+    # -- what holds for every letter -------------------------------------------------------
+
+    def _check_letter(self, letter: Letter) -> None:
+        message = letter.message
+        kinds = [part.get_content_type() for part in message.walk()]
+        if kinds != ["multipart/alternative", "text/plain", "text/html"]:
+            raise self._failure(None, f"a letter's parts are {kinds}:", letter)
+        replies = getaddresses([letter.reply_to])
+        house = self._server.server.house
+        if len(replies) != 1 or not house.knows(replies[0][1]):
+            raise self._failure(None, f"nobody can reply to {letter.reply_to!r}:", letter)
+        long = next((line for line in letter.text.split("\n") if len(line) > WIDTH), None)
+        if long is not None:
+            raise self._failure(None, f"a line is wider than {WIDTH}:\n{long}\nin", letter)
+        headers = "\n".join(f"{name}: {value}" for name, value in message.items())
+        everything = f"{headers}\n{letter.text}\n{html.unescape(letter.html)}"
+        for password in self._dialog.passwords:
+            if password.lower() in everything.lower():
+                raise self._failure(None, f'a letter shows the password "{password}":', letter)
+
+    def _failure(
+        self, where: Step | Expected | None, why: str, letter: Letter | None = None
+    ) -> DialogFailed:
+        place = f"{self._dialog.path.name}:{where.line if where else 'end'}"
+        wanted = f"\n\n{_indented(where.text)}\n" if isinstance(where, Expected) else ""
+        if wanted and where is not None and isinstance(where, Expected) and where.subject:
+            wanted = ""
+        return DialogFailed(f"{place}: {why}{wanted}{_shown(letter) if letter else ''}")
+
+
+def _secrets(asked: object) -> Iterator[str]:
+    """Every password in a command."""
+    if isinstance(asked, Secret):
+        yield asked.text
+    elif is_dataclass(asked):
+        for part in fields(asked):
+            yield from _secrets(getattr(asked, part.name))
+
+
+def _pattern(expected: Expected) -> re.Pattern[str]:
+    """Lines as they are but for blanks at their ends; a phrase however it is wrapped."""
+    if expected.exact:
+        lines = [re.escape(line) + "[ ]*" for line in expected.text.split("\n")]
+        return re.compile("^" + "\n".join(lines) + "$", re.MULTILINE)
+    return re.compile(r"\s+".join(map(re.escape, expected.text.split())))
+
+
+def _with_quotes(body: str, letter: Letter) -> str:
+    text = letter.text.rstrip("\n")
+    quoted = "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+    return body.replace(QUOTED, quoted).replace(UNQUOTED, text)
+
+
+def _shown(letter: Letter) -> str:
+    head = f"To: {letter.message['To']}\nSubject: {letter.subject}"
+    return f"\n\n{_indented(f'{head}\n\n{letter.text}')}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.rstrip("\n").split("\n"))

@@ -1,0 +1,290 @@
+"""Reads a dialog: a text file that tells who writes what, and what must come back.
+
+The format is explained in README.md beside this file. Whatever it does not explain is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DOMAIN = "players.example"
+"""Where a player without an address of their own has it: alice is alice@players.example."""
+
+INDENT = 4
+"""Columns before the text of a mail, and before a phrase that a letter must hold."""
+
+BLOCK = 8
+"""Columns before lines that a letter must hold exactly."""
+
+SETTINGS = frozenset({"signup", "web_url"})
+
+_HEADER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*): ?(.*)")
+_WHO = r"(?P<who>[a-z0-9_-]+(?:@[a-z0-9.-]+)?)"
+_STEPS = {
+    "write": re.compile(rf"{_WHO} writes"),
+    "reply": re.compile(rf"{_WHO} replies(?: to the (?P<letter>[a-z ]+))?"),
+    "again": re.compile(rf"{_WHO} sends it again"),
+    "get": re.compile(rf"{_WHO} gets (?:a letter|the (?P<letter>[a-z ]+))"),
+    "nobody": re.compile(r"nobody gets a letter"),
+    "refused": re.compile(r"the mail is turned away: (?P<reply>[45]\d\d .+)"),
+}
+_NEEDS_TEXT = frozenset({"write", "reply"})
+_TAKES_TEXT = frozenset({"write", "reply", "get"})
+
+
+class DialogError(Exception):
+    """The file is no dialog; the message names file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A mail that somebody writes.
+
+    Attributes:
+        answers: ``None`` = a mail of its own, ``""`` = a reply to the newest letter,
+            else a reply to the letter of that name.
+        headers: as the file gives them; they replace what would be there.
+    """
+
+    line: int
+    who: str
+    answers: str | None
+    headers: tuple[tuple[str, str], ...]
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentAgain:
+    """The very same octets as the mail before, once more."""
+
+    line: int
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One thing that must be in a letter, or (`absent`) must not.
+
+    Attributes:
+        text: a phrase, or with `exact` whole lines right below each other.
+    """
+
+    line: int
+    text: str
+    exact: bool = False
+    absent: bool = False
+    subject: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A letter that must come, `name` if a reply names it later."""
+
+    line: int
+    who: str
+    name: str
+    expected: tuple[Expected, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """No letter comes to anybody."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedAway:
+    """The mail before is refused with this SMTP reply."""
+
+    line: int
+    reply: str
+
+
+Step = Written | SentAgain | Arrival | Silence | TurnedAway
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """A dialog file.
+
+    Attributes:
+        settings: of the server, by their names in lower case.
+        players: (userid, password) of those who are signed up before it begins.
+        passwords: every password that is mentioned, right or wrong.
+    """
+
+    path: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    players: tuple[tuple[str, str], ...] = ()
+    passwords: frozenset[str] = frozenset()
+    steps: tuple[Step, ...] = ()
+
+
+def address_of(who: str) -> str:
+    """The mail address of a name in a dialog."""
+    return who if "@" in who else f"{who}@{DOMAIN}"
+
+
+def read_dialog(path: Path) -> Dialog:
+    """Read a dialog file.
+
+    Raises:
+        DialogError: something in it is not part of the format.
+    """
+    return _Reader(path).read()
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines = path.read_text("utf-8").split("\n")
+        self._settings: dict[str, str] = {}
+        self._players: list[tuple[str, str]] = []
+        self._passwords: set[str] = set()
+        self._steps: list[Step] = []
+        self._letters: set[str] = set()
+
+    def read(self) -> Dialog:
+        if not self._lines[0].startswith("# "):
+            raise self._error(1, "a dialog begins with a comment that tells its story")
+        for number, head, text in self._paragraphs():
+            name, colon, value = head.partition(": ")
+            if colon and name in {"setting", "player", "password"}:
+                self._preface(number, name, value, text)
+            else:
+                self._steps.append(self._step(number, head, text))
+        self._check_order()
+        return Dialog(
+            self._path,
+            self._settings,
+            tuple(self._players),
+            frozenset(self._passwords),
+            tuple(self._steps),
+        )
+
+    def _paragraphs(self) -> Iterator[tuple[int, str, list[tuple[int, str]]]]:
+        """Each line at the margin, with the indented lines that belong to it."""
+        head, text = (0, ""), list[tuple[int, str]]()
+        for number, line in enumerate(self._lines, 1):
+            if not line.strip():
+                text.append((number, ""))
+            elif line.startswith("    "):
+                if not head[0]:
+                    raise self._error(number, "this indented line belongs to nothing")
+                text.append((number, line[INDENT:]))
+            elif line[0].isspace():
+                raise self._error(number, f"text is indented by {INDENT} blanks")
+            elif not line.startswith("#"):
+                if head[0]:
+                    yield *head, _trimmed(text)
+                head, text = (number, line.rstrip()), []
+        if head[0]:
+            yield *head, _trimmed(text)
+
+    def _preface(self, number: int, name: str, value: str, text: list[tuple[int, str]]) -> None:
+        if self._steps or text:
+            raise self._error(number, f"{name} stands alone, above all that happens")
+        if name == "setting":
+            key, equals, chosen = value.partition("=")
+            if key not in SETTINGS or not equals:
+                raise self._error(number, f"no such setting; there are {sorted(SETTINGS)}")
+            self._settings[key] = chosen
+        elif name == "player":
+            words = value.split()
+            if len(words) != 2:
+                raise self._error(number, "a player is a userid and a password")
+            self._players.append((words[0], words[1]))
+            self._passwords.add(words[1])
+        else:
+            self._passwords.add(value)
+
+    def _step(self, number: int, head: str, text: list[tuple[int, str]]) -> Step:
+        for kind, form in _STEPS.items():
+            found = form.fullmatch(head)
+            if found:
+                break
+        else:
+            raise self._error(number, f'"{head}" is nothing that can happen in a dialog')
+        if kind in _NEEDS_TEXT and not text:
+            raise self._error(number, "the mail is missing, indented, below this line")
+        if kind not in _TAKES_TEXT and text:
+            raise self._error(number, "nothing belongs below this line")
+        match kind:
+            case "write" | "reply":
+                answers = None if kind == "write" else found["letter"] or ""
+                if answers and answers not in self._letters:
+                    raise self._error(number, f'nobody has got a letter "the {answers}"')
+                headers, body = self._mail(text)
+                return Written(number, found["who"], answers, headers, body)
+            case "again":
+                return SentAgain(number, found["who"])
+            case "get":
+                name = found["letter"] or ""
+                if name in self._letters:
+                    raise self._error(number, f'"the {name}" is the name of two letters')
+                self._letters |= {name} - {""}
+                return Arrival(number, found["who"], name, self._expectations(text))
+            case "refused":
+                return TurnedAway(number, found["reply"])
+            case _:
+                return Silence(number)
+
+    def _mail(self, text: list[tuple[int, str]]) -> tuple[tuple[tuple[str, str], ...], str]:
+        """Headers until a blank line, if the first line is one; then the body."""
+        headers: list[tuple[str, str]] = []
+        lines = [line for _, line in text]
+        while lines and (found := _HEADER.fullmatch(lines[0])):
+            headers.append((found[1], found[2]))
+            lines.pop(0)
+        if headers and lines and lines[0]:
+            raise self._error(text[0][0], "a blank line stands between headers and body")
+        return tuple(headers), "\n".join(lines[1:] if headers else lines)
+
+    def _expectations(self, text: list[tuple[int, str]]) -> tuple[Expected, ...]:
+        found: list[Expected] = []
+        block: list[tuple[int, str]] = []
+        for number, line in [*text, (0, "end")]:
+            if block and (not line or line.startswith("    ")):
+                block.append((number, line))
+                continue
+            if block:
+                lines = [shown[BLOCK - INDENT :].rstrip() for _, shown in _trimmed(block)]
+                found.append(Expected(block[0][0], "\n".join(lines), exact=True))
+                block = []
+            if not line or not number:
+                continue
+            if line.startswith("    "):
+                block.append((number, line))
+            elif line[0] == " ":
+                raise self._error(number, f"whole lines are indented by {BLOCK} blanks")
+            elif line.startswith("Subject: "):
+                found.append(Expected(number, line.removeprefix("Subject: "), subject=True))
+            elif line.startswith("without: "):
+                found.append(Expected(number, line.removeprefix("without: "), absent=True))
+            else:
+                found.append(Expected(number, line))
+        return tuple(found)
+
+    def _check_order(self) -> None:
+        """Every mail is followed by what comes of it."""
+        for step, following in zip(self._steps, [*self._steps[1:], None], strict=True):
+            sent = isinstance(step, Written | SentAgain)
+            if sent and not isinstance(following, Arrival | Silence | TurnedAway):
+                raise self._error(step.line, "what comes of this mail? (perhaps: nobody gets …)")
+        if not self._steps or not isinstance(self._steps[0], Written):
+            raise self._error(1, "somebody must write first")
+
+    def _error(self, line: int, why: str) -> DialogError:
+        return DialogError(f"{self._path.name}:{line}: {why}")
+
+
+def _trimmed(text: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Without blank lines at the end."""
+    end = len(text)
+    while end and not text[end - 1][1].strip():
+        end -= 1
+    return text[:end]
