@@ -32,10 +32,11 @@ def port_of(bound: socket.socket | None, listen: Listen | None) -> Listen | None
 
 
 def _network(listen: Listen) -> socket.socket:
-    family, _, _, _, address = socket.getaddrinfo(
+    family, _, protocol, _, address = socket.getaddrinfo(
         listen.host, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio turns Nagle's delay off (40 ms in every session) only where the protocol is named.
+    bound = socket.socket(family, socket.SOCK_STREAM, protocol)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)

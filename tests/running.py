@@ -91,13 +91,14 @@ class Letter:
 
 @dataclass
 class Running:
-    """A running server and the mail around it."""
+    """A running server and the mail around it; `web_port` is 0 where ``web=""`` turned it off."""
 
     server: Server
     port: int
     web_port: int
     relay: WatchedRelay
     read_ids: set[int] = field(default_factory=set)
+    lmtp_port: int = 0
 
     @property
     def address(self) -> str:
@@ -210,7 +211,6 @@ def start(database_url: str, folder: Path, **settings: str) -> Iterator[Running]
     relay = WatchedRelay(folder / "mail")
     bound = bind(loaded.settings)
     assert bound.smtp is not None
-    assert bound.web is not None
     running = Running(
         Server(
             loaded.settings,
@@ -219,8 +219,9 @@ def start(database_url: str, folder: Path, **settings: str) -> Iterator[Running]
             Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
         ),
         bound.smtp.getsockname()[1],
-        bound.web.getsockname()[1],
+        bound.web.getsockname()[1] if bound.web else 0,
         relay,
+        lmtp_port=bound.lmtp.getsockname()[1] if bound.lmtp is not None else 0,
     )
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="server")

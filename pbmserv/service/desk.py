@@ -137,7 +137,10 @@ class Desk:
         if not self.rooms.passwords.check(known, who.password.text) or player is None:
             if self._waits_for_confirmation(who):
                 raise Refused("not-confirmed", part=who.userid)
-            raise Refused("bad-credentials", example=f"forgot {who.userid}")
+            # Nothing of the line is repeated: words may have slipped, and any of them may be
+            # a password that stands in another's place.
+            self.echo_hidden = True
+            raise Refused("bad-credentials", example="forgot USERID")
         self.player = player
         return player
 

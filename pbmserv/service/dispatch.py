@@ -136,12 +136,19 @@ def _yes(desk: Desk, capability: Capability | None) -> Answer:
 def _refusal(desk: Desk, line: Line, refusal: Refusal) -> Part:
     words = {
         "refusal": {**asdict(refusal), "values": dict(refusal.values)},
-        "echo": "***" if desk.echo_hidden else line.echo,
+        "echo": _head(desk, line.echo) if desk.echo_hidden else line.echo,
     }
     focus = desk.focus
     if focus is None:
         return Part("refusal", words)
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat)
+
+
+def _head(desk: Desk, echo: str) -> str:
+    """Only the command itself, for a line whose words must not be repeated."""
+    words = echo.split()
+    kept = words[: 2 if words and words[0] in desk.rooms.registry else 1]
+    return " ".join([*(word for word in kept if desk.capability is None), "***"])
 
 
 def _told(desk: Desk, told: Told) -> NewLetter:

@@ -207,9 +207,9 @@ class Play:
         self, where: Step | Expected | None, why: str, letter: Letter | None = None
     ) -> DialogFailed:
         place = f"{self._dialog.path.name}:{where.line if where else 'end'}"
-        wanted = f"\n\n{_indented(where.text)}\n" if isinstance(where, Expected) else ""
-        if wanted and where is not None and isinstance(where, Expected) and where.subject:
-            wanted = ""
+        wanted = ""
+        if isinstance(where, Expected) and not where.subject:
+            wanted = "\n\n" + _indented(where.text)
         return DialogFailed(f"{place}: {why}{wanted}{_shown(letter) if letter else ''}")
 
 
@@ -237,8 +237,8 @@ def _with_quotes(body: str, letter: Letter) -> str:
 
 
 def _shown(letter: Letter) -> str:
-    head = f"To: {letter.message['To']}\nSubject: {letter.subject}"
-    return f"\n\n{_indented(f'{head}\n\n{letter.text}')}"
+    head = f"To: {letter.message['To']}\nSubject: {letter.subject}\n\n"
+    return "\n\n" + _indented(head + letter.text)
 
 
 def _indented(text: str) -> str:

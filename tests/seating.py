@@ -1,0 +1,72 @@
+"""Players at boards, seated straight in the database, and the reply addresses they hold.
+
+For tests that need many boards at once; how people get there by mail is told in `dialogs/`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from pbmserv.app import Server
+from pbmserv.capability import Capability, Purpose
+from pbmserv.store import boards, players
+from pbmserv.store.players import Player
+
+HIDINGS = ("b3,d3,h8,f2", "a1,c4,e5,g2")
+"""What the two players of a new Blackbox board may write, whoever is first."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A Blackbox board on which nobody has hidden atoms yet."""
+
+    board: int
+    players: tuple[Player, Player]
+    addresses: tuple[str, str]
+    """The addresses that the seats' first letters would carry."""
+
+
+def seat_pairs(server: Server, count: int, tag: str = "p") -> list[Table]:
+    """*count* boards, two new players at each."""
+    return server.writer.submit(lambda c: [_table(server, c, f"{tag}{n}") for n in range(count)]).result()
+
+
+def _table(server: Server, connection: Connection, name: str) -> Table:
+    now = server.clock.now()
+    hashed = server.office._rooms.passwords.hash("secret")
+    pair = []
+    for userid in (f"{name}a", f"{name}b"):
+        player = players.create(connection, userid, hashed, f"{userid}@players.example", now)
+        assert player is not None
+        pair.append(player)
+    one, two = pair
+    game = server.registry.newest("blackbox")
+    board = boards.create(
+        connection,
+        game="blackbox",
+        rules_version=game.info.rules_version,
+        options=game.describe(game.options((), 2)),
+        seed=secrets.token_bytes(32),
+        thread=secrets.token_hex(8),
+        rated=True,
+        sitting=[one.id, two.id],
+        accepted=[one.id, two.id],
+        now=now,
+    )
+    return Table(board, (one, two), (reply_address(server, connection, board, one), reply_address(server, connection, board, two)))
+
+
+def reply_address(server: Server, connection: Connection, board: int, player: Player) -> str:
+    """The address for the turn that *player* is to make now."""
+    row = boards.load(connection, board)
+    assert row is not None
+    sitter = row.sitter_of(player.id)
+    assert sitter is not None
+    position = server.positions.newest(connection, row)
+    turn = position.game.turn(position.state, sitter.seat)
+    return server.house.reply_address(
+        Capability(Purpose.BOARD, player.id, board, turn, player.reply_epoch)
+    )
