@@ -16,6 +16,7 @@ from sqlalchemy import (
     Column,
     DateTime,
     Dialect,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -26,6 +27,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    false,
 )
 
 metadata = MetaData(
@@ -77,9 +79,61 @@ players = Table(
     Column("address", String(254), nullable=False),
     Column("reply_epoch", Integer, nullable=False, default=0),
     Column("created_at", Instant, nullable=False),
+    Column("state", String(8), nullable=False, server_default="active"),
+    Column("format", String(8), nullable=False, server_default="html"),
+    Column("tz", String(40), nullable=False, server_default="UTC"),
+    Column("accept", String(4), nullable=False, server_default="ask"),
+    Column("remind", String(40), nullable=False, server_default=""),
+    Column("broadcasts", Boolean, nullable=False, server_default=false()),
+    Column("digest_minute", SmallInteger, nullable=True),
+    Column("digest_due", Instant, nullable=True),
+    Column("away_until", Instant, nullable=True),
 )
-"""Active players. `address` is where their letters go; raising `reply_epoch` revokes
-every reply address they ever got."""
+"""Players. `address` is where their letters go; raising `reply_epoch` revokes every reply
+address they ever got.
+
+`state`: active, left (signed off: no mail) or deleted (personal data gone, `userid` is a neutral
+name). `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
+(``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day at
+which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made next."""
+
+Index(
+    "ix_players_digest_due",
+    players.c.digest_due,
+    postgresql_where=players.c.digest_due.is_not(None),
+    sqlite_where=players.c.digest_due.is_not(None),
+)
+
+blocks = Table(
+    "blocks",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("blocked_id", ForeignKey("players.id"), primary_key=True),
+)
+"""Whom a player does not want challenges and messages from."""
+
+absences = Table(
+    "absences",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("begins", Instant, nullable=False),
+    Column("ends", Instant, nullable=False),
+)
+"""When players were or will be away; `back` shortens the last one."""
+
+address_changes = Table(
+    "address_changes",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("address", String(254), nullable=False),
+    Column("batch", String(32), nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("confirmed_at", Instant, nullable=True),
+)
+"""New addresses that wait for their confirmation, one row for each. With the first one of a
+batch to be confirmed the addresses from before that batch are dropped."""
 
 addresses = Table(
     "addresses",
@@ -120,10 +174,118 @@ boards = Table(
     Column("outcome", JSON(none_as_null=True), nullable=True),
     Column("created_at", Instant, nullable=False),
     Column("finished_at", Instant, nullable=True),
+    Column("nag_days", Integer, nullable=False, server_default="7"),
+    Column("forfeit_days", Integer, nullable=False, server_default="21"),
+    Column("total_days", Integer, nullable=True),
+    Column("clocks", JSON(none_as_null=True), nullable=True),
+    Column("due_at", Instant, nullable=True),
     sqlite_autoincrement=True,
 )
 """Boards. `status` is proposed, active, finished or declined; `thread` is a random word in
-the Message-IDs of its mails."""
+the Message-IDs of its mails. `clocks`: by seat, see `engine.clocks`; `due_at`: when a worker must
+look at the clocks next, empty = never."""
+
+Index(
+    "ix_boards_due_at",
+    boards.c.due_at,
+    postgresql_where=boards.c.due_at.is_not(None),
+    sqlite_where=boards.c.due_at.is_not(None),
+)
+
+seeks = Table(
+    "seeks",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("game", String(32), nullable=False),
+    Column("seats", SmallInteger, nullable=False),
+    Column("options", JSON, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Index("ix_seeks_game_seats", "game", "seats"),
+)
+"""Players who look for any opponent; the row goes when a board is made of it."""
+
+queued_moves = Table(
+    "queued_moves",
+    metadata,
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("seat", SmallInteger, primary_key=True),
+    Column("plan", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+)
+"""Moves for a later turn, as canonical plans (see `engine.plans`)."""
+
+submitted_moves = Table(
+    "submitted_moves",
+    metadata,
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("seat", SmallInteger, primary_key=True),
+    Column("turn", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+)
+"""Moves that wait for their player's ``confirm``."""
+
+followers = Table(
+    "followers",
+    metadata,
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
+    Column("what", String(3), nullable=False),
+)
+"""Who follows a board as a spectator: every turn (``all``) or only its end (``end``)."""
+
+ratings = Table(
+    "ratings",
+    metadata,
+    Column("game", String(32), primary_key=True),
+    Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
+    Column("mu", Float, nullable=False),
+    Column("sigma", Float, nullable=False),
+    Column("ordinal", Float, nullable=False),
+    Column("games", Integer, nullable=False),
+    Column("wins", Integer, nullable=False),
+    Column("losses", Integer, nullable=False),
+    Column("draws", Integer, nullable=False),
+    Column("rated_at", Instant, nullable=False),
+    Index("ix_ratings_game_ordinal", "game", "ordinal"),
+)
+"""How strong a player is at a game. Only a cache: `pbmserv ratings rebuild` makes it again."""
+
+rating_changes = Table(
+    "rating_changes",
+    metadata,
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("game", String(32), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("place", SmallInteger, nullable=False),
+    Column("mu_before", Float, nullable=False),
+    Column("sigma_before", Float, nullable=False),
+    Column("mu_after", Float, nullable=False),
+    Column("sigma_after", Float, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Index("ix_rating_changes_player_id_game_number", "player_id", "game", "number"),
+)
+"""What each rated board did to its players; `number` counts a player's rated games of that kind."""
+
+heartbeats = Table(
+    "heartbeats",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("beat_at", Instant, nullable=False),
+    Column("up_since", Instant, nullable=False),
+)
+"""One row: when any process of the server last lived, and since when without a break."""
+
+outages = Table(
+    "outages",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("begins", Instant, nullable=False),
+    Column("ends", Instant, nullable=False, index=True),
+)
+"""When the server was down: time that counts against nobody."""
 
 seats = Table(
     "seats",
@@ -197,7 +359,15 @@ outbox = Table(
 )
 """Letters. The row is written in the transaction that changed the game; `raw` is made once, at
 the first attempt, and kept. `due_at` is pushed ahead while a worker has claimed the row, so a
-crashed worker's letters come back by themselves; it is empty once `state` is sent or failed."""
+crashed worker's letters come back by themselves; it is empty once `state` is sent or failed.
+`state` tray: waits for its player's one mail a day, and becomes folded when it went into one."""
+
+Index(
+    "ix_outbox_tray",
+    outbox.c.player_id,
+    postgresql_where=outbox.c.state == "tray",
+    sqlite_where=outbox.c.state == "tray",
+)
 
 Index(
     "ix_outbox_due",
