@@ -1,198 +1,104 @@
-"""What a mail can ask for: one frozen dataclass for each command.
-
-In a reply to one of our letters the address says who speaks and of which
-board, so `who` and `board` are ``None`` there and the service fills them in.
-"""
+"""What a mail can ask for: one frozen dataclass for each command, and a mail's reading."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from pbmserv.commands.accounts import (
+    Away,
+    Back,
+    Broadcast,
+    ChangeAddress,
+    ChangePassword,
+    Delete,
+    Export,
+    Forgot,
+    Message,
+    Prefs,
+    SignOff,
+    Signup,
+    Yes,
+)
+from pbmserv.commands.looking import (
+    Check,
+    Follow,
+    Games,
+    Help,
+    History,
+    ListGames,
+    Preview,
+    Ratings,
+    Record,
+    Show,
+    ShowAs,
+    Standings,
+)
+from pbmserv.commands.playing import (
+    Accept,
+    Challenge,
+    Chat,
+    ConfirmMove,
+    MakeMove,
+    Queue,
+    Reject,
+    Rematch,
+    ReplyMove,
+    Resign,
+    Seek,
+    Submit,
+    TrayReply,
+    Undo,
+)
+from pbmserv.commands.terms import BoardRef, Credentials, Secret
 from pbmserv.errors import PlayerError
 
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A password as typed; it never shows itself in a repr."""
-
-    text: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """``userid password`` as they stood in the command; userid in lower case."""
-
-    userid: str
-    password: Secret
-
-
-@dataclass(frozen=True, slots=True)
-class BoardRef:
-    """A board, and the number of the move to look at or to make (``12#7``)."""
-
-    board: int
-    number: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Help:
-    """``help [subject…]``; also what an empty mail is read as."""
-
-    subjects: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ListGames:
-    """``list [game…]``"""
-
-    games: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Signup:
-    """``signup userid password [address…]`` (also ``add``)."""
-
-    userid: str
-    password: Secret
-    addresses: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ChangePassword:
-    """``change password userid old new``; in a reset reply ``password NEW``: who is None."""
-
-    who: Credentials | None
-    new: Secret
-
-
-@dataclass(frozen=True, slots=True)
-class Forgot:
-    """``forgot userid``"""
-
-    userid: str
-
-
-@dataclass(frozen=True, slots=True)
-class Yes:
-    """A bare ``yes``/``ok``/``confirm`` (or nothing) in reply to a letter that asks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Challenge:
-    """``game challenge userid1 userid2 … [-options] [--nagtime=…]``
-
-    `options` are the words with one dash, `times` the words with two.
-    """
-
-    game: str
-    userids: tuple[str, ...]
-    options: tuple[str, ...] = ()
-    times: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Accept:
-    """``game accept board userid password``"""
-
-    game: str | None
-    board: int | None
-    who: Credentials | None
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """``game reject board userid password``"""
-
-    game: str | None
-    board: int | None
-    who: Credentials | None
-
-
-@dataclass(frozen=True, slots=True)
-class MakeMove:
-    """``game move board userid password move[#n]``; `text` is for the game to read."""
-
-    game: str | None
-    board: int | None
-    who: Credentials | None
-    text: str
-    number: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyMove:
-    """The first lines of a reply, one of which may be a move.
-
-    Attributes:
-        lines: up to five non-blank lines, folded to plain characters, in order.
-        after: for each of them the text below it (for the opponent).
-    """
-
-    lines: tuple[str, ...]
-    after: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Resign:
-    """``game resign board userid password``"""
-
-    game: str | None
-    board: int | None
-    who: Credentials | None
-
-
-@dataclass(frozen=True, slots=True)
-class Show:
-    """``game show board[#n]…`` or ``game show userid… [all|active|inactive|next]``.
-
-    `everywhere` is the ``all show userid`` form: boards of every game.
-    """
-
-    game: str | None
-    boards: tuple[BoardRef, ...] = ()
-    userids: tuple[str, ...] = ()
-    which: str = "active"
-
-
-@dataclass(frozen=True, slots=True)
-class ShowAs:
-    """``game showas userid password [board…|all|active|inactive|next]``
-
-    In a reply to a board letter (``show``) `who` is None and `boards` is empty:
-    that board, as that player sees it.
-    """
-
-    game: str | None
-    who: Credentials | None
-    boards: tuple[BoardRef, ...] = ()
-    which: str = "active"
-
-
-@dataclass(frozen=True, slots=True)
-class Games:
-    """``game games userid… [all|active|inactive|next]``; in a reply: the sender's own."""
-
-    game: str | None
-    userids: tuple[str, ...] = ()
-    which: str = "active"
-
-
-@dataclass(frozen=True, slots=True)
-class Chat:
-    """``game chat board userid password``; the words are in the body."""
-
-    game: str | None
-    board: int | None
-    who: Credentials | None
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """``message userid password to…``; the words are in the body."""
-
-    who: Credentials | None
-    to: tuple[str, ...]
-
+__all__ = [
+    "Accept",
+    "Away",
+    "Back",
+    "BoardRef",
+    "Broadcast",
+    "Challenge",
+    "ChangeAddress",
+    "ChangePassword",
+    "Chat",
+    "Check",
+    "Command",
+    "ConfirmMove",
+    "Credentials",
+    "Delete",
+    "Export",
+    "Follow",
+    "Forgot",
+    "Games",
+    "Help",
+    "History",
+    "Line",
+    "ListGames",
+    "MakeMove",
+    "Message",
+    "Prefs",
+    "Preview",
+    "Queue",
+    "Ratings",
+    "Reading",
+    "Record",
+    "Reject",
+    "Rematch",
+    "ReplyMove",
+    "Resign",
+    "Secret",
+    "Seek",
+    "Show",
+    "ShowAs",
+    "SignOff",
+    "Signup",
+    "Standings",
+    "Submit",
+    "TrayReply",
+    "Undo",
+    "Yes",
+]
 
 Command = (
     Help
@@ -212,6 +118,28 @@ Command = (
     | Games
     | Chat
     | Message
+    | ChangeAddress
+    | Prefs
+    | Away
+    | Back
+    | SignOff
+    | Delete
+    | Export
+    | Broadcast
+    | Seek
+    | Rematch
+    | Queue
+    | Submit
+    | ConfirmMove
+    | Preview
+    | Undo
+    | Check
+    | Standings
+    | Ratings
+    | History
+    | Record
+    | Follow
+    | TrayReply
 )
 
 

@@ -1,0 +1,158 @@
+"""Commands that make boards or change them.
+
+In a reply to one of our letters the address says who speaks and of which board, so `who` and
+`board` are ``None`` there and the service fills them in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pbmserv.commands.terms import Credentials
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """``game challenge userid1 userid2 … [-options] [--nagtime=…]``
+
+    `options` are the words with one dash, `times` the words with two.
+    """
+
+    game: str
+    userids: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """``game accept board userid password``"""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """``game reject board userid password``"""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class MakeMove:
+    """``game move board userid password move[#n]``; `text` is for the game to read."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+    text: str
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyMove:
+    """The first lines of a reply, one of which may be a move.
+
+    Attributes:
+        lines: up to five non-blank lines, folded to plain characters, in order.
+        after: for each of them the text below it (for the opponent).
+    """
+
+    lines: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resign:
+    """``game resign board userid password``"""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """``game chat board userid password``; the words are in the body."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """``game seek userid password [n] [-options]``; `seats` None = the game's fewest (at least 2).
+
+    `off` is ``seek userid password off``: look no longer.
+    """
+
+    game: str
+    who: Credentials | None
+    seats: int | None = None
+    options: tuple[str, ...] = ()
+    off: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rematch:
+    """``game rematch board userid password``: same players and options, other side first."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """``game queue board userid password plan``; `engine.plans` reads it, ``-`` forgets."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+    plan: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """``game submit board userid password move``: show what it would do, play it on ``confirm``."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmMove:
+    """``game confirm board userid password``: play the submitted move."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """``game undo board userid password``: take back the last move, if nobody learnt from it."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrayReply:
+    """A reply to a digest: ``412: 5`` lines, each a command or a move for one board.
+
+    Attributes:
+        board: the number before the colon.
+        text: what stands behind it, folded to plain characters.
+    """
+
+    board: int
+    text: str

@@ -1,0 +1,28 @@
+"""What commands are made of: passwords, who speaks, which board."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A password as typed; it never shows itself in a repr."""
+
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """``userid password`` as they stood in the command; userid in lower case."""
+
+    userid: str
+    password: Secret
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRef:
+    """A board, and the number of the move to look at or to make (``12#7``)."""
+
+    board: int
+    number: int | None = None
