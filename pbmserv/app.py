@@ -33,6 +33,8 @@ from pbmserv.send.relay import Relay, open_relay
 from pbmserv.send.worker import Sender
 from pbmserv.service.custody import Custody
 from pbmserv.service.desk import Post, Rooms
+from pbmserv.service.keeper import Keeper
+from pbmserv.service.lockout import Lockout
 from pbmserv.service.office import Office
 from pbmserv.service.passwords import Passwords
 from pbmserv.store import players, schema
@@ -123,15 +125,19 @@ class Server:
             self.registry,
             self.positions,
             passwords or Passwords(),
+            Lockout(self.clock),
+            settings.operators,
             settings.signup,
             settings.web_url,
         )
         self.office = Office(rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.keeper = Keeper(rooms, self.database, self.writer, self.clock, self.sender.wake)
         games = frozenset(game.info.key for game in self.registry)
         self.intake = Intake(self.house, self.office, games)
 
     def close(self) -> None:
         """Finish what is under way and let go of everything."""
+        self.keeper.stop(STOP_SENDING)
         self.sender.stop(STOP_SENDING)
         self.relay.close()
         self.office.close()
@@ -215,12 +221,15 @@ class Doors:
         self._web = _web(server, bound.web) if bound.web is not None else None
 
     async def open(self) -> None:
-        """Begin to serve and to send."""
+        """Begin to serve, to send and to look at clocks."""
+        # First of all, so that a move which waited for us is not charged with our outage.
+        await asyncio.to_thread(self._server.keeper.beat)
         for listener, sock in self._listeners:
             await listener.start(sock)
         if self._web is not None:
             await self._web.start()
         self._server.sender.start()
+        self._server.keeper.start()
 
     async def close(self) -> None:
         """Let mails and pages under way finish, and take no more."""

@@ -33,6 +33,18 @@ class Purpose(IntEnum):
     """`player` may set a new password; `number` is a mark of the old one."""
     MESSAGE = 5
     """`player` answers a message of player `about`."""
+    TRAY = 10
+    """`player` answers the one mail a day, which is letter `about` of the outbox."""
+    FOLLOW = 11
+    """`player` speaks of board `about`, which they only watch."""
+    ADDRESS = 6
+    """Whoever replies confirms row `about` of the changes of address; it speaks for nobody."""
+    KEEP_ADDRESS = 7
+    """`player` speaks, and may stop the change of address that row `about` belongs to."""
+    SIGNOFF = 8
+    """`player` may leave; `number` is the day (since 1970) on which that was asked."""
+    DELETE = 9
+    """`player` may have all personal data removed; `number` as for `SIGNOFF`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,16 @@ class Settings:
             setting_values.signup,
         ),
     ]
+    operators: Annotated[
+        frozenset[str],
+        Setting(
+            "PBMSERV_OPERATORS",
+            "userids with commas",
+            "",
+            "Players who may write to everybody with broadcast; empty = nobody.",
+            setting_values.operators,
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +191,8 @@ def described() -> tuple[Setting, ...]:
 def shown(settings: Settings, key: str) -> str:
     """One setting's value as text that is fit for a screen: passwords blanked."""
     value = getattr(settings, key)
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(value))
     return "" if value is None else blank_passwords(str(value))
 
 

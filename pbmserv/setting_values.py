@@ -177,6 +177,15 @@ def relay(text: str) -> str:
     return text
 
 
+def operators(text: str) -> frozenset[str]:
+    """Userids, in lower case."""
+    userids = [word for word in re.split(r"[,\s]+", text.lower()) if word]
+    for userid in userids:
+        if not re.fullmatch(r"[a-z0-9_-]{2,20}", userid):
+            raise ValueError("write userids with commas between them, such as alice, bob")
+    return frozenset(userids)
+
+
 def signup(text: str) -> Signup:
     """One of the three ways to take new players."""
     for known in _SIGNUPS:

@@ -18,14 +18,14 @@ from email.utils import make_msgid
 from pathlib import Path
 
 from argon2 import PasswordHasher
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from pbmserv.app import Doors, Server, bind
 from pbmserv.config import load
 from pbmserv.send.maildir import MaildirRelay
 from pbmserv.send.relay import OutgoingLetter
 from pbmserv.service.passwords import Passwords
-from pbmserv.store.models import outbox
+from pbmserv.store.models import heartbeats, outbox
 
 PATIENCE_S = 20
 
@@ -155,11 +155,14 @@ class Running:
         self.settle()
         with self.server.database.reading.connect() as connection:
             rows = connection.execute(
-                select(outbox.c.id, outbox.c.recipient, outbox.c.raw).order_by(outbox.c.id)
+                select(outbox.c.id, outbox.c.recipient, outbox.c.raw)
+                .where(outbox.c.state.not_in(("tray", "folded", "failed")))
+                .order_by(outbox.c.id)
             ).all()
         found = []
         for row in rows:
-            if row.id not in self.read_ids and address in {"", row.recipient}:
+            # A farewell is forgotten once it is sent; it is only in the Maildir.
+            if row.raw and row.id not in self.read_ids and address in {"", row.recipient}:
                 self.read_ids.add(row.id)
                 message = message_from_bytes(row.raw, policy=policy.default)
                 assert isinstance(message, EmailMessage)
@@ -182,7 +185,27 @@ class Running:
 
     def _queued(self) -> set[int]:
         with self.server.database.reading.connect() as connection:
-            return set(connection.execute(select(outbox.c.id)).scalars())
+            waiting = outbox.c.state.not_in(("tray", "folded", "failed"))
+            return set(connection.execute(select(outbox.c.id).where(waiting)).scalars())
+
+    def live(self, **by: float) -> None:
+        """Move the clock of a server that is up all the while, and let it do what is due."""
+        clock = self.server.clock
+        assert isinstance(clock, MovableClock)
+        later = clock.moment + timedelta(**by)
+        # The heartbeat first: a clock that is ahead of it would look like an outage.
+        self.server.writer.submit(
+            lambda c: c.execute(update(heartbeats).values(beat_at=later))
+        ).result()
+        clock.moment = later
+        self.server.keeper.run_once()
+
+    def sleep(self, **by: float) -> None:
+        """Move the clock of a server that is down all the while, and start it again."""
+        clock = self.server.clock
+        assert isinstance(clock, MovableClock)
+        clock.move(**by)
+        self.server.keeper.run_once()
 
     def sign_up(self, userid: str, password: str = "secret") -> str:
         """A player with a confirmed address, which comes back."""

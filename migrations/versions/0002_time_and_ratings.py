@@ -127,7 +127,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["player_id"], ["players.id"], name=op.f("fk_ratings_player_id")),
         sa.PrimaryKeyConstraint("game", "player_id", name=op.f("pk_ratings")),
     )
-    op.create_index("ix_ratings_game_ordinal", "ratings", ["game", "ordinal"], unique=False)
+    op.create_index(
+        "ix_ratings_game_ordinal", "ratings", ["game", "ordinal", "player_id"], unique=False
+    )
     op.create_index(op.f("ix_ratings_player_id"), "ratings", ["player_id"], unique=False)
 
     op.create_table(
@@ -163,6 +165,10 @@ def upgrade() -> None:
     op.add_column("boards", sa.Column("total_days", sa.Integer(), nullable=True))
     op.add_column("boards", sa.Column("clocks", sa.JSON(none_as_null=True), nullable=True))
     op.add_column("boards", sa.Column("due_at", INSTANT, nullable=True))
+    # A worker starts the clocks of the boards that are in play already.
+    op.execute(
+        "UPDATE boards SET due_at = CURRENT_TIMESTAMP WHERE status IN ('proposed', 'active')"
+    )
     op.create_index(
         "ix_boards_due_at",
         "boards",
@@ -172,6 +178,19 @@ def upgrade() -> None:
         sqlite_where=sa.text("due_at IS NOT NULL"),
     )
 
+    op.create_index(
+        "ix_boards_finished",
+        "boards",
+        ["game", "finished_at", "id"],
+        unique=False,
+        postgresql_where=sa.text("finished_at IS NOT NULL"),
+        sqlite_where=sa.text("finished_at IS NOT NULL"),
+    )
+
+    op.add_column("inbox", sa.Column("player_id", KEY, nullable=True))
+    op.create_index(op.f("ix_inbox_player_id"), "inbox", ["player_id"], unique=False)
+    op.create_index("ix_inbox_sender", "inbox", ["sender"], unique=False)
+    op.create_index(op.f("ix_outbox_player_id"), "outbox", ["player_id"], unique=False)
     op.create_index(
         "ix_outbox_tray",
         "outbox",
@@ -229,6 +248,11 @@ def downgrade() -> None:
     op.drop_column("players", "format")
     op.drop_column("players", "state")
 
+    op.drop_index(op.f("ix_outbox_player_id"), "outbox")
+    op.drop_index("ix_inbox_sender", "inbox")
+    op.drop_index(op.f("ix_inbox_player_id"), "inbox")
+    op.drop_column("inbox", "player_id")
+
     op.drop_index(
         "ix_outbox_tray",
         "outbox",
@@ -241,6 +265,12 @@ def downgrade() -> None:
         "boards",
         postgresql_where=sa.text("due_at IS NOT NULL"),
         sqlite_where=sa.text("due_at IS NOT NULL"),
+    )
+    op.drop_index(
+        "ix_boards_finished",
+        "boards",
+        postgresql_where=sa.text("finished_at IS NOT NULL"),
+        sqlite_where=sa.text("finished_at IS NOT NULL"),
     )
     op.drop_column("boards", "due_at")
     op.drop_column("boards", "clocks")

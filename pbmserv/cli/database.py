@@ -24,7 +24,7 @@ def upgrade(config: ConfigFile = None) -> None:
     from pbmserv.store import schema
 
     url = loaded(config).settings.database
-    with _opened(url) as database:
+    with opened(url) as database:
         schema.prepare(database)
         say(f"{blank_passwords(url)} is at revision {schema.head()}.")
 
@@ -35,7 +35,7 @@ def check(config: ConfigFile = None) -> None:
     from pbmserv.store import schema
 
     url = loaded(config).settings.database
-    with _opened(url) as database:
+    with opened(url) as database:
         wrong = schema.check(database)
     for sentence in wrong:
         complain(sentence)
@@ -45,7 +45,8 @@ def check(config: ConfigFile = None) -> None:
 
 
 @contextmanager
-def _opened(url: str) -> Iterator[Database]:
+def opened(url: str) -> Iterator[Database]:
+    """The database, closed at the end; if it cannot be used, the reason and exit code 1."""
     from sqlalchemy.exc import DBAPIError
 
     from pbmserv.store.session import Database

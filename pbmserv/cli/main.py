@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import blackbox, database, inbox
+from pbmserv.cli import blackbox, database, inbox, ratings
 from pbmserv.cli.output import complain, say
 from pbmserv.cli.read import read
+from pbmserv.cli.replay import replay
 from pbmserv.cli.send import send
 from pbmserv.cli.serve import serve
 from pbmserv.cli.settings import config
@@ -30,9 +31,11 @@ app = typer.Typer(
 app.command()(serve)
 app.command()(send)
 app.command()(read)
+app.command()(replay)
 app.command()(config)
 app.add_typer(database.app, name="db")
 app.add_typer(inbox.app, name="inbox")
+app.add_typer(ratings.app, name="ratings")
 app.add_typer(blackbox.app, name="blackbox")
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pbmserv.cli.completion import subjects
 from pbmserv.cli.output import complain, failure, harmless, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config import Listen, Settings
@@ -35,7 +36,10 @@ def send(
     to: Annotated[
         str | None, typer.Option("--to", metavar="ADDR", help="Default: the server's address.")
     ] = None,
-    subject: Annotated[str, typer.Option("--subject", "-s", help="The subject line.")] = "",
+    subject: Annotated[
+        str,
+        typer.Option("--subject", "-s", help="The subject line.", autocompletion=subjects),
+    ] = "",
     reply: Annotated[
         bool, typer.Option("--reply", help="Answer the newest letter you were sent.")
     ] = False,

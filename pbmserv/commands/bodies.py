@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from pbmserv.commands.catalogue import BY_NAME, STOPS
-from pbmserv.commands.examples import example
-from pbmserv.commands.heads import find_head
+from pbmserv.commands.catalogue import STOPS
+from pbmserv.commands.heads import Head, find_command, find_head
 from pbmserv.commands.line import REST, not_a_command, read_line, words_of
-from pbmserv.commands.model import Line, Reading
-from pbmserv.commands.words import fold
-from pbmserv.errors import Misread
+from pbmserv.commands.model import Line, NotTried, Reading
+from pbmserv.commands.words import Word, fold
 
 MOST_COMMANDS = 50
 MOST_PROSE = 5
+MOST_NOT_TRIED = 10
+"""Commands below the end of the reading that are listed one by one."""
+
+MOST_LOOKED_AT = 500
+"""Lines below the end of the reading in which commands are looked for."""
+
 LONGEST_WORDS = 4_000
 
 _FRONT = re.compile(
@@ -74,48 +78,84 @@ class _Body:
     def __init__(self, text: Sequence[str], games: Collection[str]) -> None:
         self._text = text
         self._games = games
-        self._commands = self._prose = self._at = 0
+        self._commands = self._prose = self._at = self._begin = 0
         self.lines: list[Line] = []
         self.words = ""
 
     def read(self) -> None:
         """Read until one of the rules says stop."""
+        while (line := self._next()) is not None:
+            why = self._line(line)
+            if why:
+                if self.lines:
+                    self._list_the_rest(why)
+                return
+
+    def _next(self) -> str | None:
+        """The next line with those that continue it; ``None`` where the commands end."""
         while self._at < len(self._text):
             text = fold(self._text[self._at])
             if not text.strip() and self._commands:
                 self.words = opponent_text(self._text[self._at + 1 :])
-                return
+                return None
             if is_signature(text) or text.lstrip().startswith(">"):
-                return
-            if not text.strip() or text.startswith("#"):
-                self._at += 1
-                continue
-            self._at, text = _continued(self._text, self._at)
-            if not self._line(text):
-                return
+                return None
+            if text.strip() and not text.startswith("#"):
+                self._begin = self._at
+                self._at, text = continued(self._text, self._at)
+                return text
+            self._at += 1
+        return None
 
-    def _line(self, text: str) -> bool:
-        """Take one line in; whether to read on."""
+    def _line(self, text: str) -> str:
+        """Take one line in; why to read no further, or ``""``."""
         words = words_of(text)
         if not words:
-            return True
-        if words[0].text.lower().rstrip(",.;!") in STOPS:
-            return False
+            return ""
+        if is_stop(words):
+            return "stop"
         head = find_head(words, self._games)
-        if head is None:
+        if head is None or (head.row is None and not head.front and not head.later):
             self._prose += 1
-            if self._commands:  # a greeting above the first command needs no answer of its own
-                self.lines.append(not_a_command(words, self._games))
-            return self._prose < MOST_PROSE
-        self._commands += 1
-        if self._commands > MOST_COMMANDS:
-            self.lines.append(_too_many(self._games))
-            return False
-        self.lines.append(read_line(words, head, len(text), self._games))
-        return True
+        if head is not None:
+            self._commands += 1
+            if self._commands > MOST_COMMANDS:
+                self._at = self._begin
+                return "limit"
+            self.lines.append(read_line(words, head, len(text), self._games))
+        elif self._commands:  # a greeting above the first command needs no answer of its own
+            self.lines.append(not_a_command(words, self._games))
+        return "prose" if self._prose >= MOST_PROSE else ""
+
+    def _list_the_rest(self, why: str) -> None:
+        """Name the commands that stand below the line at which the reading stopped."""
+        rest: list[Line] = []
+        for _ in range(MOST_LOOKED_AT):
+            line = self._next()
+            if line is None:
+                break
+            words = words_of(line)
+            head = find_command(words, self._games) if words else None
+            if head is not None and head.row is not None and head.row.build is not None:
+                rest.append(Line(_short(head, words), NotTried(why)))
+        self.lines += rest[:MOST_NOT_TRIED]
+        if len(rest) > MOST_NOT_TRIED:
+            self.lines.append(Line(REST, NotTried(why, len(rest) - MOST_NOT_TRIED)))
 
 
-def _continued(lines: Sequence[str], at: int) -> tuple[int, str]:
+def is_stop(words: Sequence[Word]) -> bool:
+    """Whether a line says that nothing below it is to be read."""
+    return words[0].text.lower().rstrip(",.;!") in STOPS
+
+
+def _short(head: Head, words: Sequence[Word]) -> str:
+    """A command without its arguments, some of which may be passwords."""
+    assert head.row is not None
+    name = f"{head.front} {head.row.name}" if head.front else head.row.name
+    return f"{name} {REST}" if len(words) > head.rest else name
+
+
+def continued(lines: Sequence[str], at: int) -> tuple[int, str]:
     """A line with those below it that are indented further, and the place behind them."""
     first = fold(lines[at])
     indent = len(first) - len(first.lstrip())
@@ -129,12 +169,3 @@ def _continued(lines: Sequence[str], at: int) -> tuple[int, str]:
         parts.append(text)
         at += 1
     return at, " ".join(parts)
-
-
-def _too_many(games: Collection[str]) -> Line:
-    return Line(
-        REST,
-        Misread(
-            "too-many-commands", example=example(BY_NAME["help"], None, games), most=MOST_COMMANDS
-        ),
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import cached_property
 
@@ -20,13 +20,19 @@ class Kind(Enum):
     NEW_USERID = auto()
     PASSWORD = auto()
     NEW_PASSWORD = auto()
-    MOVE = auto()  # the rest of the line
+    MOVE = auto()  # the rest of the line, and perhaps its number
+    PLAN = auto()  # the rest of the line, as it is
+    DATE = auto()  # the rest of the line, with or without "until"
+    SETTINGS = auto()  # name=value
+    SEATS = auto()  # how many, and options; or "off"
     PLAYERS = auto()  # userids, options and times
     RECIPIENTS = auto()  # userids to write to
     SHOWN = auto()  # boards, or userids and which of their boards
     WATCHED = auto()  # userids and which of their boards
     BOARDS = auto()  # boards, or which of them
+    PEOPLE = auto()  # userids, or nobody
     ADDRESSES = auto()
+    NEW_ADDRESSES = auto()  # at least one
     GAMES = auto()
     SUBJECTS = auto()  # of help
 
@@ -58,12 +64,18 @@ _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
     Kind.PASSWORD: (1, 1, ""),
     Kind.NEW_PASSWORD: (1, 1, ""),
     Kind.MOVE: (1, NO_LIMIT, "g,+b2"),
+    Kind.PLAN: (1, NO_LIMIT, "g if #: c else j"),
+    Kind.DATE: (1, NO_LIMIT, "until 2030-12-31"),
+    Kind.SETTINGS: (0, NO_LIMIT, "digest=daily@07:30"),
+    Kind.SEATS: (0, NO_LIMIT, ""),
     Kind.PLAYERS: (1, NO_LIMIT, "alice bob"),
     Kind.RECIPIENTS: (1, NO_LIMIT, "bob"),
     Kind.SHOWN: (1, NO_LIMIT, "12"),
     Kind.WATCHED: (1, NO_LIMIT, "alice"),
     Kind.BOARDS: (0, NO_LIMIT, ""),
+    Kind.PEOPLE: (0, NO_LIMIT, "alice"),
     Kind.ADDRESSES: (0, NO_LIMIT, "alice@example.org"),
+    Kind.NEW_ADDRESSES: (1, NO_LIMIT, "alice@example.org"),
     Kind.GAMES: (0, NO_LIMIT, ""),
     Kind.SUBJECTS: (0, NO_LIMIT, "move"),
 }
@@ -94,6 +106,10 @@ class Taken:
     password: Secret | None = None
     new: Secret = field(default_factory=lambda: Secret(""))
     move: str = ""
+    until: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
+    seats: int | None = None
+    off: bool = False
     boards: tuple[BoardRef, ...] = ()
     userids: tuple[str, ...] = ()
     which: str = "active"
@@ -122,6 +138,11 @@ class Parameter:
             return "NEWPASSWORD" if self.label == "new" else "PASSWORD"
         return self.kind.sample
 
+    @property
+    def rest(self) -> bool:
+        """Whether the rest of the line stands there, for somebody else to read."""
+        return self.kind in {Kind.MOVE, Kind.PLAN}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -139,6 +160,7 @@ class Row:
         example: a complete line that works.
         places: where it may stand.
         page: name of its page under ``help/commands/``.
+        needs_game: it makes a board, so it must be clear of which game.
     """
 
     names: tuple[str, ...]
@@ -151,6 +173,7 @@ class Row:
     page: str
     slips: tuple[str, ...] = ()
     places: frozenset[Place] = frozenset({Place.LINE})
+    needs_game: bool = False
 
     @property
     def name(self) -> str:
@@ -182,7 +205,26 @@ class Row:
         """Whether it may be a subject or a line of the body."""
         return Place.LINE in self.places
 
+    @cached_property
+    def as_reply(self) -> Row:
+        """The row in a reply, whose address says who speaks and of which board."""
+        return self.without(Kind.BOARD, Kind.USERID, Kind.PASSWORD)
+
+    def without(self, *known: Kind) -> Row:
+        """The row without the places of what is known already; so no game is in front."""
+        left = tuple(parameter for parameter in self.parameters if parameter.kind not in known)
+        return replace(self, scope=Scope.SERVER, parameters=left)
+
     def form(self, game: str) -> str:
         """How the command is written, with *game* in front where one belongs."""
         front = (game,) if self.scope is Scope.GAME else ()
         return " ".join((*front, self.name, *(parameter.label for parameter in self.parameters)))
+
+
+ANYWHERE = frozenset(Place)
+REPLIES = frozenset({Place.REPLY})
+
+BOARD = Parameter("board", Kind.BOARD)
+USERID = Parameter("userid", Kind.USERID)
+PASSWORD = Parameter("password", Kind.PASSWORD)
+ON_A_BOARD = (BOARD, USERID, PASSWORD)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, LATER, misspelt, nearest
-from pbmserv.commands.forms import Kind, Row
+from pbmserv.commands.forms import NO_LIMIT, Kind, Row, Scope
 from pbmserv.commands.words import Word
 
 EVERY_GAME = "all"
@@ -51,7 +51,9 @@ def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
     if len(words) > 2 and _names_a_command(words):
         known = tuple(sorted(games))
         return Head("", None, None, 1, unknown="game", suggestion=nearest(word, known) or "")
-    return Head("", None, None, 0, unknown="command", suggestion=suggestion) if suggestion else None
+    if suggestion and _may_mean(suggestion, words[1:], games):
+        return Head("", None, None, 0, unknown="command", suggestion=suggestion)
+    return None
 
 
 def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
@@ -104,7 +106,7 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
     # Without a game in front, a number must follow: "more ..." is English, "movr 12 ..." is not.
     if front or is_number(following):
         row = misspelt(word)
-        if row is not None:
+        if row is not None and (front or row.name[0] == word[0]):  # "what 5 ..." is English, too
             return Head(front, game, row, at + 1)
     return None
 
@@ -112,9 +114,35 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
 def _names_a_command(words: Sequence[Word]) -> bool:
     """Whether the second word is a game command and its first argument fits."""
     row = BY_NAME.get(_plain(words[1].text))
-    if row is None or row.name not in {"challenge", "move", "accept", "reject", "resign", "chat"}:
+    if row is None or row.scope is not Scope.GAME or not row.parameters:
         return False
-    return row.parameters[0].kind is not Kind.BOARD or is_number(words[2].text)
+    kind = row.parameters[0].kind
+    return kind is Kind.PLAYERS or (kind is Kind.BOARD and is_number(words[2].text))
+
+
+def _may_mean(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
+    """Whether what follows a misspelt command could belong to it.
+
+    "What a day", "last week" and "except me" are English, though a command is near.
+    """
+    row = BY_NAME[name]
+    kinds = [parameter.kind for parameter in row.parameters]
+    if not rest or not kinds:
+        return not rest
+    texts = [word.text.lower().rstrip(",;.!") for word in rest]
+    match kinds[0]:
+        case Kind.BOARD | Kind.SHOWN:
+            return is_number(texts[0])
+        case Kind.GAMES:
+            return all(text in games for text in texts)
+        case Kind.SUBJECTS | Kind.PEOPLE:
+            return len(rest) == 1
+        case Kind.WATCHED:
+            return len(rest) <= 2
+    least, most = row.least, row.most
+    if name == "change password":  # also for a change of something else
+        return len(rest) <= most + 1
+    return least <= len(rest) <= (most if most < NO_LIMIT else least + 6)
 
 
 def _suggestion(word: str) -> str:

@@ -21,11 +21,16 @@ _PAGES: Mapping[str, str] = {
     "reply": "replies",
     "replies": "replies",
     "times": "times",
+    "time": "times",
+    "digest": "digest",
+    "tray": "digest",
 }
 _ROWS: Mapping[str, Row] = {
     **{name: row for row in ROWS for name in row.names},
     **BY_NAME,
     "options": BY_NAME["challenge"],
+    "plans": BY_NAME["queue"],
+    "plan": BY_NAME["queue"],
 }
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from pbmserv.commands.arguments import Arguments
+from pbmserv.commands.arguments import in_order, read_places
 from pbmserv.commands.catalogue import BY_NAME
+from pbmserv.commands.cursor import Cursor
 from pbmserv.commands.examples import example, unknown_game
-from pbmserv.commands.forms import Kind, Row, Scope
+from pbmserv.commands.forms import Kind, Row
 from pbmserv.commands.heads import Head, is_number
 from pbmserv.commands.model import Help, Line
-from pbmserv.commands.spelling import SHORTEST_PASSWORD, quotable
+from pbmserv.commands.spelling import PLAN_WORDS, SHORTEST_PASSWORD, quotable
 from pbmserv.commands.words import Word, split
 from pbmserv.errors import Misread
 
 LONGEST_LINE = 2_000
 LONGEST_QUOTED = 24
 BLANK = "***"
-REST = "…"
+REST = "..."
 
 
 def words_of(text: str) -> list[Word]:
@@ -60,7 +61,8 @@ def read_arguments(
     if words and row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}:
         filler = words[0].text.lower() in {"board", "boards"}
         words = words[1:] if filler and len(words) > 1 and is_number(words[1].text) else words
-    if row.scope is Scope.GAME and game is None and row.parameters[0].kind is Kind.PLAYERS:
+    words = in_order(row, words)
+    if row.needs_game and game is None:
         if len(games) != 1:
             return Line(
                 f"{front} {REST}",
@@ -72,11 +74,11 @@ def read_arguments(
                 ),
             )
         game = min(games)
-    arguments = Arguments(row, game, words, games)
+    cursor = Cursor(row, game, words, games)
     try:
-        taken = arguments.read()
+        taken = read_places(cursor)
     except Misread as refused:
-        shown = [BLANK if i in arguments.hidden else w.raw for i, w in enumerate(words)]
+        shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
         return Line(" ".join((front, *shown)), refused)
     return Line(_echo(row, front, words), row.build(game, taken))
 
@@ -114,11 +116,16 @@ def _echo(row: Row, front: str, words: Sequence[Word]) -> str:
 
 
 def _stray(row: Row, words: Sequence[str]) -> bool:
-    """Whether a move has a blank that no comma explains: perhaps a word too much before it."""
-    if row.parameters[-1].kind is not Kind.MOVE:
+    """Whether there is a blank that nothing explains: perhaps a word too much before it."""
+    last = row.parameters[-1]
+    if not last.rest:
         return False
+    signs = ",#" if last.kind is Kind.MOVE else ",#;:()="
     pairs = pairwise(words[len(row.parameters) - 1 :])
-    return any(a[-1] not in ",#" and b[0] not in ",#" for a, b in pairs)
+    strays = [(a, b) for a, b in pairs if a[-1] not in signs and b[0] not in signs]
+    if last.kind is Kind.PLAN:
+        strays = [pair for pair in strays if not PLAN_WORDS & {word.lower() for word in pair}]
+    return bool(strays)
 
 
 def _unknown(words: Sequence[Word], head: Head, games: Collection[str]) -> Line:
@@ -133,9 +140,9 @@ def _unknown(words: Sequence[Word], head: Head, games: Collection[str]) -> Line:
     first = first if len(first) <= LONGEST_QUOTED else REST
     if head.unknown == "game":
         row = BY_NAME[words[1].text.lower().rstrip(":,.;!")]
-        refused = unknown_game(
-            first, first.lower(), games, example=example(row, head.suggestion or None, games)
-        )
+        right = {Kind.BOARD: words[2].text.lstrip("#")} if is_number(words[2].text) else {}
+        sample = example(row, head.suggestion or None, games, right)
+        refused = unknown_game(first, first.lower(), games, example=sample)
         return Line(f"{first} {row.name} {REST}", refused)
     suggested = BY_NAME.get(head.suggestion)
     refused = Misread(

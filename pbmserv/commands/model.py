@@ -49,7 +49,7 @@ from pbmserv.commands.playing import (
     TrayReply,
     Undo,
 )
-from pbmserv.commands.terms import BoardRef, Credentials, Secret
+from pbmserv.commands.terms import BoardRef, Credentials, NotTried, Secret
 from pbmserv.errors import PlayerError
 
 __all__ = [
@@ -77,6 +77,7 @@ __all__ = [
     "ListGames",
     "MakeMove",
     "Message",
+    "NotTried",
     "Prefs",
     "Preview",
     "Queue",
@@ -140,6 +141,7 @@ Command = (
     | Record
     | Follow
     | TrayReply
+    | NotTried
 )
 
 

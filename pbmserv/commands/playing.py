@@ -119,12 +119,14 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """``game submit board userid password move``: show what it would do, play it on ``confirm``."""
+    """``game submit board userid password move[#n]``: show what it would do, play it on
+    ``confirm``."""
 
     game: str | None
     board: int | None
     who: Credentials | None
     text: str
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,13 @@ from pbmserv.commands.heads import find_head
 from pbmserv.commands.line import HELP, not_a_command, read_line, words_of
 from pbmserv.commands.model import Help, Line, ListGames, Reading
 from pbmserv.commands.replies import read_reply
+from pbmserv.commands.tray import read_tray
 from pbmserv.errors import Misread, PlayerError
 
 
-def read(subject: str, body: str, *, games: Collection[str], reply: bool) -> Reading:
+def read(
+    subject: str, body: str, *, games: Collection[str], reply: bool, tray: bool = False
+) -> Reading:
     """All that a mail asks for, by section 3 of the command language; never raises.
 
     Args:
@@ -23,9 +26,10 @@ def read(subject: str, body: str, *, games: Collection[str], reply: bool) -> Rea
         games: keys of the games this server has, in lower case.
         reply: the mail came to the reply address of a letter, so the address
             says who speaks and of which board, and the subject says nothing.
+        tray: that letter is the one mail a day, which speaks of several boards.
     """
     if reply:
-        return read_reply(body, games)
+        return read_tray(body, games, asked=tray) or read_reply(body, games)
     text = clean_subject(subject)
     words = words_of(text)
     if not words or words[0].text.lower() in MULTIPLE | STOPS:

@@ -3,61 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from pbmserv.commands.bodies import is_signature, opponent_text, read_body, text_lines
 from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, IN_REPLY, LATER, WHICH
+from pbmserv.commands.credentials import has_credentials
 from pbmserv.commands.forms import Kind, Row
 from pbmserv.commands.heads import find_command, is_number
 from pbmserv.commands.line import LONGEST_LINE, REST, read_arguments, words_of
 from pbmserv.commands.model import (
-    Accept,
     Chat,
-    Command,
     Games,
     Line,
     Reading,
-    Reject,
     ReplyMove,
-    Resign,
     ShowAs,
     Yes,
 )
-from pbmserv.commands.spelling import is_userid
 from pbmserv.commands.words import Word, fold
 from pbmserv.errors import Misread
 
 MOST_LINES = 5
 LONGEST_ECHO = 200
 
-_MAYBE_MOVES = frozenset({"undo", "redo", "restart"})
+EMPTY = Line("(an empty reply)", Yes())
+"""What a reply with nothing in it is read as."""
+
+_MAYBE_MOVES = frozenset({"redo", "restart"})
 """Commands still to come that are moves in some games: the game decides."""
+
+_ALONE = frozenset({"reject", "resign", "signoff", "delete", "export"})
+"""What cannot be taken back, or is long, counts only when nothing else stands on its line."""
+
+_MAYBE_WORDS = frozenset({"undo", "check", "back", "rematch", "record", "standings"})
+"""Commands of one word with which an English sentence may begin as well."""
+
+_POLITE = frozenset(
+    ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
+)
+"""Words behind a command of one word that change nothing about it."""
+
+_MOST_PEOPLE = 3
+"""``history alice bob`` is a command, "history repeats itself every time" is not."""
 
 
 def read_reply(body: str, games: Collection[str]) -> Reading:
     """What a reply asks for; an empty one says yes to the letter."""
     lines = text_lines(body)
-    top = _top_lines(lines)
+    top = top_lines(lines)
     words = words_of(top[0][1]) if top else []
     if not words:
-        return Reading((Line("yes", Yes()),))
+        return Reading((EMPTY,))
     read = read_body(body, games) if _is_full_form(words, games) else None
     if read is not None:
         return read
     below = opponent_text(lines[top[0][0] + 1 :])
-    name = words[0].text.lower().rstrip(".,!:;")
-    row = IN_REPLY.get(name) or _slip(name)
-    if row is not None and row.name == "move" and len(words) == 2:
-        row = IN_REPLY["resign"] if words[1].text.lower() == "resign" else row
-        words = words[1:] if row.name == "resign" else words
-    if row is not None and row.name == "chat":
-        said = top[0][1].split(None, 1)[1:]
+    head = _head(words, games)
+    name = head.name
+    if head.row is not None and head.row.name == "chat":
+        said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
         text = opponent_text("\n".join((*said, below)).split("\n"))
         return Reading((Line("chat", Chat(None, None, None)),), text)
-    if row is not None and row.name != "move":
-        return Reading((_command(row, words, games),), below)
+    if head.row is not None and head.row.name != "move":
+        line = _command(head, games)
+        if line is not None:
+            return Reading((line,), below)
     if name in LATER - _MAYBE_MOVES:
         return Reading((Line(name, Misread("command-later", part=name, example="help")),), below)
-    if row is None and "passw" in top[0][1].lower():
+    if head.row is None and "passw" in top[0][1].lower():
         refused = Misread("reply-password", example="password NEWPASSWORD")
         return Reading((Line(REST, refused),))
     move = ReplyMove(
@@ -67,62 +80,86 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
     return Reading((Line(move.lines[0][:LONGEST_ECHO], move),), below)
 
 
-def _command(row: Row, words: Sequence[Word], games: Collection[str]) -> Line:
-    """A command whose first word opens the reply."""
-    rest = words[1:]
-    match row.name:
-        case "yes":
-            return Line("yes", Yes())
-        case "accept":
-            return Line("accept", Accept(None, None, None))
-        case "reject":
-            return _alone("reject", rest, Reject(None, None, None))
-        case "resign":
-            return _alone("resign", rest, Resign(None, None, None))
-        case "show" if not rest or rest[0].text.lower() in {"board", "boards"}:
-            return Line("show", ShowAs(None, None))
-        case "games" if all(word.text.lower() in WHICH for word in rest):
-            which = [word.text.lower() for word in rest]
-            return Line(" ".join(("games", *which)), Games(None, (), (which or ["active"])[-1]))
-        case _:
-            return read_arguments(row, row.name, None, rest, games)
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """How a reply begins: perhaps a game, a command's name, and what is behind it."""
+
+    game: str | None
+    name: str
+    row: Row | None
+    rest: Sequence[Word]
 
 
-def _alone(name: str, rest: Sequence[Word], command: Command) -> Line:
-    """A word that ends a game counts only by itself: "resign? Never!" is no resignation."""
-    if rest:
-        return Line(f"{name} {REST}", Misread("stands-alone", part=name, example=name))
-    return Line(name, command)
+def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
+    first = _plain(words[0])
+    game = first if first in games and len(words) > 1 else None
+    words = words[1:] if game else words
+    name, rest = _plain(words[0]), words[1:]
+    row = IN_REPLY.get(name) or _slip(name)
+    if row is not None and row.name == "move" and len(rest) == 1:
+        instead = _plain(rest[0])  # "move resign"
+        if instead in {"resign", "undo"}:
+            return _Head(game, instead, IN_REPLY[instead], ())
+    return _Head(game, name, row, rest)
+
+
+def _command(head: _Head, games: Collection[str]) -> Line | None:
+    """The command that opens a reply; ``None`` when its first line is a sentence, or a move."""
+    row, rest, game = head.row, head.rest, head.game
+    assert row is not None
+    name = row.name
+    texts = [_plain(word) for word in rest]
+    if name in _ALONE:
+        if rest:
+            refused = Misread("stands-alone", part=name, example=name)
+            return Line(f"{name} {REST}", refused)
+        return read_arguments(row.as_reply, name, game, (), games)
+    if name in {"yes", "accept"}:
+        return read_arguments(row.as_reply, name, game, (), games)
+    if name == "show" and texts[:1] in ([], ["board"], ["boards"]) and len(rest) < 2:
+        return Line("show", ShowAs(game, None))
+    if name == "games" and WHICH.issuperset(texts):
+        return Line(" ".join(("games", *texts)), Games(game, (), (texts or ["active"])[-1]))
+    if _names_a_board(row, rest):
+        return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
+    kinds = {parameter.kind for parameter in row.parameters}
+    prose = (name in _MAYBE_WORDS and not _POLITE.issuperset(texts)) or (
+        Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
+    )
+    if prose:
+        return None
+    plain = row.as_reply
+    return read_arguments(plain, name, game, rest if plain.parameters else (), games)
+
+
+def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
+    """Whether a board is named by its number alone, for what does no harm at any board."""
+    if not rest or not is_number(rest[0].text):
+        return False
+    if row.name in {"subscribe", "notify", "unsubscribe", "record"}:
+        return len(rest) == 1
+    return row.name == "preview" and len(rest) > 1
 
 
 def _is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     """Whether the line is a command as it would stand in a subject, password and all."""
-    if words[0].text.lower().rstrip(":,.;!") in games:
-        return True
     head = find_command(words, games)
     if head is None or head.row is None:
-        return False
-    rest = words[head.rest :]
-    if head.front or not head.row.in_reply:
-        return head.row.name != "change password" or head.rest == 2
-    if not rest or head.row.parameters[:1] == () or not is_number(rest[0].text):
-        return False
-    if head.row.parameters[0].kind is not Kind.BOARD:
-        return False
-    if head.row.name == "move":
-        return len(rest) > 1 and is_userid(rest[1].text)
-    if head.row.name == "chat":
-        return len(rest) == 3 and is_userid(rest[1].text)
-    return True
+        return _plain(words[0]) in games
+    reply = _head(words, games)
+    if reply.row is None and not head.row.in_reply:
+        return True
+    return has_credentials(head.row, words[head.rest :], named=bool(head.front))
 
 
 def _slip(name: str) -> Row | None:
     """The reply command a word is a known misspelling of; never one that ends a game."""
     row = BY_SLIP.get(name)
-    return row if row is not None and row.name in {"move", "accept", "show", "chat"} else None
+    known = row is not None and row.in_reply and row.name not in _ALONE
+    return row if known and name.isalpha() else None  # "?" is a move
 
 
-def _top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
+def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
     """The first non-blank lines, folded, with their places; none from below a signature."""
     found: list[tuple[int, str]] = []
     for place, line in enumerate(lines):
@@ -141,3 +178,7 @@ def _without_move_word(text: str) -> str:
     first, _, rest = text.partition(" ")
     row = BY_NAME.get(first.lower().rstrip(":")) or BY_SLIP.get(first.lower())
     return rest.strip() if row is not None and row.name == "move" and rest.strip() else text
+
+
+def _plain(word: Word) -> str:
+    return word.text.lower().rstrip(".,!:;")

@@ -26,3 +26,17 @@ class BoardRef:
 
     board: int
     number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotTried:
+    """Stands in a command's place below the line at which the reading of a mail stopped.
+
+    Attributes:
+        why: what stopped it: ``"limit"`` (too many commands), ``"stop"`` (``quit``) or
+            ``"prose"`` (too many lines that are no command).
+        more: further commands that are not listed one by one.
+    """
+
+    why: str
+    more: int = 0

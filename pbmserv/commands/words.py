@@ -47,6 +47,7 @@ def _table() -> dict[int, str]:
 
 
 _TABLE = _table()
+_FRENCH = re.compile(r"([\u00ab\u2039])[ \u00a0\u202f]+|[ \u00a0\u202f]+([\u00bb\u203a])")
 _OPENING = re.compile(r"""[^\s"'=]*=(["'])|(["'])""")
 _PLAIN = re.compile(r"\S+")
 
@@ -78,7 +79,14 @@ def fold(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
+    if _is_french(text):
+        text = _FRENCH.sub(r"\1\2", text)
     return text.translate(_TABLE)
+
+
+def _is_french(text: str) -> bool:
+    """Whether quotes point outwards; then blanks stand inside of them and mean nothing."""
+    return any(0 <= text.find(a) < text.find(b) for a, b in ("\u00ab\u00bb", "\u2039\u203a"))
 
 
 def split(line: str) -> list[Word]:

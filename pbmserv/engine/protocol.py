@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import GameInfo, Move, Outcome, Seat, Step
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Seat, Step
 
 O = TypeVar("O")  # noqa: E741 - O, S and V are the protocol's published names
 S = TypeVar("S")
@@ -102,4 +102,66 @@ class Game(Protocol[O, S, V]):
 
     def outcome(self, state: S) -> Outcome | None:
         """How the board ended, or ``None`` while it runs."""
+        ...
+
+
+@runtime_checkable
+class Conditional(Protocol[V]):
+    """A game whose queued moves may depend on what their player has learnt by then.
+
+    It promises that what others do never makes a refused move legal, so that a plan can be
+    checked when it is written.
+    """
+
+    @property
+    def conditions(self) -> tuple[tuple[str, str], ...]:
+        """(condition as written, meaning) pairs for help, in order."""
+        ...
+
+    def condition(self, view: V, text: str) -> str:
+        """Read one condition, such as ``a=#``; its canonical text comes back.
+
+        Raises:
+            NotUnderstood | Illegal: naming the offending part.
+        """
+        ...
+
+    def holds(self, view: V, condition: str) -> bool:
+        """Whether a canonical condition holds, as far as this view tells; unknown is no."""
+        ...
+
+    def plan(self, view: V) -> str:
+        """A plan with a condition that could be queued now, as an example."""
+        ...
+
+    def expect(self, view: V, move: Move) -> V:
+        """The view to expect at the seat's next turn after *move*, hidden results left open."""
+        ...
+
+
+@runtime_checkable
+class Previewing(Protocol[V]):
+    """A game that can say what a move would do without doing it."""
+
+    def preview(self, view: V, seat: Seat, text: str) -> Preview[V]:
+        """What the reader of *view* would see if *seat* made this move.
+
+        A function of the view alone, so it cannot tell what is hidden.
+
+        Raises:
+            MoveError: the move would be refused.
+        """
+        ...
+
+
+@runtime_checkable
+class Aided(Protocol[V_contra]):
+    """A game that can judge a player's own marks and notes by what that player knows."""
+
+    def check(self, view: V_contra) -> tuple[Note, ...]:
+        """What the reader's own markers do and do not explain; a function of the view alone.
+
+        Raises:
+            Illegal: there is nothing of the reader's own to check.
+        """
         ...

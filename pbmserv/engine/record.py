@@ -6,15 +6,21 @@ A decoded state is only ever a cache of a record's replay.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Seat, Step
+from pbmserv.engine.types import Move, Note, Seat, Step
 
 WITHDRAW = "resign"
 """The canonical text that every game's record uses for a withdrawal."""
+
+FORFEIT = "forfeit"
+"""The text of a withdrawal by the clock: its player took too long."""
+
+UNDO = "undo"
+"""The text of a ply that takes back its seat's last ply. It is free; nothing leaves the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,7 @@ class Ply:
     Attributes:
         number: 1-based place in the record.
         seat: who made it.
-        text: canonical text, or `WITHDRAW`.
+        text: canonical text, `WITHDRAW`, `FORFEIT` or `UNDO`.
         free: used no turn.
     """
 
@@ -65,7 +71,21 @@ def advance(game: AnyGame, seed: bytes, state: Any, ply: Ply) -> Step[Any]:
     """Apply one recorded ply."""
     if ply.text == WITHDRAW:
         return game.withdraw(state, ply.seat)
+    if ply.text == FORFEIT:
+        return _forfeited(game.withdraw(state, ply.seat))
     return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(seed, ply.number))
+
+
+def _forfeited(step: Step[Any]) -> Step[Any]:
+    """A game tells of a withdrawal by a note of the kind ``resigned``; nobody has said so here."""
+    notes = tuple(replace(n, kind=FORFEIT) if n.kind == "resigned" else n for n in step.notes)
+    public = {seat: FORFEIT if text == WITHDRAW else text for seat, text in step.public.items()}
+    return replace(step, notes=notes, public=public)
+
+
+def take_back(state: Any, seat: Seat) -> Step[Any]:
+    """The step of an undo: *state* is the one before the ply that is taken back."""
+    return Step(state, {None: UNDO}, (Note("undone", seat, frozenset({seat})),))
 
 
 def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[Step[Any]]:
@@ -75,6 +95,12 @@ def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[S
     """
     steps: list[Step[Any]] = [Step(start(game, record), {None: ""})]
     plies: Sequence[Ply] = record.plies if upto is None else record.plies[:upto]
-    for ply in plies:
-        steps.append(advance(game, record.seed, steps[-1].state, ply))
+    standing = [0]  # places of the steps that no undo has taken back
+    for place, ply in enumerate(plies, 1):
+        if ply.text == UNDO and len(standing) > 1:
+            standing.pop()
+            steps.append(take_back(steps[standing[-1]].state, ply.seat))
+        else:
+            steps.append(advance(game, record.seed, steps[-1].state, ply))
+            standing.append(place)
     return steps

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, NewType, TypeVar
 
 S = TypeVar("S")
+V = TypeVar("V")
 
 Seat = NewType("Seat", int)
 """A player's place at a board, 0-based in the order of the challenge."""
@@ -87,6 +88,21 @@ class Step(Generic[S]):
     public: Mapping[Seat | None, str]
     notes: tuple[Note, ...] = ()
     reveals: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preview(Generic[V]):
+    """What a move would do.
+
+    Attributes:
+        move: canonical.
+        view: as it would be, without anything that only the move itself can tell.
+        notes: what would happen, in order.
+    """
+
+    move: Move
+    view: V
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True)

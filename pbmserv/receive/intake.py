@@ -88,7 +88,10 @@ class Intake:
         mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
         capability = self._house.capability(envelope.recipient)
         text = new_text(mail.text)
-        reading = read(mail.subject, text, games=self._games, reply=capability is not None)
+        tray = capability is not None and capability.purpose is Purpose.TRAY
+        reading = read(
+            mail.subject, text, games=self._games, reply=capability is not None, tray=tray
+        )
         return Post(envelope, mail, text, reading, capability)
 
 

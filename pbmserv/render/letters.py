@@ -8,19 +8,22 @@ letter is) and ``body``, so that a report can put several letters' bodies into o
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, Template
 from markupsafe import Markup
 
+from pbmserv.engine.clocks import Terms, zone
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Outcome, Seat
+from pbmserv.engine.types import Note, Outcome, Seat
 from pbmserv.errors import Refusal
 from pbmserv.render.environment import environment
+from pbmserv.render.tables import aligned
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
@@ -42,6 +45,7 @@ class BoardScene:
         outcome: how it ended, if it did.
         options: canonical option words of the challenge.
         rated: whether the result changes ratings.
+        terms: how long its players may take.
     """
 
     number: int
@@ -56,6 +60,7 @@ class BoardScene:
     outcome: Outcome | None
     options: tuple[str, ...]
     rated: bool
+    terms: Terms
 
     @property
     def key(self) -> str:
@@ -89,15 +94,21 @@ def board_scene(
     names: tuple[str, ...],
     options: tuple[str, ...],
     rated: bool,
+    terms: Terms,
     seat: Seat | None,
     own_move: bool,
+    after: int | None = None,
 ) -> BoardScene:
     """What *seat* may see of a position.
 
-    With *own_move* the events are what the last ply did; else all since the seat's last turn.
+    With *own_move* the events are what the last ply did; with *after* all behind that ply; else
+    all since the seat's last turn.
     """
     game, state = position.game, position.state
     steps = [position] if own_move and position.ply else position.since(seat)
+    if after is not None:
+        steps = position.after(after)
+    notes = [note for one in steps for note in one.step.notes]
     to_act = game.to_act(state)
     return BoardScene(
         number=number,
@@ -105,21 +116,27 @@ def board_scene(
         names=names,
         you=seat,
         view=game.view(state, seat),
-        events=tuple(s for step in steps for s in _sentences(step, names, seat)),
+        events=tuple(note_sentences(game, notes, names, seat)),
         waiting=tuple(names[s] for s in sorted(to_act) if s != seat),
         your_turn=seat in to_act,
         moves=position.number,
-        outcome=game.outcome(state),
+        outcome=position.outcome,
         options=options,
         rated=rated,
+        terms=terms,
     )
 
 
-def _sentences(position: Position, names: Sequence[str], seat: Seat | None) -> list[str]:
-    template = _environment().get_template(f"games/{position.game.info.key}/notes.j2")
+def note_sentences(
+    game: AnyGame, notes: Iterable[Note], names: Sequence[str], seat: Seat | None
+) -> list[str]:
+    """One sentence for each note that *seat* (``None`` = a spectator) may read."""
+    templates = _environment()
+    own = templates.get_template(f"games/{game.info.key}/notes.j2")
+    undone = templates.get_template("letters/pieces/undone.j2")
     return [
-        template.render(note=note, names=names, you=seat).strip()
-        for note in position.step.notes
+        (undone if note.kind == "undone" else own).render(note=note, names=names, you=seat).strip()
+        for note in notes
         if note.audience is None or seat in note.audience
     ]
 
@@ -194,6 +211,18 @@ def sentence(words: str, indent: str = "", hanging: str = "") -> str:
     )
 
 
+def moment(iso: str, tz: str) -> str:
+    """``Saturday 21 March 2026, 14:00 (Europe/Berlin)``, of a moment in ISO 8601."""
+    at = datetime.fromisoformat(iso).astimezone(zone(tz))
+    return f"{at:%A} {at.day} {at:%B %Y, %H:%M} ({tz})"
+
+
+def day(iso: str, tz: str) -> str:
+    """``21 March 2026``, of a moment in ISO 8601."""
+    at = datetime.fromisoformat(iso).astimezone(zone(tz))
+    return f"{at.day} {at:%B %Y}"
+
+
 def listing(words: Sequence[str], last: str = "and") -> str:
     """``a, b and c``"""
     if len(words) < 2:
@@ -204,8 +233,11 @@ def listing(words: Sequence[str], last: str = "and") -> str:
 @cache
 def _environment() -> Environment:
     templates = environment().overlay()
+    templates.filters["aligned"] = aligned
     templates.filters["marked"] = marked
     templates.filters["said"] = said
     templates.filters["sentence"] = sentence
     templates.filters["listing"] = listing
+    templates.filters["moment"] = moment
+    templates.filters["day"] = day
     return templates

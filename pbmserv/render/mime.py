@@ -8,8 +8,9 @@ a random number: the same letter is always the same bytes.
 
 from __future__ import annotations
 
+import base64
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from hashlib import sha256
@@ -43,6 +44,9 @@ _ADDRESS = re.compile(
 _MESSAGE_ID = re.compile(rf"<[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}>")
 _TOKEN = re.compile(rf"[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}")
 _PHRASE = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9][a-z0-9.+-]{0,60}")
 
 _QUOTED = {code: f"={code:02X}" for code in range(256)}
 # RFC 2047, 5 (3): the only characters that are safe in a phrase as well.
@@ -87,7 +91,24 @@ class Headers:
     feedback_id: str | None
 
 
-def build(headers: Headers, text: str, html: str) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that travels with a letter.
+
+    Attributes:
+        name: ASCII letters, digits, ``.``, ``_`` and ``-``, so that it needs no RFC 2231.
+        media_type: such as ``application/json``.
+        content: its octets; they arrive unchanged.
+    """
+
+    name: str
+    media_type: str
+    content: bytes = field(repr=False)
+
+
+def build(
+    headers: Headers, text: str, html: str, attachments: tuple[Attachment, ...] = ()
+) -> bytes:
     """The mail as bytes with CRLF line ends, no line over 998 octets.
 
     Args:
@@ -96,23 +117,44 @@ def build(headers: Headers, text: str, html: str) -> bytes:
             its trailing blanks and with or without a last line end.
         html: the HTML body, or ``""`` for a letter of plain text alone (an
             empty alternative would show as an empty letter).
+        attachments: files below the words.
 
     Raises:
         ServerFault: an address, our id or another word of the header is not
-            one, or an id anywhere holds a control character.
+            one, an id anywhere holds a control character, or an attachment's
+            name or type is not fit for a header.
     """
     lines = _header_lines(headers)
-    plain_part = _part("plain", text)
-    if not html:
-        return f"{lines}{plain_part}".encode()
-    html_part = _part("html", html)
-    boundary = _boundary(headers.message_id, plain_part, html_part)
+    body = _part("plain", text)
+    if html:
+        body = _multipart("alternative", headers.message_id, body, _part("html", html))
+    if attachments:
+        body = _multipart("mixed", headers.message_id, body, *map(_attached, attachments))
+    return f"{lines}{body}".encode()
+
+
+def _multipart(subtype: str, message_id: str, *parts: str) -> str:
+    """Parts in one, with the header that describes them (RFC 2046, 5.1)."""
+    boundary = _boundary(message_id, *parts)
+    joined = "".join(f"--{boundary}\r\n{part}\r\n" for part in parts)
     return (
-        f'{lines}Content-Type: multipart/alternative; boundary="{boundary}"\r\n\r\n'
-        f"--{boundary}\r\n{plain_part}\r\n"
-        f"--{boundary}\r\n{html_part}\r\n"
-        f"--{boundary}--\r\n"
-    ).encode()
+        f'Content-Type: multipart/{subtype}; boundary="{boundary}"\r\n\r\n'
+        f"{joined}--{boundary}--\r\n"
+    )
+
+
+def _attached(attachment: Attachment) -> str:
+    """A file as a part (RFC 2183), in base64 lines of 76 (RFC 2045, 6.8)."""
+    if not _FILE_NAME.fullmatch(attachment.name):
+        raise ServerFault(f"not fit for an attachment's name: {attachment.name!r}")
+    if not _MEDIA_TYPE.fullmatch(attachment.media_type):
+        raise ServerFault(f"not a media type: {attachment.media_type!r}")
+    octets = base64.encodebytes(attachment.content).decode("ascii").replace("\n", "\r\n")
+    return (
+        f"Content-Type: {attachment.media_type}\r\n"
+        f'Content-Disposition: attachment; filename="{attachment.name}"\r\n'
+        f"Content-Transfer-Encoding: base64\r\n\r\n{octets}"
+    )
 
 
 def _header_lines(headers: Headers) -> str:

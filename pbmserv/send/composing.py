@@ -6,7 +6,8 @@ board's record or in the row's words. Retries repeat the kept bytes, never this.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal, ServerFault
+from pbmserv.render.foresight import FORESEEN, foreseen, plan_dropped
 from pbmserv.render.letters import (
     BoardScene,
     Composed,
@@ -27,14 +29,27 @@ from pbmserv.render.letters import (
     page,
     why,
 )
-from pbmserv.render.mime import Headers, build
-from pbmserv.store import boards, players
+from pbmserv.render.mime import Attachment, Headers, build
+from pbmserv.store import boards, personal, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.outbox import QueuedLetter
+from pbmserv.store.players import Player
 from pbmserv.store.positions import Positions
 
-_USUAL: dict[str, Any] = {"event": "", "by": "", "said": "", "said_to": "", "undecided": []}
+_USUAL: dict[str, Any] = {
+    "event": "",
+    "by": "",
+    "said": "",
+    "said_to": "",
+    "undecided": [],
+    "ratings": [],
+    "plan": None,
+    "forfeit": None,
+}
 """What the words of a letter about a board may leave out."""
+
+_FOLLOWERS = frozenset({"follow", "followed"})
+"""Letters to those who watch a board; they are a thread, too, and can be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +71,9 @@ class Composer:
         Raises:
             ServerFault: the row speaks of something that is not there.
         """
+        player = None if row.player_id is None else players.by_id(connection, row.player_id)
         seen = self._seen(connection, row.board_id, row.ply, row.seat)
-        values = self._values(connection, row, seen)
+        values = self._values(connection, row, seen, player)
         composed = compose(row.letter, values)
         root = self._thread_root(row, seen)
         references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
@@ -65,7 +81,7 @@ class Composer:
             from_name="pbmserv",
             from_addr=self.house.address,
             to=row.recipient,
-            reply_to=self._reply_to(connection, row, seen),
+            reply_to=self._reply_to(connection, row, seen, player),
             subject=composed.subject,
             message_id=row.message_id,
             in_reply_to=row.in_reply_to or root,
@@ -77,25 +93,38 @@ class Composer:
             auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
             feedback_id=None,
         )
-        return build(headers, composed.text, composed.html)
+        html = composed.html if player is None or player.format == "html" else ""
+        return build(headers, composed.text, html, _attachments(connection, row, player))
 
     # -- what the templates may say ------------------------------------------------------
 
     def _values(
-        self, connection: Connection, row: QueuedLetter, seen: _Seen | None
+        self,
+        connection: Connection,
+        row: QueuedLetter,
+        seen: _Seen | None,
+        player: Player | None,
     ) -> dict[str, Any]:
-        userid = ""
-        if row.player_id is not None:
-            userid = players.userids(connection, [row.player_id]).get(row.player_id, "")
-        values = self._part_values(row.letter, row.words, seen, userid)
+        userid, spoken = ("", False) if player is None else (player.userid, player.spoken)
+        values = self._part_values(row.letter, row.words, seen, userid) | {"spoken": spoken}
         if row.letter == "report":
-            lines = self._lines(connection, row.words["lines"], userid)
+            lines = self._lines(connection, row.words["lines"], userid, spoken=spoken)
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
+        elif row.letter == "tray":
+            how = {"brief": False, "spoken": spoken}
+            for name in ("waiting", "news"):
+                parts = row.words[name]
+                values[name] = [self._excerpt(connection, one, userid, how) for one in parts]
         return values
 
     def _lines(
-        self, connection: Connection, lines: Sequence[Mapping[str, Any]], userid: str
+        self,
+        connection: Connection,
+        lines: Sequence[Mapping[str, Any]],
+        userid: str,
+        *,
+        spoken: bool,
     ) -> list[dict[str, Any]]:
         """What a report says of each command; a board that comes several times is drawn once."""
         drawn: set[tuple[int, int | None]] = set()
@@ -104,27 +133,30 @@ class Composer:
             parts = []
             for part in reversed(line["parts"]):
                 key = (part["board"], part["seat"])
-                parts.append(self._excerpt(connection, part, userid, brief=key in drawn))
-                drawn.add(key)
-            found.append({"echo": line["echo"], "status": line["status"], "parts": parts[::-1]})
+                how = {"brief": key in drawn, "spoken": spoken}
+                parts.append(self._excerpt(connection, part, userid, how))
+                if part["letter"] not in FORESEEN:
+                    drawn.add(key)
+            found.append({**line, "parts": parts[::-1]})
         return found[::-1]
 
     def _excerpt(
-        self, connection: Connection, part: Mapping[str, Any], userid: str, *, brief: bool
+        self, connection: Connection, part: Mapping[str, Any], userid: str, how: Mapping[str, bool]
     ) -> Composed:
         seen = self._seen(connection, part["board"], part["ply"], part["seat"])
         values = self._part_values(part["letter"], part["words"], seen, userid)
-        return excerpt(part["letter"], {**values, "brief": brief})
+        return excerpt(part["letter"], {**values, **how})
 
     def _part_values(
         self, letter: str, words: Mapping[str, Any], seen: _Seen | None, userid: str
     ) -> dict[str, Any]:
-        scene = seen.scene(words) if seen else None
+        scene = foreseen(letter, words, seen.scene(words)) if seen else None
         values: dict[str, Any] = {
             "house": self.house.address,
             "userid": userid,
             "words": _USUAL | dict(words),
             "brief": False,
+            "spoken": False,
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
@@ -136,6 +168,10 @@ class Composer:
                 "you": scene.you,
                 "board": scene.number,
             }
+        values["why"] = plan_dropped(words)
+        if letter == "tray-board" and scene is not None:
+            moves = scene.game.legal(scene.view) if scene.your_turn else None
+            values["example"] = next(iter(moves or ()), "")
         if letter == "refusal":
             values["why"] = why(Refusal(**words["refusal"]))
         elif letter == "confirm":
@@ -179,25 +215,31 @@ class Composer:
 
     def _thread_root(self, row: QueuedLetter, seen: _Seen | None) -> str:
         """The first letter of this board to this seat, unless this is it."""
-        if seen is None or seen.seat is None:
+        if seen is None or (seen.seat is None and row.letter not in _FOLLOWERS):
             return ""
-        root = f"<{seen.board.id}.0.{seen.seat}.{seen.board.thread}@{self.house.domain}>"
+        seat = "s" if seen.seat is None else seen.seat
+        root = f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.house.domain}>"
         return "" if root == row.message_id else root
 
-    def _reply_to(self, connection: Connection, row: QueuedLetter, seen: _Seen | None) -> str:
+    def _reply_to(
+        self,
+        connection: Connection,
+        row: QueuedLetter,
+        seen: _Seen | None,
+        player: Player | None,
+    ) -> str:
         """The address whose mails say by themselves who speaks and of what."""
-        if row.letter == "confirm":
-            return self.house.reply_address(_confirmation(row.words))
-        if row.player_id is None:
-            return self.house.address
-        player = players.by_id(connection, row.player_id)
-        if player is None:
+        if row.letter in _STRANGERS:
+            return self.house.reply_address(_STRANGERS[row.letter](row.words))
+        if player is None or row.letter in _DROPPED:
             return self.house.address
         purpose, about, number = Purpose.PLAYER, 0, 0
-        if row.letter == "reset":
-            purpose, number = Purpose.RESET, row.words["mark"]
-        elif row.letter == "message":
-            purpose, about = Purpose.MESSAGE, row.words["peer"]
+        if row.letter in _ASKING:
+            purpose, about, number = _ASKING[row.letter](row.words)
+        elif row.letter == "tray":
+            purpose, about = Purpose.TRAY, row.id
+        elif row.letter in _FOLLOWERS and row.board_id is not None:
+            purpose, about = Purpose.FOLLOW, row.board_id
         else:
             shown = seen or self._only_board(connection, row)
             if shown is not None and shown.seat is not None:
@@ -237,10 +279,42 @@ class _Seen:
             names=self.board.names,
             options=self.board.options,
             rated=self.board.rated,
+            terms=self.board.terms,
             seat=self.seat,
             own_move=words.get("event") == "moved",
+            after=words.get("after"),
         )
 
 
 def _confirmation(words: Mapping[str, Any]) -> Capability:
     return Capability(Purpose.CONFIRM, about=words["signup"])
+
+
+_DROPPED = frozenset({"address-moved"})
+"""Letters to a player's address that is no longer one: no reply to it speaks for anybody."""
+
+_STRANGERS: Mapping[str, Callable[[Mapping[str, Any]], Capability]] = {
+    "confirm": _confirmation,
+    "address-confirm": lambda words: Capability(Purpose.ADDRESS, about=words["change"]),
+}
+"""Letters to addresses that nobody has confirmed: a reply says just that."""
+
+_ASKING: Mapping[str, Callable[[Mapping[str, Any]], tuple[Purpose, int, int]]] = {
+    "reset": lambda words: (Purpose.RESET, 0, words["mark"]),
+    "message": lambda words: (Purpose.MESSAGE, words["peer"], 0),
+    "address-asked": lambda words: (Purpose.KEEP_ADDRESS, words["change"], 0),
+    "signoff-asked": lambda words: (Purpose.SIGNOFF, 0, words["day"]),
+    "delete-asked": lambda words: (Purpose.DELETE, 0, words["day"]),
+}
+"""Letters to players whose reply answers a question: purpose, about and number of its address."""
+
+
+def _attachments(
+    connection: Connection, row: QueuedLetter, player: Player | None
+) -> tuple[Attachment, ...]:
+    """What travels with a letter: all that is kept on a player who has asked for it."""
+    if row.letter != "export" or player is None:
+        return ()
+    kept = json.dumps(personal.kept_on(connection, player), indent=2, ensure_ascii=False)
+    name = f"pbmserv-{player.userid.strip('_-') or 'player'}.json"
+    return (Attachment(name, "application/json", f"{kept}\n".encode()),)

@@ -32,16 +32,20 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A letter to somebody who is not the sender (or to a second address of theirs)."""
+    """A letter to somebody who is not the sender (or to a second address of theirs).
+
+    `digest`: they get one mail a day, so that what is not urgent waits for it.
+    """
 
     recipient: str
     player_id: int | None
     part: Part
+    digest: bool = False
 
     @classmethod
     def sitter(cls, sitter: Sitter, part: Part) -> Told:
         """A letter to a player at a board."""
-        return cls(sitter.address, sitter.player_id, part)
+        return cls(sitter.address, sitter.player_id, part, sitter.digest)
 
 
 @dataclass(frozen=True, slots=True)

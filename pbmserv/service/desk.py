@@ -14,8 +14,9 @@ from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.service.lockout import Lockout, network_of
 from pbmserv.service.passwords import Passwords
-from pbmserv.store import boards, players
+from pbmserv.store import boards, inbox, players
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
 from pbmserv.store.positions import Positions
@@ -36,12 +37,18 @@ class Post:
     reading: Reading
     capability: Capability | None
 
+    @property
+    def network(self) -> str:
+        """From where passwords in it come, for counting wrong ones."""
+        return network_of(self.envelope.peer, self.mail.sender)
+
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """What every desk shares.
 
     Attributes:
+        operators: userids of the people who run this server.
         signup: ``confirm``, ``open`` or ``closed``.
         web_url: base of links in letters, "" when there are no pages.
     """
@@ -50,6 +57,8 @@ class Rooms:
     registry: Registry
     positions: Positions
     passwords: Passwords
+    lockout: Lockout
+    operators: frozenset[str]
     signup: str
     web_url: str
 
@@ -75,6 +84,11 @@ def wrong_game(board: BoardRow, game: str) -> Refused:
     )
 
 
+def signed_off(player: Player) -> Refused:
+    """The speaker has left, and has not come back."""
+    return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
+
+
 @dataclass(slots=True)
 class Focus:
     """The board a command is about, for the refusal letter that may have to show it."""
@@ -91,9 +105,11 @@ class Desk:
         mail_id: row of the mail in the inbox.
         played: newest positions that this mail made or looked at, to be remembered
             after the commit.
+        moved: boards on which the present command has made a move, so that queued moves follow.
         player: who speaks, once a handler has found out.
         focus: the board the present command is about, once a handler has found out.
         echo_hidden: the present command must not be quoted (it may be a password).
+        line_words: words that belong to the present command alone; ``None`` = the mail's.
     """
 
     rooms: Rooms
@@ -102,10 +118,12 @@ class Desk:
     mail_id: int | None
     now: datetime
     played: dict[int, Position] = field(default_factory=dict)
+    moved: list[int] = field(default_factory=list)
     player: Player | None = None
     sitter: Sitter | None = None
     focus: Focus | None = None
     echo_hidden: bool = False
+    line_words: str | None = None
 
     @property
     def capability(self) -> Capability | None:
@@ -115,34 +133,57 @@ class Desk:
     @property
     def words(self) -> str:
         """The writer's words to other people."""
-        return self.post.reading.words
+        return self.post.reading.words if self.line_words is None else self.line_words
 
     def next_command(self) -> None:
         """Forget what belonged to the command before."""
+        self.moved.clear()
         self.player = None
         self.sitter = None
         self.focus = None
         self.echo_hidden = False
+        self.line_words = None
 
     # -- who speaks ---------------------------------------------------------------------
 
     def authenticate(self, who: Credentials) -> Player:
-        """The player whose userid and password these are.
+        """The active player whose userid and password these are.
 
         Raises:
             Refused: they are not; an unknown userid and a wrong password look the same.
         """
-        player = players.by_userid(self.connection, who.userid)
-        known = player.password_hash if player else None
-        if not self.rooms.passwords.check(known, who.password.text) or player is None:
-            if self._waits_for_confirmation(who):
-                raise Refused("not-confirmed", part=who.userid)
-            # Nothing of the line is repeated: words may have slipped, and any of them may be
-            # a password that stands in another's place.
-            self.echo_hidden = True
-            raise Refused("bad-credentials", example="forgot USERID")
+        player = self.identify(who)
+        if not player.active:
+            raise signed_off(player)
         self.player = player
         return player
+
+    def identify(self, who: Credentials) -> Player:
+        """The player whose password this is, also one who has signed off.
+
+        After too many wrong ones none is looked at for a while, and the answer stays the same.
+
+        Raises:
+            Refused: as `authenticate` does.
+        """
+        lockout, network = self.rooms.lockout, self.post.network
+        player = players.of_name(self.connection, who.userid)
+        known = player.password_hash if player else None
+        looked_at = lockout.may_try(who.userid, network)
+        right = self.rooms.passwords.check(known if looked_at else None, who.password.text)
+        if right and player is not None:
+            lockout.right(who.userid, network)
+            if self.mail_id is not None and self.post.envelope.sender.lower() != player.address:
+                inbox.spoken_by(self.connection, self.mail_id, player.id)
+            return player
+        if looked_at:
+            if self._waits_for_confirmation(who):
+                raise Refused("not-confirmed", part=who.userid)
+            lockout.wrong(who.userid, network)
+        # Nothing of the line is repeated: words may have slipped, and any of them may be
+        # a password that stands in another's place.
+        self.echo_hidden = True
+        raise Refused("bad-credentials", example="forgot USERID")
 
     def speaker(self, who: Credentials | None) -> Player:
         """The player who speaks: by password if one was given, else by the reply address."""
@@ -151,7 +192,11 @@ class Desk:
         capability = self._speaking()
         player = players.by_id(self.connection, capability.player)
         if player is None or player.reply_epoch != capability.epoch:
+            if player is not None and player.state == "left":
+                raise signed_off(player)
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
+        if not player.active:
+            raise signed_off(player)
         self.player = player
         return player
 

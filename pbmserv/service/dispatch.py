@@ -11,7 +11,25 @@ from pbmserv.capability import Capability, Purpose
 from pbmserv.commands import model
 from pbmserv.commands.model import Line
 from pbmserv.errors import PlayerError, Refusal, Refused
-from pbmserv.service import invitations, people, play, watch
+from pbmserv.service import (
+    accounts,
+    addresses,
+    archive,
+    confirming,
+    drafts,
+    following,
+    invitations,
+    leaving,
+    matching,
+    offers,
+    people,
+    plans,
+    play,
+    rating,
+    tray,
+    undoing,
+    watch,
+)
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.store.outbox import NewLetter
@@ -23,8 +41,14 @@ _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.ChangePassword: people.change_password,
     model.Forgot: people.forgot,
     model.Challenge: invitations.challenge,
-    model.Accept: invitations.accept,
-    model.Reject: invitations.reject,
+    model.Accept: offers.accept,
+    model.Reject: offers.reject,
+    model.Queue: plans.queue,
+    model.Submit: drafts.submit,
+    model.ConfirmMove: drafts.confirm,
+    model.Preview: drafts.preview,
+    model.Check: drafts.check,
+    model.Undo: undoing.undo,
     model.MakeMove: play.make_move,
     model.ReplyMove: play.reply_move,
     model.Resign: play.resign,
@@ -32,8 +56,38 @@ _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.ShowAs: watch.show_as,
     model.Games: watch.games,
     model.Chat: play.chat,
+    model.Rematch: invitations.rematch,
+    model.Seek: matching.seek,
+    model.Standings: rating.standings,
+    model.Ratings: rating.explain,
+    model.History: archive.history,
+    model.Record: archive.record,
+    model.Follow: following.follow,
     model.Message: people.message,
+    model.Broadcast: people.broadcast,
+    model.ChangeAddress: addresses.change,
+    model.Prefs: accounts.prefs,
+    model.Away: accounts.away,
+    model.Back: accounts.back,
+    model.SignOff: leaving.sign_off,
+    model.Delete: leaving.delete,
+    model.Export: leaving.export,
 }
+
+
+CAN_WAIT = frozenset(
+    {
+        "board",
+        "chat",
+        "challenge",
+        "started",
+        "message",
+        "declined",
+        "followed",
+        "unanswered",
+    }
+)
+"""Letters that go into a digest; results, reminders and all answers are sent at once."""
 
 
 def carry_out(desk: Desk) -> list[NewLetter]:
@@ -44,22 +98,29 @@ def carry_out(desk: Desk) -> list[NewLetter]:
     """
     letters: list[NewLetter] = []
     said: list[_Said] = []
-    for line in desk.post.reading.lines:
+    lines = desk.post.reading.lines
+    if desk.capability is not None and desk.capability.purpose is Purpose.MESSAGE:
+        lines = lines[:1]  # all of it is one message, whatever its lines look like
+    for line in lines:
         desk.next_command()
+        if isinstance(line.asked, model.NotTried):
+            said.append(_Said(desk.answer_to, line.echo, "not tried", (), line.asked))
+            continue
         status = "done"
         desk.connection.exec_driver_sql("SAVEPOINT command")
         try:
-            answer = _ask(desk, line)
+            answer = plans.go_on(desk, _ask(desk, line))
         except PlayerError as error:
             desk.connection.exec_driver_sql("ROLLBACK TO SAVEPOINT command")
             desk.played.clear()
             answer = Answer((_refusal(desk, line, error.refusal),))
             status = "refused"
         desk.connection.exec_driver_sql("RELEASE SAVEPOINT command")
-        letters += [_told(desk, told) for told in answer.told]
+        # Whoever has left has no address any more.
+        letters += [told_letter(desk, told) for told in answer.told if told.recipient]
         said.append(_Said(desk.answer_to, line.echo, status, answer.parts))
     if not desk.post.mail.automatic:
-        letters += _answers(desk, said)
+        letters = _answers(desk, said) + letters  # before what queued moves led to
     return letters
 
 
@@ -71,6 +132,13 @@ class _Said:
     echo: str
     status: str
     parts: tuple[Part, ...]
+    stopped: model.NotTried | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """What a report says of it."""
+        parts = [asdict(part) for part in self.parts]
+        found: dict[str, Any] = {"echo": self.echo, "status": self.status, "parts": parts}
+        return found if self.stopped is None else {**found, **asdict(self.stopped)}
 
 
 def _answers(desk: Desk, said: list[_Said]) -> list[NewLetter]:
@@ -103,6 +171,9 @@ def _ask(desk: Desk, line: Line) -> Answer:
         raise line.asked
     if isinstance(line.asked, model.Yes):
         return _yes(desk, capability)
+    if isinstance(line.asked, model.TrayReply):
+        unfolded = tray.unfold(desk, line.asked)
+        return _HANDLERS[type(unfolded)](desk, unfolded)
     return _HANDLERS[type(line.asked)](desk, line.asked)
 
 
@@ -119,15 +190,22 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
         case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
             desk.echo_hidden = True  # somebody may have written just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
+        case Purpose.FOLLOW:
+            return following.by_reply(desk, line, capability)
+        case Purpose.TRAY if tray.names_no_board(asked):
+            command = tray.only_board(desk, line)
+            return _HANDLERS[type(command)](desk, command)
         case Purpose.PLAYER if isinstance(asked, model.ReplyMove):
             raise Refused("not-a-command", part=asked.lines[0], example="help")
-    return None
+    return confirming.answer(desk, asked, capability)
 
 
 def _yes(desk: Desk, capability: Capability | None) -> Answer:
     if capability is None or capability.purpose is not Purpose.BOARD:
         return watch.help_on(desk, model.Help())
     board, sitter = desk.seat_at(None, None, None)
+    if drafts.may_confirm(desk, board, sitter):
+        return drafts.confirm(desk, model.ConfirmMove(None, None, None))
     if board.status == "proposed" and sitter.accepted_at is None:
         return invitations.accept(desk, model.Accept(None, None, None))
     raise Refused("empty-reply")
@@ -151,7 +229,8 @@ def _head(desk: Desk, echo: str) -> str:
     return " ".join([*(word for word in kept if desk.capability is None), "***"])
 
 
-def _told(desk: Desk, told: Told) -> NewLetter:
+def told_letter(desk: Desk, told: Told) -> NewLetter:
+    """The row of a letter to somebody else; what can wait for a digest does."""
     part = told.part
     return NewLetter(
         letter=part.letter,
@@ -162,6 +241,7 @@ def _told(desk: Desk, told: Told) -> NewLetter:
         board_id=part.board,
         ply=part.ply,
         seat=part.seat,
+        tray=told.digest and part.letter in CAN_WAIT,
     )
 
 
@@ -171,11 +251,7 @@ def _answer(
     """The part itself when there is just one, else a report over all lines."""
     part = parts[0]
     if len(parts) > 1 or desk.post.reading.multiple:
-        report = [
-            {"echo": s.echo, "status": s.status, "parts": [asdict(p) for p in s.parts]}
-            for s in lines
-        ]
-        part = Part("report", {"lines": report})
+        part = Part("report", {"lines": [line.as_json() for line in lines]})
     return NewLetter(
         letter=part.letter,
         recipient=to[0],

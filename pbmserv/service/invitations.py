@@ -1,64 +1,189 @@
-"""Invitations: challenge, accept, reject; how a board comes to life or does not."""
+"""Invitations: challenge, rematch, accept, reject; how a board comes to life or does not."""
 
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
+from typing import Any
 
-from pbmserv.commands.model import Accept, Challenge, Reject
-from pbmserv.errors import Refused
+from pbmserv.commands.model import Accept, Challenge, Reject, Rematch
+from pbmserv.engine.clocks import Terms
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.referee import opening
+from pbmserv.engine.registry import AnyGame
+from pbmserv.errors import OptionError, Refused
+from pbmserv.service import timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.store import boards, players
+from pbmserv.service.following import not_played
+from pbmserv.service.named import known_game
+from pbmserv.store import boards, challenges, players, preferences
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
+
+OPEN_CHALLENGES = 10
+"""Challenges of one player that may wait for an answer."""
+
+TOWARDS_ONE = 3
+"""Challenges of one player that may wait for the same person's answer. Those who are challenged
+at once are asked, too, when they have this many games with the challenger already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A board that somebody wants; `options` are canonical words, `sitting` by seat."""
+
+    game: AnyGame
+    options: tuple[str, ...]
+    rated: bool
+    terms: Terms
+    sitting: tuple[Player, ...]
 
 
 def challenge(desk: Desk, command: Challenge) -> Answer:
     """A new board. The sender is one of its players; the others are asked by mail."""
-    registry = desk.rooms.registry
-    if command.game not in registry:
-        raise Refused(
-            "unknown-game", part=command.game, games=", ".join(g.info.key for g in registry)
-        )
-    game = registry.newest(command.game)
-    if command.times:
-        raise Refused("times-later", part=command.times[0])
-    seats = len(command.userids)
-    if not game.info.min_seats <= seats <= game.info.max_seats:
-        raise Refused(
-            "wrong-seats",
-            part=" ".join(command.userids),
-            game=command.game,
-            fewest=game.info.min_seats,
-            most=game.info.max_seats,
-        )
-    options = game.options(command.options, seats)
-    sitting = [_invited(desk, userid) for userid in command.userids]
+    terms = timekeeping.read_times(command.times)
+    game = known_game(desk, command.game)
+    part = " ".join(command.userids)
+    options, rated = read_options(
+        game, command.options, len(command.userids), part, f"{game.info.key} challenge {part}"
+    )
+    sitting = tuple(_invited(desk, userid) for userid in command.userids)
     sender = _sender_among(desk, sitting)
+    return invite(desk, sender, Proposal(game, options, rated, terms, sitting), {})
+
+
+def rematch(desk: Desk, command: Rematch) -> Answer:
+    """The same players and options once more, the other side first.
+
+    When the other one has asked for just that already, it is accepted instead.
+    """
+    board, sitter = desk.seat_at(command.board, command.game, command.who)
+    if board.status not in {"finished", "declined"}:
+        raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
+    order = (*board.sitters[1:], board.sitters[0])
+    waiting = challenges.waiting_for(
+        desk.connection,
+        sitter.player_id,
+        board.game,
+        board.options,
+        [one.player_id for one in order],
+    )
+    if waiting is not None:
+        return accept(desk, Accept(None, waiting, command.who))
+    game = known_game(desk, board.game)
+    options, rated = read_options(
+        game, board.options, board.seats, " ".join(board.options), f"{game.info.key} seek"
+    )
+    sitting = tuple(_invited(desk, one.userid) for one in order)
+    sender = next(player for player in sitting if player.id == sitter.player_id)
+    desk.focus = None
+    proposal = Proposal(game, options, rated, board.terms, sitting)
+    return invite(desk, sender, proposal, {"rematch": board.id})
+
+
+def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]) -> Answer:
+    """Make a board of a proposal and tell everybody; *words* go into their letters.
+
+    Raises:
+        Refused: somebody does not take it, or too many wait for an answer already.
+    """
+    others = [player for player in proposal.sitting if player.id != sender.id]
+    for player in others:
+        if not takes_from(desk, player, sender.id):
+            raise Refused(
+                "unavailable",
+                part=player.userid,
+                example=f"{proposal.game.info.key} seek {sender.userid} PASSWORD",
+            )
+    asked = [player for player in others if not _at_once(desk, player, sender)]
+    _not_too_many(desk, sender, asked)
+    there = {player.id for player in proposal.sitting} - {player.id for player in asked}
+    board = make_board(desk, proposal, there)
+    desk.player, desk.sitter = sender, None
+    words = {
+        **words,
+        "by": sender.userid,
+        "others": [player.userid for player in others],
+        "undecided": list(board.undecided),
+        "said": desk.words,
+    }
+    own, told = [], []
+    for sitter in board.sitters:
+        if sitter.player_id == sender.id:
+            letter = "challenged" if asked else "started"
+            own.append(Part(letter, words, board.id, 0, sitter.seat, board.thread))
+        else:
+            letter = "challenge" if sitter.accepted_at is None else "started"
+            part = Part(letter, words, board.id, 0, sitter.seat, board.thread)
+            told.append(Told.sitter(sitter, part))
+    return Answer(tuple(own), tuple(told))
+
+
+def make_board(desk: Desk, proposal: Proposal, there: set[int]) -> BoardRow:
+    """A board in the database; *there* are the ids of players who need not be asked."""
+    game, seats = proposal.game, len(proposal.sitting)
+    seed = secrets.token_bytes(32)
+    record = GameRecord(game.info.key, game.info.rules_version, seats, proposal.options, seed)
     board_id = boards.create(
         desk.connection,
         game=game.info.key,
         rules_version=game.info.rules_version,
-        options=game.describe(options),
-        seed=secrets.token_bytes(32),
+        options=proposal.options,
+        seed=seed,
         thread=secrets.token_hex(8),
-        rated=game.rated(options),
-        sitting=[player.id for player in sitting],
-        accepted=[sender.id],
+        rated=proposal.rated,
+        sitting=[player.id for player in proposal.sitting],
+        accepted=sorted(there),
         now=desk.now,
+        terms=proposal.terms,
+        waiting=game.to_act(opening(game, record).state),
     )
     board = boards.load(desk.connection, board_id)
     assert board is not None
-    desk.player = sender
-    words = {"by": sender.userid, "undecided": list(board.undecided), "said": desk.words}
-    own, told = [], []
-    for sitter in board.sitters:
-        if sitter.player_id == sender.id:
-            own.append(Part("challenged", words, board_id, 0, sitter.seat, board.thread))
-        else:
-            part = Part("challenge", words, board_id, 0, sitter.seat, board.thread)
-            told.append(Told.sitter(sitter, part))
-    return Answer(tuple(own), tuple(told))
+    return board
+
+
+def takes_from(desk: Desk, player: Player, sender_id: int) -> bool:
+    """Whether a player takes challenges of this sender; why not is nobody's business."""
+    return (
+        player.active
+        and player.accept != "none"
+        and not preferences.blocks_player(desk.connection, player.id, sender_id)
+    )
+
+
+def read_options(
+    game: AnyGame, words: tuple[str, ...], seats: int, part: str, line: str
+) -> tuple[tuple[str, ...], bool]:
+    """Canonical option words, and whether a board with them is rated.
+
+    *line* is the command without its options, for the example of a refusal.
+
+    Raises:
+        Refused: the game is not for so many; *part* is what is wrong then.
+        OptionError: an option is unknown or has a wrong value.
+    """
+    if not game.info.min_seats <= seats <= game.info.max_seats:
+        raise Refused(
+            "wrong-seats",
+            part=part,
+            game=game.info.key,
+            fewest=game.info.min_seats,
+            most=game.info.max_seats,
+        )
+    try:
+        options = game.options(words, seats)
+    except OptionError as error:
+        raise _whole_line(error, line) from error
+    return game.describe(options), game.rated(options)
+
+
+def _whole_line(error: OptionError, line: str) -> OptionError:
+    """The same refusal, with the whole command as the example instead of one option."""
+    refusal = error.refusal
+    example = f"{line} {refusal.example}".strip()
+    return OptionError(refusal.code, part=refusal.part, example=example, **refusal.values)
 
 
 def accept(desk: Desk, command: Accept) -> Answer:
@@ -70,6 +195,7 @@ def accept(desk: Desk, command: Accept) -> Answer:
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
     undecided = join(desk, board, sitter)
+    timekeeping.accepted(desk, board, undecided)
     common = {"by": sitter.userid, "undecided": list(undecided)}
     told = tuple(
         Told.sitter(
@@ -126,7 +252,7 @@ def decline(desk: Desk, board: BoardRow, sitter: Sitter) -> Answer:
         if other.player_id != sitter.player_id
     )
     own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
-    return Answer((own,), told)
+    return Answer((own,), told + not_played(desk, board))
 
 
 def another_game(board: BoardRow) -> str:
@@ -141,7 +267,25 @@ def _invited(desk: Desk, userid: str) -> Player:
     return player
 
 
-def _sender_among(desk: Desk, sitting: list[Player]) -> Player:
+def _at_once(desk: Desk, player: Player, sender: Player) -> bool:
+    """Whether a game with this player begins without asking."""
+    if player.accept != "auto":
+        return False
+    return challenges.running_between(desk.connection, sender.id, player.id) < TOWARDS_ONE
+
+
+def _not_too_many(desk: Desk, sender: Player, asked: list[Player]) -> None:
+    if not asked:
+        return
+    example = f"games {sender.userid}"
+    if challenges.open_by(desk.connection, sender.id) >= OPEN_CHALLENGES:
+        raise Refused("many-challenges", most=OPEN_CHALLENGES, example=example)
+    for player in asked:
+        if challenges.open_towards(desk.connection, sender.id, player.id) >= TOWARDS_ONE:
+            raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
+
+
+def _sender_among(desk: Desk, sitting: tuple[Player, ...]) -> Player:
     """Which of the players sends this challenge.
 
     A reply address proves it. Otherwise the From address decides: it proves nothing, but all

@@ -102,10 +102,8 @@ class Office:
         Raises:
             TryLater: the database could not take it.
         """
-        secrets = [s for line in post.reading.lines if (s := _secrets(line.asked))]
         try:
-            if secrets:
-                await self._warm(secrets)
+            await self._warm(post)
             await self._commit(partial(self._carry_out, post, None))
         except TryLater:
             raise
@@ -120,9 +118,7 @@ class Office:
         Raises:
             Exception: whatever failed; the mail is still kept.
         """
-        secrets = [s for line in post.reading.lines if (s := _secrets(line.asked))]
-        if secrets:
-            await self._warm(secrets)
+        await self._warm(post)
         return await self._commit(partial(self._carry_out, post, mail_id)) is not _NOTHING
 
     async def ignore(self, envelope: Envelope, digest: str, why: str) -> None:
@@ -173,6 +169,7 @@ class Office:
                 peer=envelope.peer,
                 raw=envelope.raw,
                 state="done",
+                player_id=post.capability.player or None if post.capability else None,
                 now=now,
             )
             if mail_id is None:
@@ -259,20 +256,29 @@ class Office:
         if done.letters:
             self._wake()
 
-    async def _warm(self, work: list[_Secrets]) -> None:
+    async def _warm(self, post: Post) -> None:
         """Do argon2's slow work before the writer needs its result."""
         loop = asyncio.get_running_loop()
-        for one in work:
-            await loop.run_in_executor(self._hashing, self._hash, one)
+        for line in post.reading.lines:
+            one = _secrets(line.asked)
+            if one is not None:
+                await loop.run_in_executor(self._hashing, self._hash, one, post.network)
 
-    def _hash(self, one: _Secrets) -> None:
+    def _hash(self, one: _Secrets, network: str) -> None:
         passwords = self._rooms.passwords
-        if one.who is not None and not passwords.recent(one.who.userid, one.who.password.text):
+        who = one.who
+        if who is not None and not self._rooms.lockout.may_try(who.userid, network):
+            passwords.check(None, who.password.text)
+        elif who is not None and not passwords.recent(who.userid, who.password.text):
             with self._database.reading.connect() as connection:
-                player = players.by_userid(connection, one.who.userid)
+                player = players.of_name(connection, who.userid)
+                waiting = players.pending(connection, who.userid)[:3]
             known = player.password_hash if player else None
-            if passwords.check(known, one.who.password.text):
-                passwords.seen(one.who.userid, one.who.password.text)
+            if passwords.check(known, who.password.text):
+                passwords.seen(who.userid, who.password.text)
+            else:
+                for request in waiting:
+                    passwords.check(request.password_hash, who.password.text)
         if one.new is not None:
             passwords.prepare(one.new.text)
 

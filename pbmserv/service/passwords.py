@@ -46,7 +46,10 @@ class Passwords:
                 self._made.popitem(last=False)
 
     def check(self, password_hash: str | None, password: str) -> bool:
-        """Whether *password* is right; an unknown player (``None``) is as slow as a wrong one."""
+        """Whether *password* is right; for nobody (``None``) it is as slow as a wrong one.
+
+        So an unknown player, and an account that is closed for a while, look like a slip.
+        """
         known = password_hash or self._nobody
         mark = self._mark(known, password)
         with self._lock:
@@ -55,6 +58,8 @@ class Passwords:
             verdict = self._verify(known, password)
             with self._lock:
                 self._memo[mark] = verdict
+                if not verdict:  # as quick for nobody, so that trying twice tells nothing
+                    self._memo[self._mark(self._nobody, password)] = False
                 while len(self._memo) > MEMO:
                     self._memo.popitem(last=False)
         return verdict and password_hash is not None

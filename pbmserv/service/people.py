@@ -1,19 +1,23 @@
-"""Accounts: signing up, confirming, passwords, and messages between players."""
+"""People: signing up, confirming, passwords, and words from one to others."""
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import datetime
 
 from sqlalchemy import Connection
 
 from pbmserv.capability import Capability, Purpose, password_mark
-from pbmserv.commands.model import ChangePassword, Forgot, Message, Signup
+from pbmserv.commands.model import Broadcast, ChangePassword, Forgot, Message, Signup
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.store import players
+from pbmserv.store import addresses, players, preferences
+from pbmserv.store.leaving import NEUTRAL
 from pbmserv.store.players import PendingSignup, Player
+
+_NEUTRAL = re.compile(rf"{NEUTRAL}\d+")
 
 
 def signup(desk: Desk, command: Signup) -> Answer:
@@ -21,7 +25,13 @@ def signup(desk: Desk, command: Signup) -> Answer:
     policy = desk.rooms.signup
     if policy == "closed":
         raise Refused("signup-closed", part=command.userid)
-    if players.by_userid(desk.connection, command.userid) is not None:
+    if _NEUTRAL.fullmatch(command.userid):
+        raise Refused(
+            "reserved-userid",
+            part=command.userid,
+            example=f"signup {command.userid.replace('-', '')} PASSWORD",
+        )
+    if players.of_name(desk.connection, command.userid) is not None:
         raise _taken(command.userid)
     addresses = command.addresses or (desk.post.mail.sender,)
     hashed = desk.rooms.passwords.hash(command.password.text)
@@ -73,7 +83,11 @@ def refuse_signup(desk: Desk, capability: Capability) -> Answer:
 
 
 def change_password(desk: Desk, command: ChangePassword) -> Answer:
-    """Set a new password, proven by the old one or by a reset address."""
+    """Set a new password, proven by the old one or by a reset address.
+
+    Every confirmed address is told, and a change of address that still waits is dropped: who
+    asked for it may have known the old password.
+    """
     desk.echo_hidden = command.who is None
     if command.who is not None:
         player = desk.authenticate(command.who)
@@ -83,25 +97,33 @@ def change_password(desk: Desk, command: ChangePassword) -> Answer:
             raise Refused(
                 "password-needs-old", example="change password USERID OLDPASSWORD NEWPASSWORD"
             )
-        player = desk.speaker(None)
-        if password_mark(player.password_hash) != capability.number:
-            raise Refused("reset-used", example=f"forgot {player.userid}")
+        player = _resetting(desk, capability)
     hashed = desk.rooms.passwords.hash(command.new.text)
     players.set_password(desk.connection, player.id, hashed)
-    return Answer((Part("password-changed", {"userid": player.userid}),))
+    addresses.stop(desk.connection, player.id)
+    part = Part("password-changed", {"userid": player.userid, "left": not player.active})
+    answered = desk.answer_to[0]
+    others = [a for a in players.addresses_of(desk.connection, player.id) if a != answered]
+    return Answer((part,), tuple(Told(address, player.id, part) for address in others))
 
 
 def forgot(desk: Desk, command: Forgot) -> Answer:
     """Mail a reset address to the player's own address.
 
-    Whoever asks from elsewhere gets the same answer for known and unknown userids.
+    Whoever asks from elsewhere gets the same answer for known and unknown userids. Players who
+    have signed off get the letter only if the mail comes from an address of their own, as any
+    mail from there would be answered.
     """
-    player = players.by_userid(desk.connection, command.userid)
+    player = players.of_name(desk.connection, command.userid)
     told: tuple[Told, ...] = ()
-    if player is not None:
+    sender = desk.post.mail.sender.lower()
+    if player is not None and player.state != "deleted":
+        to = player.address
+        if not player.active and sender in players.addresses_of(desk.connection, player.id):
+            to = sender
         words = {"userid": player.userid, "mark": password_mark(player.password_hash)}
-        told = (Told(player.address, player.id, Part("reset", words)),)
-        if desk.post.mail.sender == player.address:
+        told = (Told(to, player.id, Part("reset", words)),)
+        if sender == to:
             return Answer((), told)
     return Answer((Part("reset-sent", {"userid": command.userid}),), told)
 
@@ -117,19 +139,37 @@ def message(desk: Desk, command: Message) -> Answer:
         if player is None:
             raise Refused("no-such-player", part=userid)
         to.append(player)
-    return _send_words(sender, to, desk.words)
+    return _send_words(desk, sender, to, desk.words)
 
 
 def message_by_reply(desk: Desk, capability: Capability) -> Answer:
     """A reply to a message goes back to who wrote it."""
     sender = desk.speaker(None)
     peer = players.by_id(desk.connection, capability.about)
-    if peer is None:
+    if peer is None or not peer.active:
         raise Refused("no-such-player")
     words = desk.post.text[:4000].strip()
     if not words:
         raise Refused("no-words", part="message")
-    return _send_words(sender, [peer], words)
+    return _send_words(desk, sender, [peer], words)
+
+
+def broadcast(desk: Desk, command: Broadcast) -> Answer:
+    """An operator's words to everybody who wants them, once to each address."""
+    sender = desk.speaker(command.who)
+    if sender.userid not in desk.rooms.operators:
+        raise Refused(
+            "not-an-operator", part=sender.userid, example=f"message {sender.userid} PASSWORD bob"
+        )
+    if not desk.words:
+        raise Refused("no-words", part="broadcast")
+    part = Part("broadcast", {"by": sender.userid, "said": desk.words})
+    told: dict[str, Told] = {}
+    for player in preferences.wanting_broadcasts(desk.connection):
+        if player.id != sender.id:
+            told.setdefault(player.address, Told(player.address, player.id, part))
+    sent = Part("broadcast-sent", {"count": len(told), "said": desk.words})
+    return Answer((sent,), tuple(told.values()))
 
 
 def welcome(userid: str) -> Part:
@@ -137,15 +177,24 @@ def welcome(userid: str) -> Part:
     return Part("welcome", {"userid": userid})
 
 
-def _send_words(sender: Player, to: list[Player], words: str) -> Answer:
-    told = tuple(
-        Told(
-            p.address,
-            p.id,
-            Part("message", {"by": sender.userid, "peer": sender.id, "said": words}),
-        )
-        for p in to
-    )
+def _resetting(desk: Desk, capability: Capability) -> Player:
+    """Whose password a reset address changes; also somebody's who has signed off."""
+    player = players.by_id(desk.connection, capability.player)
+    if player is None or player.state == "deleted" or player.reply_epoch != capability.epoch:
+        raise Refused("reset-used", example="forgot USERID")
+    if player.active:
+        desk.player = player
+    if password_mark(player.password_hash) != capability.number:
+        raise Refused("reset-used", example=f"forgot {player.userid}")
+    return player
+
+
+def _send_words(desk: Desk, sender: Player, to: list[Player], words: str) -> Answer:
+    for player in to:
+        if preferences.blocks_player(desk.connection, player.id, sender.id):
+            raise Refused("takes-no-messages", part=player.userid, example="help message")
+    part = Part("message", {"by": sender.userid, "peer": sender.id, "said": words})
+    told = tuple(Told(p.address, p.id, part, p.digest_minute is not None) for p in to)
     return Answer((Part("message-sent", {"to": [p.userid for p in to], "said": words}),), told)
 
 

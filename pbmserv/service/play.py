@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pbmserv.capability import Purpose
@@ -10,6 +11,7 @@ from pbmserv.commands.model import Chat, MakeMove, ReplyMove, Resign
 from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
+from pbmserv.service import following, rating, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import another_game, decline, join
@@ -20,13 +22,13 @@ from pbmserv.store.boards import BoardRow, Sitter
 def make_move(desk: Desk, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    _must_run(board)
+    must_run(board)
     position = desk.position(board)
-    number = command.number if command.number is not None else _bound_turn(desk, board)
-    _not_late(position, sitter.seat, number, [command.text])
+    number = command.number if command.number is not None else bound_turn(desk, board)
+    not_late(position, sitter.seat, number, [command.text])
     view = position.game.view(position.state, sitter.seat)
     move = position.game.parse(view, command.text)
-    return _play(desk, board, sitter, position, move, desk.words)
+    return play_move(desk, board, sitter, position, move, desk.words)
 
 
 def reply_move(desk: Desk, command: ReplyMove) -> Answer:
@@ -36,9 +38,9 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
     ``+b2`` and ``g``. What stands below is for the opponent.
     """
     board, sitter = desk.seat_at(None, None, None)
-    _must_run(board)
+    must_run(board)
     position = desk.position(board)
-    _not_late(position, sitter.seat, _bound_turn(desk, board), command.lines)
+    not_late(position, sitter.seat, bound_turn(desk, board), command.lines)
     view = position.game.view(position.state, sitter.seat)
     first = _first_move_line(position, view, command.lines)
     text, words = command.lines[first], command.after[first]
@@ -46,31 +48,55 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
         if not _is_move(position, view, line):
             break
         text, words = f"{text},{line}", after
-    return _play(desk, board, sitter, position, position.game.parse(view, text), words)
+    return play_move(desk, board, sitter, position, position.game.parse(view, text), words)
 
 
 def resign(desk: Desk, command: Resign) -> Answer:
     """Give up; before one's own first move it declines, and the board counts for nothing."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    _must_run(board)
+    must_run(board)
     position = desk.position(board)
-    if all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards()):
+    unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
+    if unplayed or board.status == "proposed":  # nobody loses what not everybody has agreed to
         return decline(desk, board, sitter)
-    return _record(desk, board, sitter, position.withdraw(sitter.seat), desk.words)
+    return log_ply(desk, board, sitter, position.withdraw(sitter.seat), desk.words)
+
+
+def forfeit(
+    desk: Desk, board: BoardRow, sitter: Sitter, position: Position, why: Mapping[str, Any]
+) -> Answer:
+    """*sitter* has taken too long; *why* goes into the letters."""
+    answer = log_ply(desk, board, sitter, position.forfeit(sitter.seat), "")
+
+    zones = {one.player_id: one.tz for one in board.sitters}
+
+    def with_reason(part: Part, player_id: int | None) -> Part:
+        if part.seat is None:  # somebody who only watches
+            return part
+        reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
+        return replace(part, words={**part.words, "forfeit": reason})
+
+    told = tuple(replace(t, part=with_reason(t.part, t.player_id)) for t in answer.told)
+    return Answer(tuple(with_reason(part, sitter.player_id) for part in answer.parts), told)
 
 
 def chat(desk: Desk, command: Chat) -> Answer:
     """Words to everybody else at the board; nothing about the game changes."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    if not desk.words:
+    return say(board, sitter, desk.words)
+
+
+def say(board: BoardRow, sitter: Sitter, words: str) -> Answer:
+    """Pass *words* on to everybody else at the board."""
+    if not words:
         raise Refused("no-words", part="chat")
     others = [s for s in board.sitters if s.player_id != sitter.player_id]
-    said = {"by": sitter.userid, "said": desk.words}
+    said = {"by": sitter.userid, "said": words}
     return Answer(
         (
             Part(
                 "chat-sent",
-                {"to": [s.userid for s in others], "said": desk.words},
+                {"to": [s.userid for s in others], "said": words},
                 board.id,
                 board.plies,
                 sitter.seat,
@@ -80,36 +106,46 @@ def chat(desk: Desk, command: Chat) -> Answer:
     )
 
 
-def _play(
+def play_move(
     desk: Desk, board: BoardRow, sitter: Sitter, position: Position, move: Move, words: str
 ) -> Answer:
+    """Make a move that the game has read, and tell everybody.
+
+    Raises:
+        Refused: it uses a turn, and the turn is another's.
+    """
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
         waiting = ", ".join(board.names[seat] for seat in sorted(to_act))
         raise Refused("not-your-turn", part=move.text, waiting=waiting)
-    return _record(desk, board, sitter, position.move(sitter.seat, move), words)
+    return log_ply(desk, board, sitter, position.move(sitter.seat, move), words)
 
 
-def _record(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words: str) -> Answer:
+def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words: str) -> Answer:
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None
     undecided = join(desk, board, sitter)
-    boards.append(desk.connection, board.id, ply, desk.mail_id, desk.now)
+    times = timekeeping.after_turn(desk, board, after, undecided)
+    boards.append(desk.connection, board.id, ply, desk.mail_id, desk.now, times)
     desk.played[board.id] = after
-    outcome = after.game.outcome(after.state)
+    desk.moved.append(board.id)
+    outcome = after.outcome
     letter = "board"
+    rated: list[dict[str, Any]] = []
     if outcome is not None:
-        boards.finish(desk.connection, board.id, _as_json(outcome), desk.now)
-        letter = "result"
+        ended = rating.board_ended(desk.connection, board, outcome, undecided, desk.now)
+        boards.finish(desk.connection, board.id, _as_json(outcome), ended.at)
+        letter, rated = "result", ended.words
     own = Part(
         letter,
-        {"event": "moved", "undecided": list(undecided), "said_to": words},
+        {"event": "moved", "undecided": list(undecided), "said_to": words, "ratings": rated},
         board.id,
         after.number,
         sitter.seat,
     )
-    news = {"event": "news", "by": sitter.userid, "undecided": list(undecided), "said": words}
+    news: dict[str, Any] = {"event": "news", "by": sitter.userid, "said": words}
+    news |= {"undecided": list(undecided), "ratings": rated}
     told = []
     for other in board.sitters:
         if other.player_id == sitter.player_id or other.userid in undecided:
@@ -119,17 +155,19 @@ def _record(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
         elif words:  # a free move is nobody's news, but what was said with it is
             said = {"by": sitter.userid, "said": words}
             told.append(Told.sitter(other, Part("chat", said, board.id, after.number, other.seat)))
+    told += following.news(desk, board, after.number, free=ply.free, ended=outcome is not None)
     return Answer((own,), tuple(told))
 
 
-def _must_run(board: BoardRow) -> None:
+def must_run(board: BoardRow) -> None:
+    """Refuse what only a board that is not over can be asked for."""
     if board.status == "finished":
         raise Refused("board-over", part=str(board.id), example=another_game(board))
     if board.status == "declined":
         raise Refused("board-declined", part=str(board.id), example=another_game(board))
 
 
-def _bound_turn(desk: Desk, board: BoardRow) -> int | None:
+def bound_turn(desk: Desk, board: BoardRow) -> int | None:
     """The turn that the letter which is being answered was written for."""
     capability = desk.capability
     if (
@@ -141,7 +179,7 @@ def _bound_turn(desk: Desk, board: BoardRow) -> int | None:
     return None
 
 
-def _not_late(
+def not_late(
     position: Position, seat: Seat, number: int | None, lines: list[str] | tuple[str, ...]
 ) -> None:
     """Refuse a turn that was meant for another moment; free moves are never late."""

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.commands.model import BoardRef, Games, Help, ListGames, Show, ShowAs
+from pbmserv.commands.model import (
+    BoardRef,
+    Games,
+    Help,
+    ListGames,
+    Show,
+    ShowAs,
+)
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
+from pbmserv.service import rating
 from pbmserv.service.answers import Answer, Part
-from pbmserv.service.desk import Desk, Focus, not_seated, wrong_game
-from pbmserv.store import boards, players
+from pbmserv.service.desk import Desk, Focus, not_seated
+from pbmserv.service.named import board_of, players_of
+from pbmserv.store import boards, histories, seeks
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player
 
@@ -19,6 +29,9 @@ SHOWN = 10
 
 LISTED = 60
 """Most lines of a list of games."""
+
+LOOKED_AT = 500
+"""Most boards that are looked at to find those that wait for a player."""
 
 STATUSES = {
     "all": ("proposed", "active", "finished", "declined"),
@@ -45,20 +58,20 @@ def list_games(desk: Desk, command: ListGames) -> Answer:
 
 def show(desk: Desk, command: Show) -> Answer:
     """What any spectator may see."""
-    found = [(_board(desk, ref.board, command.game), ref.number) for ref in command.boards]
-    for userid in command.userids:
-        player = _player(desk, userid)
-        found += [(b, None) for b in _boards_of(desk, player, command.which, command.game, SHOWN)]
-    if not found:
+    parts = [
+        _watched(board_of(desk, ref.board, command.game), ref.number) for ref in command.boards
+    ]
+    for player in players_of(desk, command.userids):
+        found = _boards_of(desk, player, command.which, command.game, SHOWN)
+        parts += [_watched(board, None) for board in found.boards]
+        parts += _more(found, player, command.which)
+    if not parts:
         raise Refused(
             "no-boards",
             part=" ".join(command.userids),
             which=command.which,
             example=f"games {command.userids[0]} all",
         )
-    parts = [
-        Part("show", {}, board.id, _ply(board, number), None) for board, number in found[:SHOWN]
-    ]
     return Answer(tuple(parts))
 
 
@@ -66,61 +79,105 @@ def show_as(desk: Desk, command: ShowAs) -> Answer:
     """What the speaker may see of their own boards."""
     if command.who is None and not command.boards:
         board, sitter = desk.seat_at(None, command.game, None)
-        return Answer((_own(board, sitter.seat),))
+        return Answer((_own(desk, board, sitter.seat),))
     player = desk.speaker(command.who)
     if command.boards:
-        seated = [_seated(desk, player, ref, command.game) for ref in command.boards]
-    else:
-        seated = [
-            (board, None) for board in _boards_of(desk, player, command.which, command.game, SHOWN)
-        ]
-    if not seated:
+        parts = [_seated(desk, player, ref, command.game) for ref in command.boards]
+        return Answer(tuple(parts))
+    found = _boards_of(desk, player, command.which, command.game, SHOWN)
+    if not found.boards:
         raise Refused(
             "no-boards",
             part=player.userid,
             which=command.which,
             example=f"games {player.userid} all",
         )
-    parts = []
-    for board, number in seated[:SHOWN]:
-        sitter_seat = board.sitter_of(player.id)
-        assert sitter_seat is not None
-        parts.append(_own(board, sitter_seat.seat, number))
-    return Answer(tuple(parts))
+    parts = [_as_player(desk, board, player, None) for board in found.boards]
+    return Answer((*parts, *_more(found, player, command.which)))
 
 
 def games(desk: Desk, command: Games) -> Answer:
     """A table of somebody's games; in a reply, of one's own."""
-    wanted = [_player(desk, u) for u in command.userids] or [desk.speaker(None)]
-    rows: list[dict[str, Any]] = []
+    wanted = players_of(desk, command.userids) or [desk.speaker(None)]
+    rows: dict[int, dict[str, Any]] = {}
+    total = 0
     for player in wanted:
-        for board in _boards_of(desk, player, command.which, command.game, LISTED):
-            if all(row["board"] != board.id for row in rows):
-                rows.append(_row(desk, board))
-    words = {"userids": [p.userid for p in wanted], "which": command.which, "rows": rows}
+        found = _boards_of(desk, player, command.which, command.game, LISTED)
+        total += found.total
+        rows |= {board.id: _row(desk, board) for board in found.boards if board.id not in rows}
+    words = {
+        "userids": [p.userid for p in wanted],
+        "which": command.which,
+        "game": command.game,
+        "rows": list(rows.values()),
+        "total": max(total, len(rows)) if len(wanted) == 1 else len(rows),
+        "seeks": [seek for p in wanted for seek in _seeks(desk, p, command)],
+    }
     return Answer((Part("games", words),))
 
 
+def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Who came first; nobody when all are equal."""
+    if len(places) > 1 and len(set(places)) == 1:
+        return []
+    return [name for name, place in zip(names, places, strict=True) if place == 1]
+
+
+def _seeks(desk: Desk, player: Player, command: Games) -> list[dict[str, Any]]:
+    if command.which == "inactive":
+        return []
+    return [
+        {
+            "userid": player.userid,
+            "game": seek.game,
+            "seats": seek.seats,
+            "options": list(seek.options),
+            "since": f"{seek.created_at:%Y-%m-%d}",
+        }
+        for seek in seeks.of_player(desk.connection, player.id)
+        if command.game in {None, seek.game}
+    ]
+
+
 def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
-    position = desk.position(board)
-    waiting = position.game.to_act(position.state) if board.status == "active" else frozenset()
-    outcome = board.outcome or {}
-    places = outcome.get("places", [])
+    waiting: list[str] = list(board.undecided)
+    if board.status == "active":
+        position = desk.position(board)
+        to_act = position.game.to_act(position.state)
+        waiting = [board.names[seat] for seat in sorted(to_act)]
+    places = (board.outcome or {}).get("places", [])
     return {
         "board": board.id,
         "game": board.game,
         "players": list(board.names),
         "status": board.status,
-        "waiting": [board.names[seat] for seat in sorted(waiting)] or list(board.undecided),
-        "winners": [board.names[s] for s, place in enumerate(places) if place == 1],
+        "waiting": waiting,
+        "winners": winners(board.names, places) if places else [],
         "moves": board.plies,
     }
 
 
-def _own(board: BoardRow, seat: Seat, number: int | None = None) -> Part:
-    letter = "result" if board.status == "finished" and number is None else "board"
-    words = {"event": "show", "undecided": list(board.undecided)}
-    return Part(letter, words, board.id, _ply(board, number), seat)
+def _watched(board: BoardRow, number: int | None) -> Part:
+    words = {"declined": board.status == "declined"}
+    return Part("show", words, board.id, _ply(board, number), None)
+
+
+def _own(desk: Desk, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
+    over = board.status == "finished" and number is None
+    words = {
+        "event": "show",
+        "undecided": list(board.undecided),
+        "ratings": rating.words_of(desk, board) if over else [],
+    }
+    return Part("result" if over else "board", words, board.id, _ply(board, number), seat)
+
+
+def _as_player(desk: Desk, board: BoardRow, player: Player, number: int | None) -> Part:
+    sitter = board.sitter_of(player.id)
+    if sitter is None:
+        raise not_seated(board)
+    desk.focus = Focus(board, sitter.seat)
+    return _own(desk, board, sitter.seat, number)
 
 
 def _ply(board: BoardRow, number: int | None) -> int:
@@ -128,44 +185,46 @@ def _ply(board: BoardRow, number: int | None) -> int:
     return board.plies if number is None else min(number, board.plies)
 
 
-def _board(desk: Desk, board_id: int, game: str | None) -> BoardRow:
-    board = boards.load(desk.connection, board_id)
-    if board is None:
-        raise Refused("no-such-board", part=str(board_id), example="games USERID")
-    if game is not None and board.game != game:
-        raise wrong_game(board, game)
-    return board
+def _seated(desk: Desk, player: Player, ref: BoardRef, game: str | None) -> Part:
+    return _as_player(desk, board_of(desk, ref.board, game), player, ref.number)
 
 
-def _seated(
-    desk: Desk, player: Player, ref: BoardRef, game: str | None
-) -> tuple[BoardRow, int | None]:
-    board = _board(desk, ref.board, game)
-    sitter = board.sitter_of(player.id)
-    if sitter is None:
-        raise not_seated(board)
-    desk.focus = Focus(board, sitter.seat)
-    return board, ref.number
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Boards of a player, newest first, and how many there are in all."""
+
+    boards: tuple[BoardRow, ...]
+    total: int
 
 
-def _player(desk: Desk, userid: str) -> Player:
-    player = players.by_userid(desk.connection, userid)
-    if player is None:
-        raise Refused("no-such-player", part=userid)
-    return player
-
-
-def _boards_of(
-    desk: Desk, player: Player, which: str, game: str | None, most: int
-) -> Sequence[BoardRow]:
-    found = []
-    for board_id in boards.of_player(desk.connection, player.id, STATUSES[which], game, LISTED):
+def _boards_of(desk: Desk, player: Player, which: str, game: str | None, most: int) -> _Found:
+    statuses = STATUSES[which]
+    looking = LOOKED_AT if which == "next" else most
+    found: list[BoardRow] = []
+    total = 0
+    for board_id in boards.of_player(desk.connection, player.id, statuses, game, looking):
         board = boards.load(desk.connection, board_id)
-        if board is not None and (which != "next" or _is_next(desk, board, player)):
+        if board is None or (which == "next" and not _is_next(desk, board, player)):
+            continue
+        total += 1
+        if len(found) < most:
             found.append(board)
-            if len(found) == most:
-                break
-    return found
+    if which != "next" and total == most:
+        total = histories.count(desk.connection, player.id, statuses, game)
+    return _Found(tuple(found), total)
+
+
+def _more(found: _Found, player: Player, which: str) -> tuple[Part, ...]:
+    """What is said where not all of a player's boards are shown."""
+    if found.total <= len(found.boards):
+        return ()
+    words = {
+        "of": player.userid,
+        "which": which,
+        "shown": len(found.boards),
+        "total": found.total,
+    }
+    return (Part("more", words),)
 
 
 def _is_next(desk: Desk, board: BoardRow, player: Player) -> bool:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
+from pbmserv.store import clocks
+from pbmserv.store.clocks import Times
 from pbmserv.store.models import boards, players, plies, seats
 
 
 @dataclass(frozen=True, slots=True)
 class Sitter:
-    """A player at a board."""
+    """A player at a board.
+
+    Attributes:
+        state, tz, remind, away_until: as `Player` has them.
+        digest: gets one mail a day.
+    """
 
     seat: Seat
     player_id: int
@@ -24,6 +32,16 @@ class Sitter:
     address: str
     reply_epoch: int
     accepted_at: datetime | None
+    state: str
+    tz: str
+    remind: str
+    away_until: datetime | None
+    digest: bool
+
+    @property
+    def person(self) -> Person:
+        """What their clock must know, but for absences."""
+        return Person.of(self.tz, self.remind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +52,9 @@ class BoardRow:
         status: ``proposed``, ``active``, ``finished`` or ``declined``.
         plies: how many moves its record has.
         thread: a random word for Message-IDs.
+        terms: how long its players may take.
+        clocks: by seat; empty where nobody has started them yet.
+        due_at: when a worker looks at the clocks.
         sitters: by seat.
     """
 
@@ -48,6 +69,9 @@ class BoardRow:
     rated: bool
     plies: int
     outcome: Mapping[str, Any] | None
+    terms: Terms
+    clocks: tuple[SeatClock, ...]
+    due_at: datetime | None
     sitters: tuple[Sitter, ...]
 
     @property
@@ -78,12 +102,22 @@ _SEEN = (
         boards.c.rated,
         boards.c.plies,
         boards.c.outcome,
+        boards.c.nag_days,
+        boards.c.forfeit_days,
+        boards.c.total_days,
+        boards.c.clocks,
+        boards.c.due_at,
         seats.c.seat,
         seats.c.player_id,
         players.c.userid,
         players.c.address,
         players.c.reply_epoch,
         seats.c.accepted_at,
+        players.c.state,
+        players.c.tz,
+        players.c.remind,
+        players.c.away_until,
+        players.c.digest_minute.is_not(None),
     )
     .join(seats, seats.c.board_id == boards.c.id)
     .join(players, players.c.id == seats.c.player_id)
@@ -97,7 +131,11 @@ _PLIES = (
     .order_by(plies.c.number)
 )
 _ADD_PLY = insert(plies)
-_PLAYED = update(boards).where(boards.c.id == bindparam("board")).values(plies=bindparam("number"))
+_PLAYED = (
+    update(boards)
+    .where(boards.c.id == bindparam("board"))
+    .values(plies=bindparam("number"), clocks=bindparam("clocks"), due_at=bindparam("due"))
+)
 _PLAYER_BOARDS = (
     select(boards.c.id)
     .join(seats, seats.c.board_id == boards.c.id)
@@ -110,7 +148,7 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
         return None
     first = rows[0]
-    sitters = tuple(Sitter(Seat(row[11]), *row[12:17]) for row in rows)
+    sitters = tuple(Sitter(Seat(row[16]), *row[17:27]) for row in rows)
     return BoardRow(
         id=first[0],
         game=first[1],
@@ -123,6 +161,9 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
         rated=first[8],
         plies=first[9],
         outcome=first[10],
+        terms=Terms(*first[11:14]),
+        clocks=from_json(first[14]),
+        due_at=first[15],
         sitters=sitters,
     )
 
@@ -155,8 +196,16 @@ def create(
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
+    terms: Terms = USUAL,
+    waiting: Collection[Seat] | None = None,
 ) -> int:
-    """A new board; *sitting* are player ids by seat, *accepted* those who need not be asked."""
+    """A new board; *sitting* are player ids by seat, *accepted* those who need not be asked.
+
+    *waiting* are the seats that act first if nobody need be asked; where it is not given, a
+    worker finds out and starts their clocks. The clocks of those who are asked run at once.
+    """
+    asked = [Seat(seat) for seat, player in enumerate(sitting) if player not in accepted]
+    times = clocks.opening(connection, sitting, asked or waiting, terms, now)
     board_id: int = connection.execute(
         insert(boards)
         .values(
@@ -166,10 +215,15 @@ def create(
             options=list(options),
             seed=seed,
             thread=thread,
-            status="proposed" if set(sitting) - set(accepted) else "active",
+            status="proposed" if asked else "active",
             rated=rated,
             plies=0,
             created_at=now,
+            nag_days=terms.nag,
+            forfeit_days=terms.forfeit,
+            total_days=terms.total,
+            clocks=times.kept,
+            due_at=times.due_at,
         )
         .returning(boards.c.id)
     ).scalar_one()
@@ -189,9 +243,14 @@ def create(
 
 
 def append(
-    connection: Connection, board_id: int, ply: Ply, mail_id: int | None, now: datetime
+    connection: Connection,
+    board_id: int,
+    ply: Ply,
+    mail_id: int | None,
+    now: datetime,
+    times: Times,
 ) -> None:
-    """Log one move and count it."""
+    """Log one move and count it; *times* are the clocks after it."""
     connection.execute(
         _ADD_PLY,
         {
@@ -204,7 +263,15 @@ def append(
             "created_at": now,
         },
     )
-    connection.execute(_PLAYED, {"board": board_id, "number": ply.number})
+    connection.execute(
+        _PLAYED,
+        {
+            "board": board_id,
+            "number": ply.number,
+            "clocks": times.kept,
+            "due": times.due_at,
+        },
+    )
 
 
 def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:
@@ -217,8 +284,11 @@ def accept(connection: Connection, board_id: int, player_id: int, now: datetime)
 
 
 def set_status(connection: Connection, board_id: int, status: str) -> None:
-    """From proposed to active or declined."""
-    connection.execute(update(boards).where(boards.c.id == board_id).values(status=status))
+    """From proposed to active or declined; nobody is waited for at a declined board."""
+    values: dict[str, Any] = {"status": status}
+    if status == "declined":
+        values |= {"clocks": None, "due_at": None}
+    connection.execute(update(boards).where(boards.c.id == board_id).values(values))
 
 
 def finish(

@@ -39,6 +39,9 @@ _ONE = select(
     inbox.c.error,
     inbox.c.received_at,
 )
+_SPEAKER = (
+    update(inbox).where(inbox.c.id == bindparam("mail")).values(player_id=bindparam("player"))
+)
 _MARK = (
     update(inbox)
     .where(inbox.c.id == bindparam("mail"))
@@ -56,23 +59,33 @@ def add(
     raw: bytes,
     state: str,
     error: str = "",
+    player_id: int | None = None,
     now: datetime,
 ) -> int | None:
-    """Keep a mail; ``None`` when this mail has been here before."""
+    """Keep a mail; ``None`` when this mail has been here before.
+
+    *player_id* is who speaks, where the address it came to says so.
+    """
     found: int | None = connection.execute(
         _ADD[connection.dialect.name],
         {
             "digest": digest,
             "recipient": recipient,
-            "sender": sender,
+            "sender": sender.lower(),
             "peer": peer,
             "raw": raw,
             "state": state,
             "error": error,
             "received_at": now,
+            "player_id": player_id,
         },
     ).scalar()
     return found
+
+
+def spoken_by(connection: Connection, mail_id: int, player_id: int) -> None:
+    """Note whose mail it was, for the day on which all about that player must go."""
+    connection.execute(_SPEAKER, {"mail": mail_id, "player": player_id})
 
 
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:

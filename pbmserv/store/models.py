@@ -94,8 +94,9 @@ address they ever got.
 
 `state`: active, left (signed off: no mail) or deleted (personal data gone, `userid` is a neutral
 name). `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
-(``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day at
-which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made next."""
+(``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
+at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
+next."""
 
 Index(
     "ix_players_digest_due",
@@ -192,6 +193,15 @@ Index(
     sqlite_where=boards.c.due_at.is_not(None),
 )
 
+Index(
+    "ix_boards_finished",
+    boards.c.game,
+    boards.c.finished_at,
+    boards.c.id,
+    postgresql_where=boards.c.finished_at.is_not(None),
+    sqlite_where=boards.c.finished_at.is_not(None),
+)
+
 seeks = Table(
     "seeks",
     metadata,
@@ -248,7 +258,7 @@ ratings = Table(
     Column("losses", Integer, nullable=False),
     Column("draws", Integer, nullable=False),
     Column("rated_at", Instant, nullable=False),
-    Index("ix_ratings_game_ordinal", "game", "ordinal"),
+    Index("ix_ratings_game_ordinal", "game", "ordinal", "player_id"),
 )
 """How strong a player is at a game. Only a cache: `pbmserv ratings rebuild` makes it again."""
 
@@ -323,10 +333,14 @@ inbox = Table(
     Column("state", String(8), nullable=False),
     Column("error", Text, nullable=False, default=""),
     Column("received_at", Instant, nullable=False),
+    Column("player_id", Key, nullable=True, index=True),
     Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
+    Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
 )
-"""Every mail we said 250 to. `state`: done, ignored (automatic mail), kept (for the operator)."""
+"""Every mail we said 250 to. `state`: done, ignored (automatic mail), kept (for the operator).
+`sender` is in lower case. `player_id`: who proved to speak in it, empty where `sender` says
+enough; by both a player's mails are found when all about that player must go."""
 
 Index(
     "ix_inbox_kept",
@@ -341,7 +355,7 @@ outbox = Table(
     Column("id", Key, primary_key=True),
     Column("letter", String(32), nullable=False),
     Column("recipient", String(254), nullable=False),
-    Column("player_id", Key, nullable=True),
+    Column("player_id", Key, nullable=True, index=True),
     Column("board_id", Key, nullable=True),
     Column("ply", Integer, nullable=True),
     Column("seat", SmallInteger, nullable=True),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, func, insert, select, update
 
 from pbmserv.store.models import outbox
 
@@ -23,6 +23,7 @@ class NewLetter:
         board_id, ply, seat: the position it shows and to whom; ``seat`` None = spectator.
         words: what the record does not hold, ready for JSON.
         message_id, in_reply_to: with angle brackets; ``in_reply_to`` may be "".
+        tray: waits for its player's one mail a day.
     """
 
     letter: str
@@ -34,6 +35,7 @@ class NewLetter:
     board_id: int | None = None
     ply: int | None = None
     seat: int | None = None
+    tray: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,14 @@ class QueuedLetter(NewLetter):
     raw: bytes | None = field(default=None, repr=False)
 
 
+FAREWELL = "deleted"
+"""The last letter to somebody of whom nothing shall be kept: once it is gone, not even that."""
+
 _ADD = insert(outbox)
+_FORGET = {
+    "recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient),
+    "raw": case((outbox.c.letter == FAREWELL, None), else_=outbox.c.raw),
+}
 _COLUMNS = (
     outbox.c.letter,
     outbox.c.recipient,
@@ -72,11 +81,15 @@ _DUE = (
 _LEASE = (
     update(outbox).where(outbox.c.id == bindparam("letter_id")).values(due_at=bindparam("until"))
 )
-_KEEP = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(raw=bindparam("made"))
+_KEEP = (
+    update(outbox)
+    .where(outbox.c.id == bindparam("letter_id"), outbox.c.recipient != "")  # not forgotten since
+    .values(raw=bindparam("made"))
+)
 _SENT = (
     update(outbox)
     .where(outbox.c.id == bindparam("letter_id"))
-    .values(state="sent", due_at=None, sent_at=bindparam("at"), error="")
+    .values(state="sent", due_at=None, sent_at=bindparam("at"), error="", **_FORGET)
 )
 _LATER = (
     update(outbox)
@@ -86,13 +99,22 @@ _LATER = (
 _FAILED = (
     update(outbox)
     .where(outbox.c.id == bindparam("letter_id"))
-    .values(state="failed", due_at=None, error=bindparam("why"), attempts=outbox.c.attempts + 1)
+    .values(
+        state="failed",
+        due_at=None,
+        error=bindparam("why"),
+        attempts=outbox.c.attempts + 1,
+        **_FORGET,
+    )
 )
 _NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued")
 
 
 def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> None:
-    """Queue letters; they are due at once."""
+    """Queue letters; they are due at once. Who has left has no address and gets none."""
+    letters = [letter for letter in letters if letter.recipient]
+    if not letters:
+        return
     connection.execute(
         _ADD,
         [
@@ -106,15 +128,40 @@ def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> 
                 "words": dict(letter.words),
                 "message_id": letter.message_id,
                 "in_reply_to": letter.in_reply_to,
-                "state": "queued",
+                "state": "tray" if letter.tray else "queued",
                 "attempts": 0,
-                "due_at": now,
+                "due_at": None if letter.tray else now,
                 "error": "",
                 "created_at": now,
             }
             for letter in letters
         ],
     )
+
+
+_TRAY = (
+    select(*_COLUMNS)
+    .where(outbox.c.player_id == bindparam("player"), outbox.c.state == "tray")
+    .order_by(outbox.c.id)
+)
+_FOLD = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(state="folded")
+_BY_ID = select(*_COLUMNS).where(outbox.c.id == bindparam("letter_id"))
+
+
+def tray(connection: Connection, player_id: int) -> list[QueuedLetter]:
+    """Letters that wait for a player's one mail a day, oldest first."""
+    return [QueuedLetter(*row) for row in connection.execute(_TRAY, {"player": player_id})]
+
+
+def fold(connection: Connection, ids: Sequence[int]) -> None:
+    """These went into the one mail a day."""
+    connection.execute(_FOLD, [{"letter_id": i} for i in ids])
+
+
+def letter(connection: Connection, letter_id: int) -> QueuedLetter | None:
+    """The letter with this number, whatever has become of it."""
+    row = connection.execute(_BY_ID, {"letter_id": letter_id}).first()
+    return QueuedLetter(*row) if row else None
 
 
 def claim(connection: Connection, now: datetime, until: datetime, most: int) -> list[QueuedLetter]:

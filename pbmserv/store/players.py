@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import addresses, keys, players, signups
@@ -14,13 +15,44 @@ from pbmserv.store.models import addresses, keys, players, signups
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """An active player."""
+    """A player.
+
+    Attributes:
+        address: where letters go; "" for one who has left.
+        reply_epoch: a reply address made with a lower one is no longer valid.
+        state: ``active``, ``left`` (signed off) or ``deleted``.
+        format: ``html`` (text and HTML), ``text`` or ``spoken``.
+        tz: name of the time zone.
+        accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
+        remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
+        broadcasts: wants the operators' words to everybody.
+        digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
+        away_until: end of the last absence, which may be over.
+    """
 
     id: int
     userid: str
     password_hash: str = field(repr=False)
     address: str
     reply_epoch: int
+    state: str
+    format: str
+    tz: str
+    accept: str
+    remind: str
+    broadcasts: bool
+    digest_minute: int | None
+    away_until: datetime | None
+
+    @property
+    def spoken(self) -> bool:
+        """Whether boards are told in sentences, for a screen reader."""
+        return self.format == "spoken"
+
+    @property
+    def active(self) -> bool:
+        """Whether they may speak, be challenged and get letters."""
+        return self.state == "active"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,37 +67,58 @@ class PendingSignup:
     player_id: int | None
 
 
-_PLAYER = select(
+_PLAYER: Select[Any] = select(
     players.c.id,
     players.c.userid,
     players.c.password_hash,
     players.c.address,
     players.c.reply_epoch,
+    players.c.state,
+    players.c.format,
+    players.c.tz,
+    players.c.accept,
+    players.c.remind,
+    players.c.broadcasts,
+    players.c.digest_minute,
+    players.c.away_until,
 )
 _BY_ID = _PLAYER.where(players.c.id == bindparam("id"))
 _BY_USERID = _PLAYER.where(players.c.userid == bindparam("userid"))
+_ACTIVE = _BY_USERID.where(players.c.state == "active")
 _BY_ADDRESS = (
     _PLAYER.join(addresses, addresses.c.player_id == players.c.id)
-    .where(addresses.c.address == bindparam("address"))
+    .where(addresses.c.address == bindparam("address"), players.c.state == "active")
     .order_by(players.c.id)
 )
 
 
 def by_id(connection: Connection, player_id: int) -> Player | None:
-    """The player with this row id."""
+    """The player with this row id, also one who has left."""
     row = connection.execute(_BY_ID, {"id": player_id}).first()
     return Player(*row) if row else None
 
 
 def by_userid(connection: Connection, userid: str) -> Player | None:
-    """The player with this userid (lower case)."""
+    """The active player with this userid (lower case): one to play with and to write to."""
+    row = connection.execute(_ACTIVE, {"userid": userid}).first()
+    return Player(*row) if row else None
+
+
+def of_name(connection: Connection, userid: str) -> Player | None:
+    """Whoever has this userid (lower case), also one who has left: a name in old games."""
     row = connection.execute(_BY_USERID, {"userid": userid}).first()
     return Player(*row) if row else None
 
 
 def by_address(connection: Connection, address: str) -> list[Player]:
-    """All players for whom *address* (lower case) is confirmed."""
+    """All active players for whom *address* (lower case) is confirmed."""
     return [Player(*row) for row in connection.execute(_BY_ADDRESS, {"address": address})]
+
+
+def listed(connection: Connection, *which: ColumnElement[bool]) -> list[Player]:
+    """Players for whom all conditions hold, in order of their numbers."""
+    found = connection.execute(_PLAYER.where(*which).order_by(players.c.id))
+    return [Player(*row) for row in found]
 
 
 def userids(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
@@ -94,7 +147,7 @@ def create(
     if created is None:
         return None
     add_address(connection, created, address, now)
-    return Player(created, userid, password_hash, address, 0)
+    return by_id(connection, created)
 
 
 def add_address(connection: Connection, player_id: int, address: str, now: datetime) -> None:
@@ -105,6 +158,16 @@ def add_address(connection: Connection, player_id: int, address: str, now: datet
         .values(address=address, player_id=player_id, confirmed_at=now)
         .on_conflict_do_nothing()
     )
+
+
+def addresses_of(connection: Connection, player_id: int) -> list[str]:
+    """Confirmed addresses, the one confirmed first in front."""
+    found = connection.execute(
+        select(addresses.c.address)
+        .where(addresses.c.player_id == player_id)
+        .order_by(addresses.c.confirmed_at, addresses.c.address)
+    )
+    return list(found.scalars())
 
 
 def set_password(connection: Connection, player_id: int, password_hash: str) -> None:

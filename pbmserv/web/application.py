@@ -1,4 +1,4 @@
-"""The web pages as a Starlette application: front page, confirmation, health."""
+"""The web pages as a Starlette application: front page, help, confirmation, health."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from pbmserv.engine.types import GameInfo
+from pbmserv.web.help import HelpPages
 from pbmserv.web.safety import SafeResponses
 
 LONGEST_TOKEN = 200
@@ -90,6 +91,8 @@ def build(pages: Pages, confirmations: Confirmations, templates: Environment) ->
     application = Starlette(
         routes=[
             Route("/", site.front),
+            Route("/help", site.help),
+            Route("/help/{topic}", site.help),
             Route("/healthz", site.health),
             Route("/style.css", site.style),
             Route("/icon.svg", site.icon),
@@ -113,9 +116,17 @@ class _Site:
         version = hashlib.sha256(self._style.encode()).hexdigest()[:12]
         self._shared = {"pages": pages, "style": f"{pages.base}/style.css?v={version}"}
         self._front = self._text("front")
+        self._help = HelpPages(pages.games, templates, self._shared)
 
     async def front(self, _request: Request) -> Response:
-        return _html(self._front, headers={"Cache-Control": "public, max-age=300"})
+        return _html(self._front, headers=_SHARED)
+
+    async def help(self, request: Request) -> Response:
+        """The table of contents, or one page of it."""
+        page = self._help.page(request.path_params.get("topic", "").lower())
+        if page is None:
+            return self._failure(404, "missing")
+        return _html(page, headers=_SHARED)
 
     async def health(self, _request: Request) -> Response:
         try:
@@ -166,6 +177,7 @@ class _Site:
         return self._templates.get_template(f"web/{name}.html.j2").render(self._shared | values)
 
 
+_SHARED = {"Cache-Control": "public, max-age=300"}
 _PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 
 

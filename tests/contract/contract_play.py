@@ -8,13 +8,16 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from heaps import HEAPS, show_heaps
+
 from pbmserv.engine.record import GameRecord, Ply, advance, start
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat, Step
 from pbmserv.render.environment import environment
 
-GAMES = tuple(Registry.installed())
+show_heaps()
+GAMES = tuple(Registry([*Registry.installed(), HEAPS]))
 LONGEST = 2000
 NAMES = tuple(f"player{n}" for n in range(1, 9))
 

@@ -103,7 +103,7 @@ def test_config_shows_every_value_and_its_source(monkeypatch, capsys, tmp_path) 
 
     assert run(["config", "--config", str(file)]) == 0
     table = capsys.readouterr().out
-    assert "PBMSERV_SIGNUP     confirm" in table
+    assert ["PBMSERV_SIGNUP", "confirm", "default"] in [line.split() for line in table.splitlines()]
     assert "(confirm, open or closed; default confirm)" in table
     assert "hush" not in table
 

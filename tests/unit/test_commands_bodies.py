@@ -6,7 +6,15 @@ import time
 
 import pytest
 
-from pbmserv.commands.model import BoardRef, Credentials, Help, MakeMove, Secret, Show
+from pbmserv.commands.model import (
+    BoardRef,
+    Credentials,
+    Help,
+    MakeMove,
+    NotTried,
+    Secret,
+    Show,
+)
 from pbmserv.commands.reading import read
 from pbmserv.errors import PlayerError
 
@@ -19,13 +27,21 @@ def mail(body, subject=""):
 
 
 def boards(reading):
-    """Numbers of the boards shown; a refusal's code in its place."""
+    """Numbers of the boards shown; a refusal's code in its place; what was tried, only."""
     return [
         line.asked.refusal.code
         if isinstance(line.asked, PlayerError)
         else line.asked.boards[0].board
         for line in reading.lines
+        if not isinstance(line.asked, NotTried)
     ]
+
+
+def not_tried(reading):
+    """Echoes of what was not tried, why, and how many are not listed."""
+    found = [(line.echo, line.asked) for line in reading.lines if isinstance(line.asked, NotTried)]
+    whys = {asked.why for _, asked in found}
+    return [echo for echo, _ in found], whys, sum(asked.more for _, asked in found)
 
 
 @pytest.mark.parametrize("subject", ["", "multiple", "Re: MULT", "my moves", "Hi!", "thanks"])
@@ -95,9 +111,59 @@ def test_five_lines_that_are_no_command_are_enough():
     assert boards(mail("show 1\n" + prose * 9 + "show 2")) == [1] + ["not-a-command"] * 5
 
 
-def test_fifty_commands_are_tried_and_the_rest_is_refused_in_one_line():
-    reading = mail("\n".join(f"show {number}" for number in range(1, 80)))
-    assert boards(reading) == [*range(1, 51), "too-many-commands"]
+def test_fifty_commands_are_tried_and_the_rest_is_listed():
+    reading = mail("\n".join(f"show {number}" for number in range(1, 53)))
+    assert boards(reading) == [*range(1, 51)]
+    assert not_tried(reading) == (["show ...", "show ..."], {"limit"}, 0)
+
+
+def test_of_very_many_commands_only_the_first_are_listed():
+    reading = mail("\n".join(f"show {number}" for number in range(1, 101)))
+    assert boards(reading) == [*range(1, 51)]
+    assert not_tried(reading) == (["show ..."] * 10 + ["..."], {"limit"}, 40)
+
+
+def test_commands_below_quit_are_listed_but_nothing_else_and_no_arguments():
+    body = "show 1\nquit\nBest wishes,\nmove 12 alice secret g\n  ,+b2\nblackbox list\n"
+    reading = mail(body + "\nresign 12 alice secret")
+    assert boards(reading) == [1]
+    assert not_tried(reading) == (["move ...", "blackbox list"], {"stop"}, 0)
+    assert reading.multiple
+
+
+def test_commands_below_too_much_prose_are_listed():
+    reading = mail("show 1\n" + "lovely weather today\n" * 6 + "show 2")
+    assert boards(reading) == [1] + ["not-a-command"] * 5
+    assert not_tried(reading) == (["show ..."], {"prose"}, 0)
+
+
+def test_where_no_command_was_found_nothing_is_listed():
+    assert not_tried(mail("quit\nshow 1")) == ([], set(), 0)
+    assert not_tried(mail("lovely weather today\n" * 5 + "show 1")) == ([], set(), 0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "What a nice day that was",
+        "That is all for now",
+        "Last week I was ill",
+        "How are you doing",
+        "Except for that move",
+        "More about this tomorrow",
+        "Held up by the weather",
+    ],
+)
+def test_english_that_is_near_a_command_is_no_command(line):
+    assert boards(mail(f"{line}\nshow 1")) == [1]
+    assert boards(mail(f"show 1\n{line}\nshow 2")) == [1, "not-a-command", 2]
+    assert boards(mail(f"{line}\n" * 5 + "show 1")) == ["not-a-command"]
+
+
+def test_misspelt_commands_count_as_lines_that_are_none():
+    reading = mail("show 1\n" + "lisst\n" * 6 + "show 2")
+    assert boards(reading) == [1] + ["unknown-command"] * 5
+    assert not_tried(reading)[0] == ["show ..."]
 
 
 def test_a_wrong_line_does_not_keep_the_others_from_being_read():

@@ -36,7 +36,7 @@ def test_every_row_has_its_page(row):
 @pytest.mark.parametrize(
     "found",
     [found for found in help_pages(GAMES) if found.template.startswith("help/")]
-    + [topic("queue", GAMES), topic("frobnicate", GAMES), topic("chalenge", GAMES)],
+    + [topic("solve", GAMES), topic("frobnicate", GAMES), topic("chalenge", GAMES)],
     ids=lambda found: found.subject,
 )
 def test_a_page_fits_a_mail(found):
@@ -59,7 +59,11 @@ def test_a_page_fits_a_mail(found):
         ("options", "help/command.txt.j2"),
         ("blackbox", "games/blackbox/rules.txt.j2"),
         ("rules", "games/blackbox/rules.txt.j2"),
-        ("rematch", "help/later.txt.j2"),
+        ("solve", "help/later.txt.j2"),
+        ("plans", "help/command.txt.j2"),
+        ("Digest", "help/digest.txt.j2"),
+        ("time", "help/times.txt.j2"),
+        ("confirm", "help/command.txt.j2"),
         ("xyzzy", "help/unknown.txt.j2"),
     ],
 )
@@ -89,6 +93,19 @@ def test_commands_in_the_tutorial_are_understood():
         assert not isinstance(line.asked, PlayerError), command
 
 
+@pytest.mark.parametrize("name", ["moves", "times", "digest"])
+def test_lines_that_a_page_shows_are_understood(name):
+    lines = re.findall(r"^ {2}(\S.*)$", page(name), re.MULTILINE)
+    lines = [line for line in lines if not line.startswith("--")]  # a time, and what it means
+    assert lines
+    for line in lines:
+        reply = "alice" not in line
+        reading = read(
+            "" if reply else line, line if reply else "", games=GAMES, reply=reply, tray=reply
+        )
+        assert not isinstance(reading.lines[0].asked, PlayerError), line
+
+
 def test_an_example_of_every_row_is_understood():
     for row in ROWS:
         if row.build and row.in_line:
@@ -102,7 +119,7 @@ SOURCE = "".join(
     path.read_text(encoding="utf-8") for path in Path(pbmserv.commands.__file__).parent.glob("*.py")
 )
 CODES = sorted(
-    set(re.findall(r'(?:Misread|_refusal|_next)\(\s*"([a-z-]+)"', SOURCE)) | {"unknown-game"}
+    set(re.findall(r'(?:Misread|refusal|next)\(\s*"([a-z-]+)"', SOURCE)) | {"unknown-game"}
 )
 
 
@@ -112,7 +129,7 @@ def garbled():
     lines += [" ".join(line.split()[:n]) for line in lines for n in range(1, 6)]
     lines += [f"{line} {more}" for line in lines for more in ("b!", "--x=1", "-", "alice 3")]
     lines += ["blackbox " + line for line in ("challenge alice alice", "games !", "xx", "resign x")]
-    lines += ["Hello", "queue 1", "chess show 1 2", "chess move 1 a b", "list chess", "show bob!"]
+    lines += ["Hello", "solve 1", "chess show 1 2", "chess move 1 a b", "list chess", "show bob!"]
     lines += ["signup house secret", "signup -al secret", "signup alice -", "signup alice abc"]
     lines += [
         "signup alice " + "x" * 201,
@@ -123,10 +140,21 @@ def garbled():
     lines += ["signup alice secret " + " ".join(f"a{i}@b.org" for i in range(6))]
     lines += ["blackbox challenge " + " ".join(f"p{i}" for i in range(9)), "show " + "9 " * 2000]
     lines += ["show " + " ".join(map(str, range(1, 30))), "blackbox challenge a1 --nagtime=x"]
+    lines += [
+        "blackbox move 12 alice g,+b2",
+        "blackbox queue 12 alice secret ''",
+        "away alice secret",
+    ]
+    lines += [
+        "away alice secret until doomsday",
+        "prefs alice secret nice",
+        "change address a1 secret",
+    ]
+    lines += ["prefs alice secret" + " tz=UTC" * 21, "blackbox seek alice secret two"]
     lines += ["message alice secret " + " ".join(f"p{i}" for i in range(9)), "show 1 alice"]
     found = [read(line, "", games=GAMES, reply=False) for line in lines]
     found.append(read("challenge alice bob", "", games={"a", "b"}, reply=False))
-    found.append(read("", "show 1\n" * 60, games=GAMES, reply=False))
+    found.append(read("", "412: g\nwhat else?", games=GAMES, reply=True))
     found.append(read("", "multiple", games=GAMES, reply=False))
     found += [read("", line, games=GAMES, reply=True) for line in ("resign or not", "my password")]
     return [
@@ -153,7 +181,7 @@ def test_every_refusal_has_a_sentence_of_its_own():
 
 def test_an_example_in_a_refusal_works():
     for refusal in garbled():
-        reply = refusal.code in {"stands-alone", "reply-password"}
+        reply = refusal.code in {"stands-alone", "reply-password", "tray-line"}
         reading = read(
             "" if reply else refusal.example,
             refusal.example if reply else "",

@@ -1,29 +1,52 @@
 """Replies to our letters: the address says who speaks, the first line says what."""
 
+# ruff: noqa: RUF001 - typographic characters are what is tested
+
 from __future__ import annotations
 
 import pytest
 
 from pbmserv.commands.model import (
     Accept,
+    Away,
+    Back,
     BoardRef,
     ChangePassword,
     Chat,
+    Check,
+    ConfirmMove,
     Credentials,
+    Delete,
+    Export,
+    Follow,
     Games,
     Help,
+    History,
     ListGames,
     MakeMove,
+    NotTried,
+    Prefs,
+    Preview,
+    Queue,
+    Ratings,
+    Record,
     Reject,
+    Rematch,
     ReplyMove,
     Resign,
     Secret,
+    Seek,
     Show,
     ShowAs,
+    SignOff,
+    Standings,
+    Submit,
+    TrayReply,
+    Undo,
     Yes,
 )
 from pbmserv.commands.reading import read
-from pbmserv.errors import Misread
+from pbmserv.errors import Misread, PlayerError
 
 GAMES = frozenset({"blackbox"})
 ALICE = Credentials("alice", Secret("secret"))
@@ -41,6 +64,57 @@ def asked(body):
     ("body", "command"),
     [
         ("", Yes()),
+        ("prefs", Prefs(None)),
+        ("prefs digest=off format = text", Prefs(None, (("digest", "off"), ("format", "text")))),
+        ("prefs digest daily@07:30", Prefs(None, (("digest", "daily@07:30"),))),
+        ("prefs alice secret digest=off", Prefs(ALICE, (("digest", "off"),))),
+        ("away until 24 Dec", Away(None, "24 Dec")),
+        ("away until in 5 days", Away(None, "in 5 days")),
+        ("Away tomorrow", Away(None, "tomorrow")),
+        ("away alice secret until friday", Away(ALICE, "friday")),
+        ("away alice secret friday", Away(ALICE, "friday")),
+        ("back", Back(None)),
+        ("Back again.", Back(None)),
+        ("back alice secret", Back(ALICE)),
+        ("export", Export(None)),
+        ("signoff", SignOff(None)),
+        ("delete", Delete(None)),
+        ("delete alice secret", Delete(ALICE)),
+        ("queue g if #: c, +b2; d else j#7", Queue(None, None, None, "g if #: c, +b2; d else j#7")),
+        ("queue 5 if #: c", Queue(None, None, None, "5 if #: c")),
+        ("queue -", Queue(None, None, None, "-")),
+        ("queue 12 alice secret g", Queue(None, 12, ALICE, "g")),
+        ("submit g, +b2", Submit(None, None, None, "g,+b2")),
+        ("submit g#7", Submit(None, None, None, "g", 7)),
+        ("confirm 12 alice secret", ConfirmMove(None, 12, ALICE)),
+        ("undo", Undo(None, None, None)),
+        ("Undo, please!", Undo(None, None, None)),
+        ("undo my last move", Undo(None, None, None)),
+        ("move undo", Undo(None, None, None)),
+        ("blackbox undo", Undo("blackbox", None, None)),
+        ("check", Check(None, None, None)),
+        ("blackbox check 12 alice secret", Check("blackbox", 12, ALICE)),
+        ("preview g, +b2", Preview(None, None, "g,+b2")),
+        ("preview 5, +b2", Preview(None, None, "5,+b2")),
+        ("preview 12 g", Preview(None, 12, "g")),
+        ("rematch", Rematch(None, None, None)),
+        ("record", Record(None, None)),
+        ("record 13", Record(None, 13)),
+        ("history", History(None)),
+        ("history bob", History(None, ("bob",))),
+        ("ratings", Ratings(None)),
+        ("blackbox ratings", Ratings("blackbox")),
+        ("ratings alice, bob", Ratings(None, ("alice", "bob"))),
+        ("standings", Standings(None)),
+        ("seek", Seek("blackbox", None)),
+        ("seek 2 -size=8x8", Seek("blackbox", None, 2, ("-size=8x8",))),
+        ("blackbox seek off", Seek("blackbox", None, off=True)),
+        ("seek alice secret 2", Seek("blackbox", ALICE, 2)),
+        ("subscribe", Follow(None, None, "all")),
+        ("notify 13", Follow(13, None, "end")),
+        ("unsubscribe", Follow(None, None, "off")),
+        ("blackbox chat", Chat(None, None, None)),
+        ("move alice 12 secret g", MakeMove(None, 12, ALICE, "g")),
         ("\n\n -- \nAlice", Yes()),
         ("> quoted only", Yes()),
         ("yes", Yes()),
@@ -94,7 +168,13 @@ def test_a_command_opens_the_reply(body, command):
         ("resign? Never!", "resign? Never!"),
         ("resing", "resing"),
         ("pass", "pass"),
-        ("undo", "undo"),
+        ("b2#1", "b2#1"),
+        ("move b2#1", "b2#1"),
+        ("12:30 is when I am back", "12:30 is when I am back"),
+        ("Back from the sea at last, so:", "Back from the sea at last, so:"),
+        ("Check this out", "Check this out"),
+        ("History repeats itself every time", "History repeats itself every time"),
+        ("redo", "redo"),
     ],
 )
 def test_everything_else_may_be_a_move(body, line):
@@ -127,14 +207,22 @@ def test_text_below_a_command_is_for_the_opponent():
     [
         ("resign me not", "stands-alone"),
         ("reject or accept?", "stands-alone"),
+        ("signoff please", "stands-alone"),
+        ("delete this mail", "stands-alone"),
+        ("queue", "missing-plan"),
+        ("submit", "missing-move"),
+        ("prefs nonsense", "bad-setting"),
+        ("away", "missing-date"),
+        ("away until doomsday", "bad-date"),
+        ("seek nobody", "bad-seats"),
         ("password", "missing-new-password"),
         ("password correct horse battery", "too-many-words"),
         ("password abc", "short-password"),
         ("my new password is hunter2", "reply-password"),
         ("move 12 alice secret", "missing-move"),
         ("signup alice", "missing-password"),
-        ("check", "command-later"),
-        ("queue g", "command-later"),
+        ("solve", "command-later"),
+        ("replay 12", "command-later"),
         ("blackbox frobnicate", "unknown-command"),
         ("list chess", "unknown-game"),
     ],
@@ -154,3 +242,95 @@ def test_several_full_commands_in_a_reply_are_all_read():
 def test_the_subject_of_a_reply_says_nothing():
     reading = read("blackbox resign 12 alice secret", "g", games=GAMES, reply=True)
     assert reading.lines[0].asked == ReplyMove(("g",), ("",))
+
+
+def test_an_empty_reply_is_not_said_to_be_a_yes():
+    assert reply("> quoted only").lines[0].echo == "(an empty reply)"
+
+
+def test_the_game_is_needed_where_there_are_several():
+    (line,) = read("", "seek", games={"blackbox", "null"}, reply=True).lines
+    assert isinstance(line.asked, Misread)
+    assert line.asked.refusal.code == "missing-game"
+
+
+# The one mail a day is answered with a line for each board.
+
+
+def tray(body, *, asked=True):
+    """(echo, what is asked or the refusal's code) of each line."""
+    reading = read("Re: 3 boards wait", body, games=GAMES, reply=True, tray=asked)
+    assert reading.multiple
+    assert not reading.words
+    return [
+        (
+            line.echo,
+            line.asked.refusal.code if isinstance(line.asked, PlayerError) else line.asked,
+        )
+        for line in reading.lines
+    ]
+
+
+def test_each_line_is_for_the_board_in_front_of_it():
+    assert tray("412: 5\n413: g, +b2\n#414: resign\n415: chat Well played!\n") == [
+        ("412: 5", TrayReply(412, "5")),
+        ("413: g, +b2", TrayReply(413, "g, +b2")),
+        ("414: resign", TrayReply(414, "resign")),
+        ("415: chat", TrayReply(415, "chat Well played!")),
+    ]
+
+
+@pytest.mark.parametrize("line", ["412: 5", "#412: 5", "#412 5", "412 : 5", "＃４１２： ５"])
+def test_a_line_with_a_colon_tells_by_itself_that_a_board_is_in_front(line):
+    assert tray(line, asked=False) == [("412: 5", TrayReply(412, "5"))]
+
+
+@pytest.mark.parametrize("line", ["412:5", "412 5", "412. 5", "Board 412: 5", "412) 5"])
+def test_in_a_reply_to_the_one_mail_a_day_the_colon_may_be_missing(line):
+    assert tray(line) == [("412: 5", TrayReply(412, "5"))]
+
+
+def test_a_greeting_and_words_below_belong_to_no_board():
+    body = "Good morning!\n\n412: 5\n\n413: g\n\nSee you,\nAlice\n> 414: resign"
+    assert [asked for _, asked in tray(body)] == [TrayReply(412, "5"), TrayReply(413, "g")]
+
+
+def test_a_line_without_a_board_is_refused_and_the_others_are_read():
+    found = tray("412: g\nmy secret thoughts\n413: h\n414: 415: 5")
+    assert [asked for _, asked in found] == [
+        TrayReply(412, "g"),
+        "tray-line",
+        TrayReply(413, "h"),
+        "tray-line",
+    ]
+    assert found[1][0] == "..."
+
+
+def test_what_a_board_s_line_cannot_mean_is_refused():
+    assert tray("412: resign or not\n413: queue") == [
+        ("412: resign ...", "stands-alone"),
+        ("413: queue", "missing-plan"),
+    ]
+
+
+def test_a_long_line_may_be_continued():
+    assert tray("412: g,\n   +b2") == [("412: g, +b2", TrayReply(412, "g, +b2"))]
+
+
+def test_a_password_makes_it_the_command_that_it_is():
+    assert tray("412: resign 412 alice secret") == [
+        ("412: resign 412 alice ***", Resign(None, 412, ALICE))
+    ]
+
+
+def test_reading_stops_there_as_elsewhere():
+    assert tray("412: 5\nquit\n413: g")[1:] == [("413: ...", NotTried("stop"))]
+    many = "".join(f"{number}: 5\n" for number in range(1, 63))
+    assert len(tray(many)) == 50 + 10 + 1
+    assert tray(many)[-1] == ("...", NotTried("limit", 2))
+
+
+def test_a_reply_to_the_one_mail_a_day_may_be_any_other_reply():
+    for body, command in [("show 12", Show(None, (BoardRef(12),))), ("games", Games(None))]:
+        (line,) = read("", body, games=GAMES, reply=True, tray=True).lines
+        assert line.asked == command

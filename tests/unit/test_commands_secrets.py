@@ -39,8 +39,28 @@ FORMS = [
     "change password alice older {}",
     "password alice {} newer",
     "blackbox queue 12 alice {} g",
-    "prefs alice {} format=text",
+    "queue 12 alice {} g if a=# or not %: c,+b2; d else j",
+    "blackbox submit 12 alice {} g,+b2",
+    "confirm 12 alice {}",
+    "undo 12 alice {}",
+    "blackbox check 12 alice {}",
+    "rematch 12 alice {}",
+    "seek alice {}",
+    "blackbox seek alice {} 2 -size=8x8",
+    "seek alice {} off",
+    "subscribe 12 alice {}",
+    "unsubscribe 12 alice {}",
+    "prefs alice {}",
+    "prefs alice {} format=text digest=daily@07:30",
+    "away alice {} until 24 Dec",
+    "away alice {} friday",
+    "back alice {}",
     "signoff alice {}",
+    "delete alice {}",
+    "export alice {}",
+    "broadcast alice {}",
+    "change address alice {} alice@example.org",
+    "blackbox move alice 12 {} g",
 ]
 QUOTES = ["{}", '"{}"', "'{}'", "“{}”", "„{}“", '"{}', "{}'"]
 
@@ -62,6 +82,9 @@ def read_everywhere(text: str) -> list[Reading]:
         read("", f"{text}\nshow 1", games=GAMES, reply=False),
         read("", f"show 1\n{text}", games=GAMES, reply=False),
         read("", text, games=GAMES, reply=True),
+        read("", f"12: {text}", games=GAMES, reply=True),
+        read("", f"12 {text}", games=GAMES, reply=True, tray=True),
+        read("", f"show 1\nquit\n{text}", games=GAMES, reply=False),
     ]
 
 

@@ -116,6 +116,14 @@ def test_what_cannot_be_off_must_not_be_empty(key: str) -> None:
     assert f'PBMSERV_{key.upper()} = ""' in told(**{key: ""})
 
 
+def test_operators_are_userids_in_any_case_and_with_any_separator() -> None:
+    assert load({}, None).settings.operators == frozenset()
+    settings = from_env(operators=" Alice,bob  carol-2").settings
+    assert settings.operators == {"alice", "bob", "carol-2"}
+    assert shown(settings, "operators") == "alice, bob, carol-2"
+    assert "write userids with commas between them" in told(operators="alice@example.org")
+
+
 def test_empty_turns_the_doors_off() -> None:
     settings = from_env(smtp="", lmtp="", web="").settings
     assert (settings.smtp, settings.lmtp, settings.web) == (None, None, None)

@@ -8,10 +8,12 @@ from types import MappingProxyType
 
 from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Seat, Step
 from pbmserv.errors import Illegal
+from pbmserv.games.blackbox import conditions, foresight
 from pbmserv.games.blackbox import options as rules
 from pbmserv.games.blackbox import state as truth
+from pbmserv.games.blackbox.checking import check_markers
 from pbmserv.games.blackbox.notation import Kind, print_elements
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.playing import lost, place, play, revealed
@@ -34,6 +36,7 @@ class Blackbox:
         options=rules.MEANINGS,
     )
     bots: Mapping[str, Bot[View]] = MappingProxyType({})
+    conditions = conditions.MEANINGS
 
     def options(self, words: Sequence[str], seats: int) -> Options:
         """As `options.read_options`."""
@@ -109,6 +112,30 @@ class Blackbox:
         after = replace(state, outcome=lost(len(state.boxes), seat, "resigned"))
         notes = (Note("resigned", seat, None), *revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
+
+    def condition(self, view: View, text: str) -> str:
+        """As `conditions.read_condition`."""
+        return conditions.read_condition(view, text)
+
+    def holds(self, view: View, condition: str) -> bool:
+        """As `conditions.holds`."""
+        return conditions.holds(view, condition)
+
+    def plan(self, view: View) -> str:
+        """As `conditions.example_plan`."""
+        return conditions.example_plan(view)
+
+    def expect(self, view: View, move: Move) -> View:
+        """As `foresight.expect`."""
+        return foresight.expect(view, move)
+
+    def preview(self, view: View, seat: Seat, text: str) -> Preview[View]:
+        """As `foresight.preview`."""
+        return foresight.preview(view, seat, text)
+
+    def check(self, view: View) -> tuple[Note, ...]:
+        """As `checking.check_markers`."""
+        return check_markers(view)
 
     def outcome(self, state: State) -> Outcome | None:
         """How the board ended, or ``None`` while it runs."""

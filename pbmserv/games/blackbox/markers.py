@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.notation import Element, Kind
 
 
@@ -44,6 +46,23 @@ class Markers:
         if element.kind == Kind.SEAL:
             return self._seal(set(element.cells))
         return None
+
+    def use_all(
+        self, elements: Sequence[Element], board: Geometry
+    ) -> list[tuple[str, tuple[str, ...]]]:
+        """Apply all markers and seals; (kind, names of cells), neighbours of one kind together."""
+        told: list[tuple[str, str]] = []
+        for element in elements:
+            change = self.use(element)
+            if change is None:
+                continue
+            told.append((change.kind, element.text[1:]))
+            other = "marker-opens" if change.kind == "marked" else "seal-unmarks"
+            told.extend((other, board.name(cell)) for cell in change.also)
+        return [
+            (kind, tuple(name for _, name in group))
+            for kind, group in groupby(told, key=lambda pair: pair[0])
+        ]
 
     def _mark(self, cell: int) -> Change:
         if cell in self.markers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from string import ascii_letters
 
 from pbmserv.engine.rng import Rng
@@ -95,6 +94,7 @@ class _Turn:
         self._marks = list(self._before.marks)
         self._detours = self._before.detours
         self._guesses_left = self._before.guesses_left
+        self._fired = self._before.fired
         self.notes: list[Note] = []
         self.outcome: Outcome | None = None
 
@@ -107,20 +107,12 @@ class _Turn:
             marks=tuple(self._marks),
             detours=self._detours,
             guesses_left=self._guesses_left,
+            fired=self._fired,
         )
 
     def use_aids(self, elements: Sequence[Element]) -> None:
         """Apply markers and seals; neighbours of one kind share a note."""
-        told: list[tuple[str, str]] = []
-        for element in elements:
-            change = self._aids.use(element)
-            if change is None:
-                continue
-            told.append((change.kind, element.text[1:]))
-            other = "marker-opens" if change.kind == "marked" else "seal-unmarks"
-            told.extend((other, self._board.name(cell)) for cell in change.also)
-        for kind, group in groupby(told, key=lambda pair: pair[0]):
-            cells = tuple(name for _, name in group)
+        for kind, cells in self._aids.use_all(elements, self._board):
             private = kind not in ("marked", "unmarked")
             self.notes.append(
                 Note(
@@ -130,6 +122,7 @@ class _Turn:
 
     def probe(self, port: int) -> None:
         """Fire a ray; a port that a clue has marked in this very move stays as it is."""
+        self._fired = port
         if self._marks[port]:
             self._tell("probe-known", port=self._board.ports[port], mark=self._marks[port])
         else:
@@ -187,23 +180,29 @@ class _Turn:
     def _result(self, port: int, found: int, mark: str) -> dict[str, Value]:
         return {
             "port": self._board.ports[port],
-            "result": _kind(port, found),
-            "exit": self._exit(port, found),
+            "result": kind_of(port, found),
+            "exit": exit_of(self._board, port, found),
             "mark": mark,
         }
 
     def _guessed(self, port: int, found: int) -> dict[str, Value]:
-        return {"guessed_result": _kind(port, found), "guessed_exit": self._exit(port, found)}
-
-    def _exit(self, port: int, found: int) -> str:
-        return self._board.ports[found] if found not in (HIT, port) else ""
+        return {
+            "guessed_result": kind_of(port, found),
+            "guessed_exit": exit_of(self._board, port, found),
+        }
 
     def _tell(self, kind: str, **values: Value) -> None:
         self.notes.append(Note(kind, self._seat, None, values))
 
 
-def _kind(port: int, found: int) -> str:
+def kind_of(port: int, found: int) -> str:
+    """The name of what a ray into *port* does, as `rays.trace` found it."""
     return "hit" if found == HIT else "reflection" if found == port else "detour"
+
+
+def exit_of(board: Geometry, port: int, found: int) -> str:
+    """The label of the other port where a ray comes out; "" where it does not."""
+    return board.ports[found] if found not in (HIT, port) else ""
 
 
 def lost(seats: int, loser: Seat, reason: str) -> Outcome:

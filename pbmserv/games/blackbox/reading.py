@@ -17,6 +17,9 @@ from pbmserv.games.blackbox.notation import (
 )
 from pbmserv.games.blackbox.views import BoxView, View
 
+_NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
+"""Words that are moves of other games."""
+
 _FREE = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
 _CHARACTERS_A_CELL = 8  # "+AA52" and blanks
 
@@ -33,13 +36,20 @@ def read_move(view: View, text: str) -> Move:
             names the element and, where one exists, gives an example that works.
     """
     elements = elements_of(view, text)
-    free = all(element.kind in _FREE for element in elements)
-    return Move(print_elements(elements), free)
+    return Move(print_elements(elements), is_free(elements))
+
+
+def is_free(elements: Sequence[Element]) -> bool:
+    """Whether these use no turn: nothing but markers and seals."""
+    return all(element.kind in _FREE for element in elements)
 
 
 def elements_of(view: View, text: str) -> tuple[Element, ...]:
     """The elements of a move that may be made, as `read_move` reads them."""
     example = _examples(view)
+    if text.strip().lower() in _NOT_HERE and view.own is not None:
+        word = text.strip()
+        raise Illegal("blackbox.no-such-turn", part=word, example=example(Kind.PROBE))
     limit = max(TEXT_LIMIT, view.options.most * _CHARACTERS_A_CELL)
     elements = read_elements(view.options.board, text, example, limit)
     if view.phase == "over":

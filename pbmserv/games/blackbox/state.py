@@ -23,6 +23,7 @@ class Box:
         markers: the cells that carry a marker.
         sealed: the cells that the solver called surely empty (private).
         detours: how many were found, which gives the next one's letter.
+        fired: the port that the solver fired last.
     """
 
     hider: Seat | None
@@ -32,6 +33,7 @@ class Box:
     markers: frozenset[int] = frozenset()
     sealed: frozenset[int] = field(default=frozenset(), repr=False)
     detours: int = 0
+    fired: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pbmserv.games.blackbox.examples import Examples
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.state import Box, State, hiding, to_act
+from pbmserv.games.blackbox.telling import Told, tell
 
 
 class Column(NamedTuple):
@@ -47,6 +48,7 @@ class BoxView:
         sealed: the sealed cells if the reader solves this box, else none.
         atoms: the cells with an atom if the reader may know, else ``None``.
         opened: the board is over, so right and wrong may be told apart.
+        fired: the port that its solver fired last, if any.
     """
 
     seat: Seat
@@ -59,6 +61,7 @@ class BoxView:
     sealed: frozenset[int] = field(repr=False)
     atoms: frozenset[int] | None = field(repr=False)
     opened: bool
+    fired: int | None = None
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -86,11 +89,27 @@ class BoxView:
             for y in range(height)
         )
 
+    @cached_property
+    def told(self) -> Told:
+        """What is drawn, as facts."""
+        return tell(self.board, self.marks, [row.cells for row in self.rows])
+
     @property
     def unused_ports(self) -> tuple[str, ...]:
         """The labels of the ports that show no mark, in port order."""
         return tuple(
             label for label, mark in zip(self.board.ports, self.marks, strict=True) if not mark
+        )
+
+    def result(self, port: int) -> str:
+        """What a ray into *port* did: ``#``, ``%``, the label where it came out, "" = not known."""
+        mark = self.marks[port]
+        if not mark.isalpha():
+            return mark
+        return next(
+            self.board.ports[other]
+            for other, shown in enumerate(self.marks)
+            if shown == mark and other != port
         )
 
     def _cell(self, cell: int) -> str:
@@ -213,4 +232,5 @@ def _box_view(board: Geometry, solver: Seat, box: Box, reader: Seat | None, over
         sealed=box.sealed if reader == solver else frozenset(),
         atoms=box.atoms if knows_atoms else None,
         opened=over,
+        fired=box.fired,
     )

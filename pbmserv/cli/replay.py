@@ -1,0 +1,110 @@
+"""``pbmserv replay``: a finished game from its record, board by board."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pbmserv.cli.output import complain, failure, harmless, say
+
+if TYPE_CHECKING:
+    from pbmserv.engine.referee import Position
+    from pbmserv.engine.scoresheet import Scoresheet
+
+_WRONG = {
+    "record.none": 'there is no line "pbmserv record 1" in it',
+    "record.version": "it is of a version that this program does not know",
+    "record.missing": "its head does not tell the {part}",
+    "record.players": "its players are not all different",
+    "record.number": "a number in its head is none",
+    "record.line": "line {line} is not understood: {part}",
+    "record.no-end": 'it does not end with "end", so something is missing',
+}
+
+
+def replay(
+    file: Annotated[str, typer.Argument(help="What `record BOARD` brought; - = standard input.")],
+    seen_by: Annotated[
+        str | None, typer.Option("--as", metavar="USERID", help="Through this player's eyes.")
+    ] = None,
+    last: Annotated[bool, typer.Option("--last", help="Only the board at the end.")] = False,
+) -> None:
+    """Play a finished game back and print the board after every turn.
+
+    Without --as they are the boards that a spectator saw while the game was played; the last one
+    shows everything.
+    """
+    from pbmserv.engine.referee import opening
+    from pbmserv.engine.registry import Registry
+    from pbmserv.engine.scoresheet import read_record
+    from pbmserv.errors import PlayerError, ServerFault
+
+    try:
+        sheet = read_record(_text(file))
+        game = Registry.installed().version(sheet.record.game, sheet.record.rules_version)
+        position = opening(game, sheet.record)
+        positions = [position := position.play(ply) for ply in sheet.record.plies]
+    except (PlayerError, ServerFault, ValueError, OSError) as error:
+        raise failure(f"{harmless(file)} cannot be played back: {_why(error)}") from None
+    if seen_by is not None and seen_by not in sheet.names:
+        raise failure(f"{seen_by} is not one of the players: {', '.join(sheet.names)}.")
+    seat = None if seen_by is None else sheet.names.index(seen_by)
+    shown = [one for one in positions if one is position or (one.ply and not one.ply.free)]
+    for one in (shown[-1:] if last else shown) or [position]:
+        say(_board(sheet, one, seat))
+    if position.outcome is None:
+        complain("The record ends before the game was over.")
+
+
+def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
+    """What happened in a turn, and the board after it."""
+    from pbmserv.engine.clocks import USUAL
+    from pbmserv.engine.types import Seat
+    from pbmserv.render.letters import board_scene, page
+
+    scene = board_scene(
+        position,
+        number=sheet.board,
+        names=sheet.names,
+        options=sheet.record.options,
+        rated=True,
+        terms=USUAL,
+        seat=None if seat is None else Seat(seat),
+        own_move=True,
+    )
+    values = {
+        "scene": scene,
+        "view": scene.view,
+        "names": scene.names,
+        "you": scene.you,
+        "board": scene.number,
+        "words": {"undecided": []},
+    }
+    board = page(f"games/{scene.key}/board.txt.j2", values)
+    title = page("letters/pieces/status.j2", values) if scene.outcome else ""
+    head = f"{position.number}. {title}".rstrip()
+    events = [f"* {event}" for event in scene.events]
+    return harmless("\n".join([head, *events, "", board, ""]))
+
+
+def _text(file: str) -> str:
+    if file == "-":
+        return sys.stdin.buffer.read().decode()
+    return Path(file).read_text(encoding="utf-8")
+
+
+def _why(error: Exception) -> str:
+    from pbmserv.errors import PlayerError
+
+    if isinstance(error, PlayerError):
+        refusal = error.refusal
+        sentence = _WRONG.get(refusal.code, "a move in it is against the rules")
+        return harmless(sentence.format(part=refusal.part, **refusal.values)) + "."
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no text."
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}."
+    return f"{error}."

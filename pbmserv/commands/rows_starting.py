@@ -1,0 +1,81 @@
+"""The catalogue's rows about finding players and starting games."""
+
+from __future__ import annotations
+
+from pbmserv.commands import model
+from pbmserv.commands.forms import (
+    ANYWHERE,
+    ON_A_BOARD,
+    PASSWORD,
+    USERID,
+    Kind,
+    Parameter,
+    Row,
+    Scope,
+)
+
+SECTION = "Starting a game"
+
+STARTING: tuple[Row, ...] = (
+    Row(
+        names=("challenge",),
+        slips=("challange", "chalenge", "challege", "chalange", "challnege", "chellenge"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=(Parameter("userid1 userid2 [-options]", Kind.PLAYERS),),
+        build=lambda game, t: model.Challenge(game or "", t.userids, t.options, t.times),
+        summary="start a new game",
+        example="blackbox challenge alice bob",
+        page="challenge",
+        needs_game=True,
+    ),
+    Row(
+        names=("accept",),
+        slips=("accpet", "acept", "accetp"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=ON_A_BOARD,
+        build=lambda game, t: model.Accept(game, t.board, t.who),
+        summary="take up a challenge",
+        example="blackbox accept 12 alice PASSWORD",
+        places=ANYWHERE,
+        page="accept",
+    ),
+    Row(
+        names=("reject", "decline"),
+        slips=("rejcet", "rejetc", "regect"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=ON_A_BOARD,
+        build=lambda game, t: model.Reject(game, t.board, t.who),
+        summary="turn a challenge down",
+        example="blackbox reject 12 alice PASSWORD",
+        places=ANYWHERE,
+        page="reject",
+    ),
+    Row(
+        names=("seek",),
+        slips=("seke", "sekk"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=(USERID, PASSWORD, Parameter("[n] [-options] | off", Kind.SEATS)),
+        build=lambda game, t: model.Seek(game or "", t.who, t.seats, t.options, t.off),
+        summary="look for any opponent: two who seek the same get a board",
+        example="blackbox seek alice PASSWORD",
+        places=ANYWHERE,
+        page="seek",
+        needs_game=True,
+    ),
+    Row(
+        names=("rematch",),
+        slips=("remacth", "rematach", "re-match"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=ON_A_BOARD,
+        build=lambda game, t: model.Rematch(game, t.board, t.who),
+        summary="the same players and options again, the other side first",
+        example="blackbox rematch 12 alice PASSWORD",
+        places=ANYWHERE,
+        page="rematch",
+    ),
+)

@@ -1,0 +1,332 @@
+"""Plans: moves for turns to come, and what each of them depends on.
+
+::
+
+    plan      = move [";" plan | choice] | choice | "(" plan ")"
+    choice    = "if" condition (":" | "then") plan ["else" plan]
+    condition = all {"or" all}
+    all       = one {"and" one}
+    one       = "not" one | "(" condition ")" | fact
+
+``g; c`` plays g at the next turn and c at the one after it. ``g if #: c else j`` plays g, and
+chooses between c and j at the turn after it. An ``else`` belongs to the nearest ``if`` before it.
+What a move or a fact is only the game knows; here they are the text between the words above.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pbmserv.engine.protocol import Conditional
+from pbmserv.engine.registry import AnyGame
+from pbmserv.errors import Illegal, MoveError, NotUnderstood
+
+LONGEST = 1000
+"""Characters of a plan as a person may write it."""
+
+DEEPEST = 10
+"""Choices inside each other."""
+
+MOST_MOVES = 50
+
+_LEVELS = 100
+"""Brackets, choices and ``not`` inside each other; no plan that makes sense comes near."""
+
+_TOKEN = re.compile(r"[:;()]|[^\s:;()]+")
+_SIGNS = frozenset(":;()")
+_WORDS = frozenset({"if", "then", "else", "and", "or", "not"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that the game can say yes or no to, such as ``a=#``."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """True when its condition is not."""
+
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """``… and …``: two or more conditions, none of them an `Every`."""
+
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """``… or …``: two or more conditions, none of them an `Either`."""
+
+    conditions: tuple[Condition, ...]
+
+
+Condition = Fact | Not | Every | Either
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A move for the next turn, and a plan for the turns after it."""
+
+    move: str
+    then: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which plan to follow is decided when the turn has come."""
+
+    condition: Condition
+    yes: Plan
+    no: Plan | None = None
+
+
+Plan = Play | Choice
+
+
+def read_plan(text: str) -> Plan:
+    """Read a plan as a person wrote it.
+
+    Raises:
+        NotUnderstood | Illegal: naming the offending part.
+    """
+    if len(text) > LONGEST:
+        raise Illegal("plan-too-long", length=len(text), limit=LONGEST)
+    return parse_plan(text)
+
+
+def parse_plan(text: str) -> Plan:
+    """Read a plan of any length, such as one that `print_plan` made; raises as `read_plan`."""
+    return _Reader(text).whole()
+
+
+def print_plan(plan: Plan) -> str:
+    """The plan in canonical words: ``parse_plan(print_plan(plan)) == plan``."""
+    if isinstance(plan, Play):
+        if plan.then is None:
+            return plan.move
+        between = "; " if isinstance(plan.then, Play) else " "
+        return f"{plan.move}{between}{print_plan(plan.then)}"
+    yes = print_plan(plan.yes)
+    if plan.no is None:
+        return f"if {_print_condition(plan.condition)}: {yes}"
+    if _takes_else(plan.yes):
+        yes = f"({yes})"
+    return f"if {_print_condition(plan.condition)}: {yes} else {print_plan(plan.no)}"
+
+
+def due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
+    """What the plan plays at this turn; ``None`` if no choice of it fits.
+
+    Args:
+        holds: whether a fact is true now, as far as the player knows.
+    """
+    while isinstance(plan, Choice):
+        plan = plan.yes if _true(plan.condition, holds) else plan.no
+    return plan
+
+
+def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
+    """The plan with canonical moves and facts, checked as far as its player's view allows.
+
+    Where the game is `Conditional` every move must be legal in what the moves before it lead
+    to. Elsewhere a move only has to be understood, since another player's move may make it legal.
+
+    Raises:
+        NotUnderstood | Illegal | Ambiguous: as the game's ``parse``, or for a condition.
+    """
+    if isinstance(plan, Choice):
+        if not isinstance(game, Conditional):
+            condition = _print_condition(plan.condition)
+            raise Illegal("plan-no-conditions", part=f"if {condition}", game=game.info.title)
+        return Choice(
+            _settle_condition(game, view, plan.condition),
+            settle(game, view, plan.yes),
+            None if plan.no is None else settle(game, view, plan.no),
+        )
+    try:
+        move = game.parse(view, plan.move)
+    except NotUnderstood:
+        raise
+    except MoveError:
+        if isinstance(game, Conditional):
+            raise
+        return replace(plan, then=plan.then and settle(game, view, plan.then))
+    expected = game.expect(view, move) if isinstance(game, Conditional) else view
+    return Play(move.text, plan.then and settle(game, expected, plan.then))
+
+
+def _settle_condition(game: Conditional[Any], view: Any, condition: Condition) -> Condition:
+    if isinstance(condition, Fact):
+        return Fact(game.condition(view, condition.text))
+    if isinstance(condition, Not):
+        return Not(_settle_condition(game, view, condition.condition))
+    return type(condition)(tuple(_settle_condition(game, view, c) for c in condition.conditions))
+
+
+def _true(condition: Condition, holds: Callable[[str], bool]) -> bool:
+    match condition:
+        case Fact(text):
+            return holds(text)
+        case Not(inner):
+            return not _true(inner, holds)
+        case Every(conditions):
+            return all(_true(c, holds) for c in conditions)
+        case Either(conditions):
+            return any(_true(c, holds) for c in conditions)
+
+
+def _takes_else(plan: Plan) -> bool:
+    """Whether an ``else`` behind this plan would be read as a part of it."""
+    if isinstance(plan, Play):
+        return plan.then is not None and _takes_else(plan.then)
+    return plan.no is None or _takes_else(plan.no)
+
+
+def _print_condition(condition: Condition) -> str:
+    match condition:
+        case Fact(text):
+            return text
+        case Not(inner):
+            words = _print_condition(inner)
+            return f"not ({words})" if isinstance(inner, Every | Either) else f"not {words}"
+        case Every(conditions):
+            return " and ".join(
+                f"({_print_condition(c)})" if isinstance(c, Either) else _print_condition(c)
+                for c in conditions
+            )
+        case Either(conditions):
+            return " or ".join(map(_print_condition, conditions))
+
+
+class _Reader:
+    """Reads a plan from left to right; each method reads one thing of the grammar."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = _TOKEN.findall(text)
+        self._at = 0
+        self._moves = 0
+        self._levels = 0
+
+    def whole(self) -> Plan:
+        """The plan that all the text makes up."""
+        if not self._tokens:
+            raise NotUnderstood("plan-empty")
+        plan = self._plan(0)
+        if self._peek():
+            raise NotUnderstood("plan-unexpected", part=self._rest())
+        return plan
+
+    def _plan(self, depth: int) -> Plan:
+        self._deeper()
+        if self._take("("):
+            plan = self._plan(depth)
+            self._close()
+        elif self._take("if"):
+            plan = self._choice(depth)
+        else:
+            plan = self._play(depth)
+        self._levels -= 1
+        return plan
+
+    def _play(self, depth: int) -> Play:
+        move = self._run().strip(", ")
+        if not move:
+            raise NotUnderstood("plan-move-missing", part=self._rest())
+        self._moves += 1
+        if self._moves > MOST_MOVES:
+            raise Illegal("plan-too-many", part=move, limit=MOST_MOVES)
+        if self._peek() == ";" and self._peek(1) in {"", "else", ")"}:
+            self._at += 1  # people end a part with a semicolon
+        elif self._take(";"):
+            return Play(move, self._plan(depth))
+        return Play(move, self._choice(depth) if self._take("if") else None)
+
+    def _choice(self, depth: int) -> Choice:
+        if depth == DEEPEST:
+            raise Illegal("plan-too-deep", part="if " + self._rest(), limit=DEEPEST)
+        condition = self._either()
+        if not self._take(":") and not self._take("then"):
+            raise NotUnderstood("plan-then-missing", part=self._rest())
+        yes = self._plan(depth + 1)
+        return Choice(condition, yes, self._plan(depth + 1) if self._take("else") else None)
+
+    def _either(self) -> Condition:
+        found = [self._every()]
+        while self._take("or"):
+            found.append(self._every())
+        return either(*found)
+
+    def _every(self) -> Condition:
+        found = [self._one()]
+        while self._take("and"):
+            found.append(self._one())
+        return every(*found)
+
+    def _one(self) -> Condition:
+        self._deeper()
+        condition: Condition
+        if self._take("not"):
+            condition = Not(self._one())
+        elif self._take("("):
+            condition = self._either()
+            self._close()
+        else:
+            text = self._run().strip(", ")
+            if not text:
+                raise NotUnderstood("plan-condition-missing", part=self._rest())
+            condition = Fact(text)
+        self._levels -= 1
+        return condition
+
+    def _deeper(self) -> None:
+        self._levels += 1
+        if self._levels > _LEVELS:
+            raise Illegal("plan-too-deep", part=self._rest(), limit=DEEPEST)
+
+    def _close(self) -> None:
+        if not self._take(")"):
+            raise NotUnderstood("plan-bracket", part=self._rest())
+
+    def _run(self) -> str:
+        """The text up to the next word or sign of the grammar."""
+        start = self._at
+        while (token := self._peek()) and token not in _SIGNS and token not in _WORDS:
+            self._at += 1
+        return " ".join(self._tokens[start : self._at])
+
+    def _peek(self, ahead: int = 0) -> str:
+        at = self._at + ahead
+        return self._tokens[at].lower() if at < len(self._tokens) else ""
+
+    def _take(self, token: str) -> bool:
+        if self._peek() != token:
+            return False
+        self._at += 1
+        return True
+
+    def _rest(self) -> str:
+        return " ".join(self._tokens[self._at : self._at + 8])
+
+
+def every(*conditions: Condition) -> Condition:
+    """All of these; nested ones are flattened, and one alone is itself."""
+    flat: list[Condition] = []
+    for condition in conditions:
+        flat += condition.conditions if isinstance(condition, Every) else [condition]
+    return flat[0] if len(flat) == 1 else Every(tuple(flat))
+
+
+def either(*conditions: Condition) -> Condition:
+    """Any of these; nested ones are flattened, and one alone is itself."""
+    flat: list[Condition] = []
+    for condition in conditions:
+        flat += condition.conditions if isinstance(condition, Either) else [condition]
+    return flat[0] if len(flat) == 1 else Either(tuple(flat))

@@ -1,0 +1,74 @@
+"""Which results a player's own markers explain (the "test ray" of the Windows game)."""
+
+from __future__ import annotations
+
+from pbmserv.engine.types import Note, Value
+from pbmserv.errors import Illegal
+from pbmserv.games.blackbox.playing import exit_of, kind_of
+from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
+from pbmserv.games.blackbox.views import BoxView, View
+
+
+def check_markers(view: View) -> tuple[Note, ...]:
+    """Fire every marked port of the reader's box through the reader's own markers.
+
+    Raises:
+        Illegal: the reader has no box.
+    """
+    own, seat = view.own, view.seat
+    if own is None or seat is None:
+        raise Illegal("blackbox.watching")
+    board = own.board
+    guessed = trace_all(board, own.markers)
+    explained: list[str] = []
+    wrong: list[dict[str, Value]] = []
+    for port, found in _results(own):
+        if guessed[port] == found:
+            explained.append(
+                "-".join(filter(None, (board.ports[port], exit_of(board, port, found))))
+            )
+        else:
+            wrong.append(
+                {
+                    "port": board.ports[port],
+                    "result": kind_of(port, found),
+                    "exit": exit_of(board, port, found),
+                    "mark": own.marks[port],
+                    "guessed_result": kind_of(port, guessed[port]),
+                    "guessed_exit": exit_of(board, port, guessed[port]),
+                }
+            )
+    readers = frozenset({seat})
+    results = len(explained) + len(wrong)
+    summary = "some" if explained and wrong else "all" if explained else "none"
+    return (
+        Note(
+            f"check-{summary if results else 'nothing'}",
+            seat,
+            readers,
+            {"ports": tuple(explained), "results": results},
+        ),
+        *(Note("check-wrong", seat, readers, values) for values in wrong),
+        Note(
+            "check-count",
+            seat,
+            readers,
+            {"have": len(own.markers), "wanted": view.options.atoms},
+        ),
+    )
+
+
+def _results(box: BoxView) -> list[tuple[int, int]]:
+    """(port, where the ray came out) as `rays.trace` gives it; a detour once, at its first port."""
+    found = []
+    for port, mark in enumerate(box.marks):
+        if mark == HIT_MARK:
+            found.append((port, HIT))
+        elif mark == REFLECTION_MARK:
+            found.append((port, port))
+        elif mark:
+            out = box.board.port(box.result(port))
+            if out is not None and port < out:
+                found.append((port, out))
+    return found

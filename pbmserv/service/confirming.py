@@ -1,0 +1,45 @@
+"""What a reply means to a letter that asks about an account: do it, or not, or say it clearly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pbmserv.capability import Capability, Purpose
+from pbmserv.commands import model
+from pbmserv.errors import Refused
+from pbmserv.service import addresses, leaving
+from pbmserv.service.answers import Answer
+from pbmserv.service.desk import Desk
+
+_MEANT: Mapping[tuple[Purpose, type], Callable[[Desk, Capability], Answer]] = {
+    (Purpose.ADDRESS, model.Yes): addresses.confirm,
+    (Purpose.ADDRESS, model.ReplyMove): addresses.confirm,
+    (Purpose.ADDRESS, model.Reject): addresses.reject,
+    (Purpose.KEEP_ADDRESS, model.Reject): addresses.stop,
+    (Purpose.SIGNOFF, model.Yes): leaving.signed_off,
+    (Purpose.DELETE, model.Yes): leaving.deleted,
+}
+
+_UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
+    (Purpose.KEEP_ADDRESS, model.Yes): ("keep-address-how", "reject"),
+    (Purpose.KEEP_ADDRESS, model.ReplyMove): ("keep-address-how", "reject"),
+    (Purpose.SIGNOFF, model.ReplyMove): ("leaving-how", "yes"),
+    (Purpose.DELETE, model.ReplyMove): ("leaving-how", "yes"),
+}
+"""Words that could mean either: what is said about them, and what would be clear."""
+
+
+def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:
+    """What the reply leads to; ``None`` when it is a command of its own.
+
+    Raises:
+        Refused: it is not clear, or it comes too late.
+    """
+    asks = (capability.purpose, type(asked))
+    if asks in _MEANT:
+        return _MEANT[asks](desk, capability)
+    if asks in _UNCLEAR:
+        code, example = _UNCLEAR[asks]
+        part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""
+        raise Refused(code, part=part, example=example)
+    return None

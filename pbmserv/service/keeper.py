@@ -1,0 +1,152 @@
+"""The keeper: the thread that looks at due clocks and digests, and says that the server lives.
+
+Everything that is due stands in the database, so nothing is lost when a keeper dies, and any
+number of them may run in any number of processes: each board and each digest is done by whoever
+gets the lock on its row, and looked at again under that lock.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.engine.referee import Position
+from pbmserv.service import deadlines, tray
+from pbmserv.service.answers import Told
+from pbmserv.service.desk import Desk, Rooms
+from pbmserv.service.dispatch import told_letter
+from pbmserv.store import clocks, outbox
+from pbmserv.store.session import Database
+from pbmserv.store.writer import Closed, Writer
+
+POLL_S = 30.0
+"""Seconds between two looks; an outage is one of more than `clocks.GAP`."""
+
+BATCH = 50
+"""Boards or digests at once; between two batches the keeper says again that it lives."""
+
+PUT_OFF = timedelta(hours=1)
+"""When something that failed is tried again, so that it does not stand in others' way."""
+
+log = logging.getLogger("pbmserv.service")
+
+Find = Callable[[Connection, datetime, int], Sequence[int]]
+PutOff = Callable[[Connection, int, datetime], None]
+Do = Callable[[Desk, int], Sequence[Told] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What a committed job leaves to do in memory; `claimed`: it was ours to do."""
+
+    claimed: bool
+    played: dict[int, Position]
+    letters: int
+
+
+class Keeper:
+    """One process's keeper; `start` and `stop`, or `run_once` where somebody else has the time.
+
+    Args:
+        wake: called after a commit that queued letters.
+    """
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+        wake: Callable[[], None],
+    ) -> None:
+        self._rooms = rooms
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._wake = wake
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look, at once and then every `POLL_S` seconds."""
+        self._thread.start()
+
+    def stop(self, timeout: float) -> bool:
+        """Finish the batch in hand and end; whether that took at most *timeout* seconds."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def run_once(self) -> None:
+        """Do all that is due now."""
+        self.beat()
+        self._drain(clocks.due, deadlines.look, clocks.put_off)
+        self._drain(clocks.due_digests, tray.make, clocks.put_off_digest)
+
+    def beat(self) -> None:
+        """Say that the server lives. Before anything else: it may bring an outage to light."""
+        down = self._writer.submit(lambda c: clocks.beat(c, self._clock.now())).result()
+        if down is not None:
+            log.warning("the server was down from %s to %s; no clock ran", *down)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self.run_once()
+            except Closed:
+                return
+            except Exception:  # whatever ails the database, the keeper comes back
+                log.exception("the clocks could not be looked at")
+            self._stopping.wait(POLL_S)
+
+    def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
+        """Carry out *do* for everything that *find* finds, each in a transaction of its own."""
+        passed: set[int] = set()
+        more = True
+        while more and not self._stopping.is_set():
+            most = BATCH + len(passed)
+            with self._database.reading.connect() as connection:
+                found = find(connection, self._clock.now(), most)
+            more = len(found) == most
+            batch = [one for one in found if one not in passed]
+            futures = [(one, self._writer.submit(partial(self._job, do, one))) for one in batch]
+            for one, future in futures:
+                if not self._settled(one, future, put_off):
+                    passed.add(one)
+            if more:
+                self.beat()
+
+    def _job(self, do: Do, number: int, connection: Connection) -> _Done:
+        now = self._clock.now()
+        desk = deadlines.clock_desk(self._rooms, connection, now)
+        told = do(desk, number)
+        letters = [told_letter(desk, one) for one in told or () if one.recipient]
+        if letters:
+            outbox.add(connection, letters, now)
+        return _Done(told is not None, desk.played, len(letters))
+
+    def _settled(self, number: int, future: Future[_Done], put_off: PutOff) -> bool:
+        """Take note of what became of a job; False = it is still due."""
+        try:
+            done = future.result()
+        except Closed:
+            raise
+        except Exception:  # one board must not stop the others
+            log.exception("clock %d could not be looked at; it is put off", number)
+            until = self._clock.now() + PUT_OFF
+            self._writer.submit(lambda c: put_off(c, number, until)).result()
+            return True
+        for board_id, position in done.played.items():
+            self._rooms.positions.remember(board_id, position)
+        if done.letters:
+            self._wake()
+        return done.claimed

@@ -1,0 +1,193 @@
+"""Moments on a player's own clock: the next 07:30, the end of a day, the date a person wrote."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+MINUTES = 24 * 60
+"""Minutes of a day as clocks show them; local days may be longer or shorter."""
+
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_DOTS = re.compile(r"(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}))?")
+_DAY_MONTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?([a-z]{3,9})\.?,?(?: (\d{4}))?")
+_MONTH_DAY = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?")
+_IN = re.compile(r"in (\d{1,3}|an?|one) (day|week)s?")
+_LEAP_YEARS_APART = 8  # 1896 to 1904, 2096 to 2104
+
+
+def local_date(now: datetime, tz: tzinfo) -> date:
+    """What the calendar says there."""
+    return now.astimezone(tz).date()
+
+
+def next_local(now: datetime, tz: tzinfo, minute: int) -> datetime:
+    """When the clocks there next show this minute of the day, in UTC and later than *now*.
+
+    Once a local day: of a minute that comes twice (clocks go back) the first one counts, and
+    for one that is left out (clocks go forward) the moment right after the gap. A day that a
+    zone leaves out altogether (Samoa, 2011-12-30) has none.
+
+    Args:
+        now: aware.
+        minute: 0 to 1439.
+    """
+    today = local_date(now, tz)
+    # A day before, since a moment after a gap may belong to the day before by its minute.
+    for days in range(-1, 4):
+        moment = _moment(today + timedelta(days=days), minute, tz)
+        if moment is not None and moment > now:
+            return moment
+    raise AssertionError("no zone leaves out three days")
+
+
+def end_of_day(day: date, tz: tzinfo) -> datetime:
+    """The moment at which that local day is over, in UTC."""
+    return _instant(datetime.combine(day + timedelta(days=1), time()), tz)
+
+
+def days_touched(begins: datetime, ends: datetime, tz: tzinfo) -> Iterator[date]:
+    """Every local day of which some part lies between the two moments, *ends* not included."""
+    day = local_date(begins, tz)
+    last = local_date(max(begins, ends - timedelta(microseconds=1)), tz)
+    while day <= last:
+        yield day
+        day += timedelta(days=1)
+
+
+def read_date(text: str, today: date) -> date | None:
+    """The day a person means; ``None`` when that is not clear.
+
+    Understood: ``2026-12-24``, ``24 Dec``, ``Dec 24``, ``24.12.``, ``today``, ``tomorrow``,
+    ``in 5 days``, ``in 2 weeks``, ``friday`` (the next one that is not today). A day without a
+    year is the next one of that name, today included.
+    """
+    words = " ".join(text.lower().replace(",", " , ").split()).replace(" ,", "")
+    words = words.removeprefix("until ").removeprefix("till ").removeprefix("the ")
+    if words in {"today", "tomorrow"}:
+        return today + timedelta(days=words == "tomorrow")
+    if found := _IN.fullmatch(words):
+        count = int(found[1]) if found[1].isdigit() else 1
+        return today + timedelta(days=count * (7 if found[2] == "week" else 1))
+    if weekday := _weekday(words.removeprefix("next ").removeprefix("on ")):
+        return today + timedelta(days=(weekday - 1 - today.weekday() - 1) % 7 + 1)
+    if found := _ISO.fullmatch(words):
+        return _date(int(found[1]), int(found[2]), int(found[3]))
+    if found := _DOTS.fullmatch(words):
+        return _coming(today, int(found[2]), int(found[1]), found[3])
+    if found := _DAY_MONTH.fullmatch(words):
+        return _coming(today, _month(found[2]), int(found[1]), found[3])
+    if found := _MONTH_DAY.fullmatch(words):
+        return _coming(today, _month(found[1]), int(found[2]), found[3])
+    return None
+
+
+def zone_name(text: str) -> str | None:
+    """The name of a time zone as the database of zones spells it, or ``None``."""
+    return _zones().get(text.lower().replace(" ", "_"))
+
+
+def near_zones(text: str, most: int = 3) -> list[str]:
+    """Names of zones that somebody who wrote *text* may have meant, the likeliest first."""
+    wanted = text.lower().replace(" ", "_")
+    zones = _zones()
+    cities = [zones[name] for name in sorted(zones) if wanted in name.split("/")[1:]]
+    if cities:
+        return cities[:most]
+    near = difflib.get_close_matches(wanted, zones, most, 0.75)
+    if not near:
+        city = wanted.rpartition("/")[2]
+        by_city = {name.rpartition("/")[2]: name for name in sorted(zones, reverse=True)}
+        near = [by_city[c] for c in difflib.get_close_matches(city, by_city, most, 0.75)]
+    return [zones[name] for name in near]
+
+
+@cache
+def zone(name: str) -> ZoneInfo:
+    """The zone of a name that `zone_name` gave."""
+    return ZoneInfo(name)
+
+
+@cache
+def _zones() -> dict[str, str]:
+    unfit = ("Etc/", "SystemV/", "posix/", "right/", "Factory", "localtime", "posixrules")
+    names = (name for name in available_timezones() if not name.startswith(unfit))
+    return {name.lower(): name for name in names if name not in {"GMT0", "GMT+0", "GMT-0"}}
+
+
+def _moment(day: date, minute: int, tz: tzinfo) -> datetime | None:
+    """The first time that *day* shows *minute*; ``None`` when there is no such day there."""
+    moment = _instant(datetime.combine(day, time(*divmod(minute, 60))), tz)
+    shown = local_date(moment, tz)
+    # A gap over midnight belongs to the day before it; a day may also be left out.
+    missing = shown != day and not any(
+        local_date(_instant(datetime.combine(day, time(hour)), tz), tz) == day for hour in (6, 12)
+    )
+    return None if missing else moment
+
+
+def _instant(wall: datetime, tz: tzinfo) -> datetime:
+    """The first moment in UTC at which clocks show *wall*, or have gone past it in a gap."""
+    moment = wall.replace(tzinfo=tz, fold=0).astimezone(UTC)
+    if moment.astimezone(tz).replace(tzinfo=None) == wall:
+        return moment
+    # In a gap (PEP 495): fold 0 is read by the offset before it and lands past its end, fold 1
+    # lands before it. The gap ends where the offset changes between the two.
+    low, high = wall.replace(tzinfo=tz, fold=1).astimezone(UTC), moment
+    before = low.astimezone(tz).utcoffset()
+    while high - low > timedelta(seconds=1):
+        middle = low + (high - low) / 2
+        if middle.astimezone(tz).utcoffset() == before:
+            low = middle
+        else:
+            high = middle
+    return high.replace(microsecond=0)
+
+
+def _weekday(word: str) -> int:
+    """1 for Monday to 7 for Sunday, in full or by three letters or more; 0 = no weekday."""
+    if len(word) < 3:
+        return 0
+    return next((n for n, name in enumerate(_WEEKDAYS, 1) if name.startswith(word)), 0)
+
+
+def _month(word: str) -> int:
+    """1 to 12, in full or by three letters; 0 = no month."""
+    word = "sep" if word == "sept" else word
+    return next((n for n, name in enumerate(_MONTHS, 1) if name.startswith(word)), 0)
+
+
+def _coming(today: date, month: int, day: int, year: str | None) -> date | None:
+    if year:
+        return _date(int(year), month, day)
+    for later in range(_LEAP_YEARS_APART + 1):
+        found = _date(today.year + later, month, day)
+        if found is not None and found >= today:
+            return found
+    return None
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

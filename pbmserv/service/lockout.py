@@ -1,0 +1,195 @@
+"""Slows down whoever guesses passwords: who may still try, from where, and since when.
+
+Wrong passwords are counted over moving windows, in this process's memory: for an account from
+one network, for a network over all accounts, and, much higher, for an account from anywhere. A
+full window closes that door for a while, which doubles each time. Userids that do not exist are
+counted like any others, so nothing tells them apart.
+
+A stranger cannot lock a player out: the count over all networks does not close the networks
+from which that player was right before. Reply addresses need no password and are not slowed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
+from limits.storage import Storage
+from limits.strategies import MovingWindowRateLimiter
+
+from pbmserv.clock import Clock
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+PAIR = RateLimitItemPerMinute(5, 10, "pair")
+"""Wrong passwords for one account from one network."""
+NETWORK = RateLimitItemPerMinute(30, 10, "network")
+"""Wrong passwords from one network, whatever the account."""
+ACCOUNT = RateLimitItemPerHour(60, 1, "account")
+"""Wrong passwords for one account from anywhere."""
+
+FIRST_LOCK = timedelta(minutes=10)
+LONGEST_LOCK = timedelta(hours=24)
+FORGIVEN = timedelta(hours=24)
+"""A door that was open for so long starts with `FIRST_LOCK` again."""
+
+REMEMBERED = 20_000
+"""Windows, locks and usual networks kept, each; the least recently used one goes first."""
+
+
+def network_of(peer: str, sender: str) -> str:
+    """From where somebody tries: the /24 or /64 of the client.
+
+    Behind a mail server on this machine every client is that server. Then the sender's address
+    stands for the network: it can be forged, so `ACCOUNT` is what holds there.
+    """
+    try:
+        address = ipaddress.ip_address(peer.partition("%")[0])
+    except ValueError:
+        return sender.lower()
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if address.is_loopback:
+        return sender.lower()
+    prefix = 24 if address.version == 4 else 64
+    return str(ipaddress.ip_network((address, prefix), strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lock:
+    """A door that is closed, or was; `level` counts how often in a row."""
+
+    until: datetime
+    level: int
+
+
+class Lockout:
+    """Counts wrong passwords and says who may try one. Thread-safe."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._windows = _Windows(lambda: clock.now().timestamp())
+        self._limiter = MovingWindowRateLimiter(self._windows)
+        self._locks: OrderedDict[str, _Lock] = OrderedDict()
+        self._usual: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def may_try(self, userid: str, network: str) -> bool:
+        """Whether a password for *userid* from *network* is to be looked at at all."""
+        with self._guard:
+            if self._closed(PAIR.key_for(userid, network)):
+                return False
+            if (userid, network) in self._usual:
+                return True
+            return not (
+                self._closed(NETWORK.key_for(network)) or self._closed(ACCOUNT.key_for(userid))
+            )
+
+    def wrong(self, userid: str, network: str) -> None:
+        """A password was looked at, and wrong."""
+        with self._guard:
+            self._count(PAIR, userid, network)
+            self._count(NETWORK, network)
+            self._count(ACCOUNT, userid)
+
+    def right(self, userid: str, network: str) -> None:
+        """A password was right: that account is open again from that network."""
+        with self._guard:
+            pair = PAIR.key_for(userid, network)
+            self._windows.clear(pair)
+            self._locks.pop(pair, None)
+            _remember(self._usual, (userid, network), None)
+
+    def _closed(self, door: str) -> bool:
+        lock = self._locks.get(door)
+        return lock is not None and self._clock.now() < lock.until
+
+    def _count(self, limit: RateLimitItem, *who: str) -> None:
+        self._limiter.hit(limit, *who)
+        if self._limiter.test(limit, *who):
+            return
+        door, now = limit.key_for(*who), self._clock.now()
+        last = self._locks.get(door)
+        level = last.level + 1 if last is not None and now < last.until + FORGIVEN else 0
+        span = min(FIRST_LOCK * 2 ** min(level, 20), LONGEST_LOCK)
+        _remember(self._locks, door, _Lock(now + span, level))
+        self._windows.clear(door)
+
+
+class _Windows(Storage):
+    """Moving windows for `limits` on our own clock, bounded; its own storage knows only real time.
+
+    Args:
+        time_s: seconds since some fixed moment.
+    """
+
+    STORAGE_SCHEME = None
+
+    def __init__(self, time_s: Callable[[], float]) -> None:
+        super().__init__()
+        self._time_s = time_s
+        self._hits: OrderedDict[str, deque[float]] = OrderedDict()
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        """Nothing here fails but by a mistake of ours."""
+        return RuntimeError
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        """Note *amount* hits unless the window would overflow."""
+        if self.get_moving_window(key, limit, expiry)[1] + amount > limit:
+            return False
+        self.incr(key, expiry, amount)
+        return True
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002 - the library's form
+        """Since when, and how many."""
+        now = self._time_s()
+        hits = self._hits.get(key, deque())
+        while hits and hits[0] <= now - expiry:
+            hits.popleft()
+        return (hits[0] if hits else now), len(hits)
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:  # noqa: ARG002 - the library's form
+        """Note hits in any case."""
+        hits = self._hits.get(key, deque())
+        hits.extend([self._time_s()] * amount)
+        _remember(self._hits, key, hits)
+        return len(hits)
+
+    def get(self, key: str) -> int:
+        """How many hits are kept."""
+        return len(self._hits.get(key, ()))
+
+    def get_expiry(self, key: str) -> float:
+        """The newest hit; after it, *expiry* later, the window is empty."""
+        hits = self._hits.get(key)
+        return hits[-1] if hits else self._time_s()
+
+    def check(self) -> bool:
+        """Memory is always there."""
+        return True
+
+    def reset(self) -> int:
+        """Forget everything."""
+        count = len(self._hits)
+        self._hits.clear()
+        return count
+
+    def clear(self, key: str) -> None:
+        """Forget one window."""
+        self._hits.pop(key, None)
+
+
+def _remember(kept: OrderedDict[K, V], key: K, value: V) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > REMEMBERED:
+        kept.popitem(last=False)

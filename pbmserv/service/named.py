@@ -1,0 +1,60 @@
+"""Finds what a command names: games, boards and players."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pbmserv.engine.registry import AnyGame
+from pbmserv.errors import Refused
+from pbmserv.service.desk import Desk, wrong_game
+from pbmserv.store import boards, players
+from pbmserv.store.boards import BoardRow
+from pbmserv.store.players import Player
+
+
+def known_game(desk: Desk, key: str) -> AnyGame:
+    """The newest version of a game.
+
+    Raises:
+        Refused: it is not played here.
+    """
+    registry = desk.rooms.registry
+    if key not in registry:
+        raise Refused("unknown-game", part=key, games=", ".join(g.info.key for g in registry))
+    return registry.newest(key)
+
+
+def games_of(desk: Desk, key: str | None) -> list[AnyGame]:
+    """The named game, or all of them where none is named."""
+    return list(desk.rooms.registry) if key is None else [known_game(desk, key)]
+
+
+def board_of(desk: Desk, board_id: int, game: str | None) -> BoardRow:
+    """A board by its number, without a lock.
+
+    Raises:
+        Refused: there is none, or it is not of the *game* that was named.
+    """
+    board = boards.load(desk.connection, board_id)
+    if board is None:
+        raise Refused("no-such-board", part=str(board_id), example="games USERID")
+    if game is not None and board.game != game:
+        raise wrong_game(board, game)
+    return board
+
+
+def players_of(desk: Desk, userids: Sequence[str]) -> list[Player]:
+    """The players of these userids.
+
+    Raises:
+        Refused: one is unknown. Behind a userid it may be a password (``show alice secret``), so
+            then nothing is repeated.
+    """
+    found: list[Player] = []
+    for userid in userids:
+        player = players.by_userid(desk.connection, userid)
+        if player is None:
+            desk.echo_hidden = bool(found)
+            raise Refused("no-such-player", part="" if found else userid)
+        found.append(player)
+    return found

@@ -1,0 +1,35 @@
+"""Accept and reject: a challenge; on a board that is played, what the game lets players offer."""
+
+from __future__ import annotations
+
+from pbmserv.commands.model import Accept, Reject
+from pbmserv.engine.types import Move
+from pbmserv.errors import MoveError
+from pbmserv.service import invitations
+from pbmserv.service.answers import Answer
+from pbmserv.service.desk import Desk
+from pbmserv.service.play import play_move
+
+
+def accept(desk: Desk, command: Accept) -> Answer:
+    """``game accept board userid password``: a challenge, or what the opponent proposes."""
+    return _as_move(desk, command, "accept") or invitations.accept(desk, command)
+
+
+def reject(desk: Desk, command: Reject) -> Answer:
+    """``game reject board userid password``: a challenge, or what the opponent proposes."""
+    return _as_move(desk, command, "reject") or invitations.reject(desk, command)
+
+
+def _as_move(desk: Desk, command: Accept | Reject, word: str) -> Answer | None:
+    """The answer to a move that is this word; ``None`` where it is no move now."""
+    board, sitter = desk.seat_at(command.board, command.game, command.who)
+    if board.status != "active":
+        return None
+    position = desk.position(board)
+    move: Move
+    try:
+        move = position.game.parse(position.game.view(position.state, sitter.seat), word)
+    except MoveError:
+        return None
+    return play_move(desk, board, sitter, position, move, desk.words)

@@ -1,0 +1,272 @@
+"""The tray: one mail a day with every board that waits, and the one reply that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from pbmserv.capability import Purpose
+from pbmserv.commands import model
+from pbmserv.commands.replies import read_reply
+from pbmserv.engine.clocks import daytime, zone
+from pbmserv.errors import PlayerError, Refused
+from pbmserv.service.answers import Part, Told
+from pbmserv.service.desk import Desk
+from pbmserv.service.localtime import local_date, next_local
+from pbmserv.store import boards, clocks, outbox, players
+from pbmserv.store.boards import BoardRow, Sitter
+from pbmserv.store.outbox import QueuedLetter
+
+MOST_DRAWN = 40
+"""Boards that one digest shows; of further ones it gives the numbers."""
+
+MOST_LOOKED_AT = 500
+"""Newest boards of a player among which those that wait are looked for."""
+
+LATE = timedelta(hours=1)
+"""A digest that is later than this (the server was down) does not come at night, nor on a day
+that has one of its own."""
+
+
+# -- made ------------------------------------------------------------------------------------
+
+
+def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
+    """The digest of a player for whom it is due; ``None`` = somebody else makes it.
+
+    A day without news on which nothing waits has none.
+    """
+    due = clocks.claim_digest(desk.connection, player_id, desk.now)
+    if due is None:
+        return None
+    player = players.by_id(desk.connection, player_id)
+    if player is None or player.digest_minute is None or player.state != "active":
+        clocks.set_digest_due(desk.connection, player_id, None)
+        return []
+    local = zone(player.tz)
+    following = next_local(desk.now, local, player.digest_minute)
+    if desk.now - due > LATE:
+        morning = daytime(desk.now, local)
+        if local_date(following, local) == local_date(morning, local):
+            clocks.set_digest_due(desk.connection, player_id, following)
+            return []  # that day has its own one coming
+        if morning > desk.now:
+            clocks.set_digest_due(desk.connection, player_id, morning)
+            return []
+    clocks.set_digest_due(desk.connection, player_id, following)
+    news = outbox.tray(desk.connection, player_id)
+    if news:
+        outbox.fold(desk.connection, [letter.id for letter in news])
+    words = _words(desk, player_id, news)
+    if not any(words.values()):
+        return []
+    return [Told(player.address, player_id, Part("tray", words))]
+
+
+def _words(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> dict[str, Any]:
+    by_board: dict[int, list[QueuedLetter]] = {}
+    for letter in news:
+        if letter.board_id is not None:
+            by_board.setdefault(letter.board_id, []).append(letter)
+    waiting = _waiting(desk, player_id)
+    # Newest news first, then what waited before, the newest wait first.
+    waiting.sort(key=lambda one: (max(_ids(by_board, one.board.id)), one.since), reverse=True)
+    shown = {one.board.id for one in waiting}
+    drawn = [_entry(desk, one, by_board.get(one.board.id, ())) for one in waiting[:MOST_DRAWN]]
+    others = [one for one in _others(desk, by_board, shown) if one is not None]
+    others += [
+        (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
+        for letter in news
+        if letter.letter == "message"
+    ]
+    others.sort(key=lambda one: one[0], reverse=True)
+    return {
+        "waiting": drawn,
+        "more": [one.board.id for one in waiting[MOST_DRAWN:]],
+        "news": [entry for _, entry in others],
+    }
+
+
+_NO_BOARD: Mapping[str, Any] = {"board": None, "ply": None, "seat": None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A board that waits for somebody."""
+
+    board: BoardRow
+    sitter: Sitter
+    since: datetime
+
+
+def _waiting(desk: Desk, player_id: int) -> list[_Waiting]:
+    found = []
+    numbers = boards.of_player(
+        desk.connection, player_id, ("proposed", "active"), None, MOST_LOOKED_AT
+    )
+    for number in numbers:
+        board = boards.load(desk.connection, number)
+        sitter = board.sitter_of(player_id) if board is not None else None
+        if board is None or sitter is None or not board.clocks:
+            continue
+        since = board.clocks[sitter.seat].since
+        if since is not None:
+            found.append(_Waiting(board, sitter, since))
+    return found
+
+
+def _entry(desk: Desk, one: _Waiting, news: Sequence[QueuedLetter]) -> dict[str, Any]:
+    """A waiting board: what is drawn, and the turn that a reply to it is meant for."""
+    board, sitter = one.board, one.sitter
+    position = desk.position(board)
+    asked = sitter.accepted_at is None
+    by = [s.userid for s in board.sitters if s.accepted_at is not None]
+    return {
+        "letter": "tray-board",
+        "words": {
+            "event": "news",
+            "undecided": list(board.undecided),
+            "asked_by": by if asked else [],
+            "says": _said(news),
+        },
+        "board": board.id,
+        "ply": board.plies,
+        "seat": sitter.seat,
+        "turn": position.game.turn(position.state, sitter.seat),
+    }
+
+
+def _others(
+    desk: Desk, by_board: Mapping[int, Sequence[QueuedLetter]], shown: set[int]
+) -> list[tuple[int, dict[str, Any]] | None]:
+    """News of boards that wait for others, or for nobody any more."""
+    found: list[tuple[int, dict[str, Any]] | None] = []
+    for number, letters in by_board.items():
+        board = boards.load(desk.connection, number) if number not in shown else None
+        if board is None:
+            continue
+        newest = letters[-1]
+        says = _said(letters)
+        if board.status == "declined" or newest.letter == "followed":
+            entry = {"letter": newest.letter, "words": dict(newest.words), "ply": newest.ply}
+        elif board.status == "finished" and not says:
+            continue  # its result has been mailed at once
+        else:
+            words = {
+                "event": "news",
+                "undecided": list(board.undecided),
+                "asked_by": [],
+                "says": says,
+            }
+            entry = {"letter": "tray-board", "words": words, "ply": board.plies}
+        found.append((newest.id, {**entry, "board": number, "seat": newest.seat}))
+    return found
+
+
+def _said(letters: Sequence[QueuedLetter]) -> list[dict[str, str]]:
+    """What other players said, oldest first."""
+    return [
+        {"by": letter.words["by"], "said": letter.words["said"]}
+        for letter in letters
+        if letter.words.get("said") and letter.words.get("by")
+    ]
+
+
+def _ids(by_board: Mapping[int, Sequence[QueuedLetter]], number: int) -> list[int]:
+    return [letter.id for letter in by_board.get(number, ())] or [0]
+
+
+_OF_A_BOARD = (
+    model.Accept
+    | model.Reject
+    | model.MakeMove
+    | model.Resign
+    | model.Chat
+    | model.Rematch
+    | model.Queue
+    | model.Submit
+    | model.ConfirmMove
+    | model.Preview
+    | model.Undo
+    | model.Check
+    | model.Record
+    | model.Follow
+)
+"""Commands that, in a reply to a board's letter, leave out which board they are about."""
+
+
+# -- answered --------------------------------------------------------------------------------
+
+
+def unfold(desk: Desk, reply: model.TrayReply) -> model.Command:
+    """What a line such as ``412: 5`` asks for, as if it answered that board's own letter.
+
+    Raises:
+        Refused: the mail answers no letter about boards, or one without this board.
+        PlayerError: the line cannot be read.
+    """
+    mailed = _mailed(desk)
+    if reply.board not in mailed:
+        known = sorted(mailed)
+        raise Refused(
+            "tray-board",
+            part=str(reply.board),
+            boards=", ".join(map(str, known)),
+            example=f"{known[0]}: show" if known else "games",
+        )
+    games = frozenset(game.info.key for game in desk.rooms.registry)
+    reading = read_reply(reply.text, games)
+    asked = reading.lines[0].asked
+    if isinstance(asked, PlayerError):
+        raise asked
+    desk.line_words = reading.words if isinstance(asked, model.Chat) else ""
+    if isinstance(asked, model.ReplyMove):
+        turn = mailed[reply.board]
+        return model.MakeMove(None, reply.board, None, asked.lines[0], turn)
+    if isinstance(asked, model.Yes):
+        return model.Accept(None, reply.board, None)
+    if isinstance(asked, model.ShowAs) and asked.who is None and not asked.boards:
+        return replace(asked, boards=(model.BoardRef(reply.board),))
+    if isinstance(asked, _OF_A_BOARD) and asked.board is None:
+        return replace(asked, board=reply.board)
+    return asked
+
+
+def names_no_board(asked: object) -> bool:
+    """Whether a line of a reply needs a board's number in front and has none."""
+    if isinstance(asked, model.ReplyMove):
+        return True
+    if not isinstance(asked, _OF_A_BOARD) or asked.board is not None:
+        return False
+    return getattr(asked, "who", None) is None
+
+
+def only_board(desk: Desk, line: model.Line) -> model.Command:
+    """A line without a board's number, where just one board waits.
+
+    Raises:
+        Refused: several boards wait, so it is not clear for which one it is.
+    """
+    waiting = [number for number, turn in _mailed(desk).items() if turn is not None]
+    text = line.asked.lines[0] if isinstance(line.asked, model.ReplyMove) else line.echo
+    if len(waiting) != 1:
+        first = waiting[0] if waiting else 412
+        raise Refused("tray-which", part=text, example=f"{first}: {text}")
+    return unfold(desk, model.TrayReply(waiting[0], text))
+
+
+def _mailed(desk: Desk) -> dict[int, int | None]:
+    """Boards of the letter that is answered, with the turn that each waited for."""
+    capability = desk.capability
+    if capability is not None and capability.purpose is Purpose.BOARD:
+        return {capability.about: capability.number}  # one board's own letter says it, too
+    letter = None
+    if capability is not None and capability.purpose is Purpose.TRAY:
+        letter = outbox.letter(desk.connection, capability.about)
+    if letter is None or capability is None or letter.player_id != capability.player:
+        raise Refused("tray-only", example="help replies")
+    found: dict[int, int | None] = dict.fromkeys(letter.words["more"])
+    found |= {one["board"]: None for one in letter.words["news"] if one["seat"] is not None}
+    return found | {one["board"]: one["turn"] for one in letter.words["waiting"]}

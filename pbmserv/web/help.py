@@ -1,0 +1,182 @@
+"""The help as web pages: the same table and texts as in the mails, laid out for a screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from textwrap import dedent
+from typing import Any
+
+from jinja2 import Environment, TemplateNotFound
+
+from pbmserv.commands.catalogue import ROWS
+from pbmserv.commands.forms import Row
+from pbmserv.commands.help import HelpTopic, help_pages, topic
+from pbmserv.engine.types import GameInfo
+
+_HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
+_COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
+_STEP = 3
+"""Indentation of text that belongs to a numbered step; code stands further in, or at 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some words of a paragraph, and the name of the page they point at, or ``""``."""
+
+    words: str
+    slug: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a help text.
+
+    Attributes:
+        kind: ``heading``, ``text``, ``code`` or ``terms``.
+        pieces: the words of a heading or a paragraph.
+        code: lines as they are.
+        terms: what is explained, and its explanation.
+    """
+
+    kind: str
+    pieces: tuple[Piece, ...] = ()
+    code: str = ""
+    terms: tuple[tuple[str, tuple[Piece, ...]], ...] = ()
+
+
+def slug_of(name: str) -> str:
+    """The last part of a page's path."""
+    return name.replace(" ", "-")
+
+
+class HelpPages:
+    """Every help page, made once.
+
+    Args:
+        games: that the server has.
+        templates: where the help texts are.
+        shared: what every page's template needs.
+    """
+
+    def __init__(
+        self, games: Sequence[GameInfo], templates: Environment, shared: Mapping[str, Any]
+    ) -> None:
+        self._templates = templates
+        self._shared = shared
+        self._infos = {game.key: game for game in games}
+        self._topics = {slug_of(t.subject): t for t in help_pages(self._infos) if self._exists(t)}
+        self._pages = {slug: self._page(found) for slug, found in self._topics.items()}
+
+    def page(self, slug: str) -> str | None:
+        """The page of that name; ``""`` is the table of contents."""
+        found = topic(slug.replace("-", " "), self._infos)
+        return self._pages.get(slug_of(found.subject)) if found.known else None
+
+    def _exists(self, found: HelpTopic) -> bool:
+        try:
+            self._templates.get_template(found.template)
+        except TemplateNotFound:
+            return False
+        return True
+
+    def _page(self, found: HelpTopic) -> str:
+        if found.subject == "index":
+            return self._render("help", **self._contents())
+        row = found.values.get("row")
+        if isinstance(row, Row):
+            text = self._text(f"help/commands/{row.page}.txt.j2", found)
+            form = row.form(str(found.values["game"]))
+            return self._render("help-command", row=row, form=form, blocks=self._blocks(text))
+        text = self._text(found.template, found)
+        title, _, rest = text.lstrip("\n").partition("\n")
+        blocks = self._blocks(rest.lstrip("=\n"))
+        return self._render("help-text", title=title, blocks=blocks)
+
+    def _contents(self) -> dict[str, Any]:
+        """Commands by section, and the other pages."""
+        game = next(iter(self._infos)) if len(self._infos) == 1 else "game"
+        sections = [
+            (name, [(slug_of(row.name), row.form(game), row.summary) for row in rows])
+            for name, rows in groupby(ROWS, key=lambda row: row.section)
+        ]
+        texts = [slug for slug, found in self._topics.items() if "rows" in found.values]
+        rules = [info for key, info in self._infos.items() if key in self._topics]
+        return {"sections": sections, "texts": texts[1:], "rules": rules}
+
+    def _text(self, template: str, found: HelpTopic) -> str:
+        info = self._infos.get(found.subject)
+        return self._templates.get_template(template).render({**found.values, "info": info})
+
+    def _render(self, name: str, **values: Any) -> str:
+        page = self._templates.get_template(f"web/{name}.html.j2")
+        return page.render({**self._shared, **values})
+
+    # -- from text to blocks ---------------------------------------------------------------
+
+    def _blocks(self, text: str) -> tuple[Block, ...]:
+        return tuple(self._block(lines) for lines in _parts(text))
+
+    def _block(self, lines: list[str]) -> Block:
+        indent = _indent(lines[0])
+        if not indent and len(lines) == 1 and lines[0].isupper():
+            return Block("heading", (Piece(lines[0].capitalize()),))
+        if indent in {0, _STEP}:
+            return Block("text", self._pieces(" ".join(line.strip() for line in lines)))
+        terms = _terms(lines)
+        if terms:
+            return Block("terms", terms=tuple((term, self._pieces(why)) for term, why in terms))
+        return Block("code", code=dedent("\n".join(lines)))
+
+    def _pieces(self, text: str) -> tuple[Piece, ...]:
+        pieces: list[Piece] = []
+        at = 0
+        for found in _HELP_ON.finditer(text):
+            slug = slug_of(found[1])
+            if slug in self._topics:
+                pieces += [Piece(text[at : found.start()]), Piece(found[0], slug)]
+                at = found.end()
+        return (*pieces, Piece(text[at:]))
+
+
+def _parts(text: str) -> Iterator[list[str]]:
+    """The lines that belong together: between blank lines, and all indented or none of them.
+
+    The lines of a numbered step are one part, though all but the first are indented.
+    """
+    part: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        if part and (not line.strip() or not _belong_together(part, line)):
+            yield part
+            part = []
+        if line.strip():
+            part.append(line)
+
+
+def _belong_together(part: list[str], line: str) -> bool:
+    first, indent = _indent(part[0]), _indent(line)
+    return bool(first) == bool(indent) or (indent == _STEP and part[0][0].isdigit())
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _terms(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Two columns as pairs; none if the lines are no two columns that begin at one place."""
+    columns = _COLUMNS.fullmatch(lines[0])
+    if columns is None:
+        return []
+    column = columns.start(1)
+    found: list[tuple[str, str]] = []
+    for line in lines:
+        term, gap, meaning = line[:column].strip(), line[column - 2 : column], line[column:]
+        if gap.strip() or not meaning or meaning[0] == " ":
+            return []
+        if term:
+            found.append((term, meaning))
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]} {meaning}")
+    return found

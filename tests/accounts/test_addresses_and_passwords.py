@@ -1,0 +1,234 @@
+"""Changing where letters go and what the password is, and who hears of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+from argon2 import PasswordHasher
+from running import Letter, MovableClock, Running, start
+
+from pbmserv.commands.model import ChangeAddress
+from pbmserv.errors import Refused
+from pbmserv.service import addresses
+from pbmserv.service.desk import Desk
+from pbmserv.service.passwords import Passwords
+
+WORK, HOME, PHONE = "alice@work.example", "alice@home.example", "alice@phone.example"
+
+
+def changing(server: Running, *to: str) -> dict[str, Letter]:
+    """Ask for a change of address; the letters it leads to, by their recipients."""
+    server.send("alice@players.example", f"change address alice secret {' '.join(to)}")
+    return by_address(server)
+
+
+def by_address(server: Running) -> dict[str, Letter]:
+    found = server.letters()
+    letters = {str(letter.message["To"]): letter for letter in found}
+    assert len(letters) == len(found), [(str(f.message["To"]), f.subject) for f in found]
+    return letters
+
+
+def flat(letter: Letter) -> str:
+    return " ".join(letter.text.split())
+
+
+def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(server: Running) -> None:
+    old = server.sign_up("alice")
+    bob = server.sign_up("bob")
+    server.send(old, "blackbox challenge alice bob")
+    board = by_address(server)[old]
+
+    letters = changing(server, HOME, PHONE)
+    assert set(letters) == {old, HOME, PHONE}
+    assert letters[HOME].subject == "Is this your address, alice?"
+    assert "to go to alice@home.example and alice@phone.example." in flat(letters[old])
+    assert 'reply "reject"' in letters[old].text
+
+    # Until somebody answers there, everything is as before; and who reads a letter that came to
+    # an address that was only named cannot speak for alice.
+    server.reply(letters[HOME], "games")
+    assert "who you are" in server.letter(HOME).text
+    server.send(old, "forgot alice")
+    assert server.letter(old).subject == "A new password for alice"
+
+    server.reply(letters[PHONE], "yes")
+    goodbye = server.letter(old)
+    assert goodbye.subject == "Letters to alice no longer come here"
+    assert "postmaster@games.example" in goodbye.text
+    assert [f.subject for f in server.letters(PHONE)] == [
+        "Your address was changed, alice",
+        "Re: Blackbox 1: alice - bob",
+    ]
+
+    # Letters in the old mailbox are dead; the board came anew to where letters go now.
+    server.reply(board, "resign", sender=old)
+    assert "no longer valid" in flat(server.letter(old))
+
+    server.reply(letters[HOME], "yes", sender=HOME)
+    assert server.letter(PHONE).subject == "Your address was changed, alice"
+    server.reply(letters[HOME], "yes", sender=HOME)
+    assert "nothing to decide" in server.letter(HOME).text
+    server.send(bob, "message bob secret alice", "Hello!")
+    assert {str(f.message["To"]) for f in server.letters()} == {bob, PHONE}
+
+
+def test_boards_come_anew_to_the_new_address(server: Running) -> None:
+    old = server.sign_up("alice")
+    server.sign_up("bob")
+    server.send(old, "blackbox challenge alice bob")
+    server.letters()
+    letters = changing(server, HOME)
+    server.reply(letters[HOME], "")
+    found = {letter.subject: letter for letter in server.letters(HOME)}
+    assert set(found) == {"Your address was changed, alice", "Re: Blackbox 1: alice - bob"}
+    server.reply(found["Re: Blackbox 1: alice - bob"], "b3,d3,h8,f2")
+    assert "Your atoms are hidden" in server.letter(HOME).text
+
+
+def test_the_old_address_can_stop_it(server: Running) -> None:
+    old = server.sign_up("alice")
+    letters = changing(server, HOME)
+    server.reply(letters[old], "what is this?")
+    assert 'nothing but "reject"' in flat(server.letter(old))
+    server.reply(letters[old], "reject")
+    assert server.letter(old).subject == "Your address stays, alice"
+    server.reply(letters[old], "reject")
+    assert "nothing to decide" in server.letter(old).text
+    server.reply(letters[HOME], "yes")
+    assert "nothing to decide" in server.letter(HOME).text
+
+    # Whoever gets such a letter by mistake can say so, too.
+    letters = changing(server, HOME)
+    server.reply(letters[HOME], "reject")
+    assert server.letter(HOME).subject == "Not the address of alice"
+    server.reply(letters[HOME], "yes")
+    assert "nothing to decide" in server.letter(HOME).text
+
+
+def test_one_address_more_and_one_less(server: Running) -> None:
+    old = server.sign_up("alice")
+    letters = changing(server, old, HOME)
+    assert "one of your addresses, too" in letters[old].text
+    server.reply(letters[HOME], "yes")
+    assert server.letter(old).subject == "Your address was changed, alice"
+    assert not server.letters(HOME)
+
+    # Both are confirmed, so that one of them goes needs no question.
+    letters = changing(server, HOME)
+    assert letters[HOME].subject == "Your address was changed, alice"
+    assert letters[old].subject == "Letters to alice no longer come here"
+    server.send(HOME, f"change address alice secret {HOME}")
+    assert "go to alice@home.example already" in server.letter(HOME).text
+
+    server.send(HOME, "prefs alice secret")
+    server.reply(server.letter(HOME), f"change address {PHONE}")
+    assert "Not done" in server.letter(HOME).text
+    assert PHONE not in {str(f.message["To"]) for f in server.letters()}
+
+
+def test_a_letter_that_was_passed_on_is_not_enough_to_take_an_account_over() -> None:
+    with pytest.raises(Refused) as refused:
+        addresses.change(cast("Desk", None), ChangeAddress(None, (HOME,)))
+    assert refused.value.refusal.code == "address-needs-password"
+
+
+def test_a_new_password_is_told_to_every_address_once(server: Running) -> None:
+    old = server.sign_up("alice")
+    letters = changing(server, old, HOME)
+    server.reply(letters[HOME], "yes")
+    server.letters()
+    waiting = changing(server, PHONE)
+
+    server.send(WORK, "change password alice secret better-one")
+    told = by_address(server)
+    assert set(told) == {old, HOME}
+    assert all(f.subject == "Your password was changed, alice" for f in told.values())
+    assert "better-one" not in "".join(f.text + f.html for f in told.values())
+    # Who asked for the other address may have known the old password.
+    server.reply(waiting[PHONE], "yes")
+    assert "nothing to decide" in server.letter(PHONE).text
+
+    server.send(old, "forgot alice")
+    server.reply(server.letter(old), "password best-one")
+    assert set(by_address(server)) == {old, HOME}
+    server.send(old, "prefs alice best-one")
+    assert server.letter(old).subject == "Preferences of alice"
+
+
+REFUSED = "The userid and the password do not belong together."
+
+
+def test_guesses_are_slowed_down_and_nothing_tells_it(server: Running) -> None:
+    alice = server.sign_up("alice")
+    thief = "thief@elsewhere.example"
+    for userid in ("alice", "nobody"):
+        answers = set()
+        for number in range(8):
+            server.send(thief, f"prefs {userid} guess-{number}")
+            answers.add(without_dates(server.letter(thief)))
+        assert len(answers) == 1
+        assert REFUSED in answers.pop()
+
+    # Even the right one is not looked at now, and the answer is the same.
+    server.send(thief, "prefs alice secret")
+    assert REFUSED in server.letter(thief).text
+    assert not server.letters(alice)
+    # The player is not locked out, neither by password nor by reply.
+    server.send(alice, "prefs alice secret")
+    letter = server.letter(alice)
+    assert letter.subject == "Preferences of alice"
+    server.reply(letter, "games")
+    assert server.letter(alice)
+
+    clock = server.server.clock
+    assert isinstance(clock, MovableClock)
+    clock.move(minutes=10)
+    server.send(thief, "prefs alice secret")
+    assert server.letter(alice).subject == "Preferences of alice"
+
+
+def without_dates(letter: Letter) -> str:
+    return letter.subject + letter.text + letter.html
+
+
+class Watched(Passwords):
+    """Passwords that tell which hashes were looked at."""
+
+    def __init__(self) -> None:
+        super().__init__(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        self.verified: list[bool] = []
+
+    def _verify(self, password_hash: str, password: str) -> bool:
+        self.verified.append(password_hash is self._nobody)
+        return super()._verify(password_hash, password)
+
+
+@pytest.mark.parametrize("userid", ["alice", "nobody"])
+def test_a_closed_door_costs_as_much_time_as_a_wrong_password(userid: str) -> None:
+    passwords = Watched()
+    known = passwords.hash("secret") if userid == "alice" else None
+    for number in range(3):
+        assert not passwords.check(known, f"guess-{number}")
+    closed = len(passwords.verified)
+    assert not passwords.check(None, "guess-3")
+    assert len(passwords.verified) == closed + 1  # argon2 ran all the same
+    assert not passwords.check(None, "guess-0")  # as quick as trying it twice before
+    assert len(passwords.verified) == closed + 1
+
+
+def test_several_addresses_at_signup(tmp_path: Path) -> None:
+    with start(f"sqlite:///{tmp_path}/db.sqlite3", tmp_path) as server:
+        server.send(WORK, f"signup alice secret {HOME} {PHONE}")
+        letters = by_address(server)
+        assert set(letters) == {WORK, HOME, PHONE}
+        server.reply(letters[PHONE], "yes")
+        assert server.letter(PHONE).subject == "Welcome, alice"
+        server.reply(letters[HOME], "yes")
+        server.letters()
+        server.send(HOME, "forgot alice")
+        assert {str(f.message["To"]) for f in server.letters()} == {HOME, PHONE}
+        server.send(WORK, "signup gone-12 secret")
+        assert "means something in commands" in server.letter(WORK).text

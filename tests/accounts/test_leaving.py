@@ -1,0 +1,223 @@
+"""Signing off, coming back, taking one's data along, and being forgotten."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from running import Letter, MovableClock, Running, start
+from sqlalchemy import select
+
+from pbmserv.store.models import boards, inbox, metadata, outbox
+from pbmserv.store.session import Database
+
+
+def asked(server: Running, address: str, command: str) -> Letter:
+    server.send(address, command)
+    return server.letter(address)
+
+
+def start_game(server: Running, *, hidden: tuple[str, ...] = ()) -> None:
+    """A board of alice and bob on which those who are named have hidden their atoms."""
+    server.send("alice@players.example", "blackbox challenge alice bob")
+    letters = {str(letter.message["To"]): letter for letter in server.letters()}
+    for userid in hidden:
+        server.reply(letters[f"{userid}@players.example"], "b3,d3,h8,f2")
+    server.letters()
+
+
+def rows(server: Running, table: Any) -> list[Any]:
+    with server.server.database.reading.connect() as connection:
+        return list(connection.execute(select(table)).mappings())
+
+
+def test_signing_off_gives_up_games_and_ends_all_mail(server: Running) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    start_game(server, hidden=("alice", "bob"))
+    start_game(server, hidden=("bob",))
+
+    question = asked(server, alice, "signoff alice secret")
+    assert "You are in 2 running games." in question.text
+    server.reply(question, "I do not know yet")
+    assert 'nothing but "yes"' in flat(server.letter(alice))
+    server.reply(question, "")
+    assert 'nothing but "yes"' in flat(server.letter(alice))
+    assert [row["status"] for row in rows(server, boards)] == ["active", "active"]
+
+    server.reply(question, "yes\n\nBob cheats, and I am fed up.")
+    farewell = server.letter(alice)
+    assert farewell.subject == "Goodbye, alice"
+    assert "Your running games are given up." in farewell.text
+    told = server.letters(bob)
+    assert len(told) == 2
+    assert "alice has resigned" in told[0].text
+    assert "will not be played" in told[1].text
+    assert "fed up" not in "".join(letter.text for letter in told)
+    assert [row["status"] for row in rows(server, boards)] == ["finished", "declined"]
+
+    # Nobody can reach her now, and nothing that she has still works.
+    server.send(bob, "message bob secret alice", "Come back!")
+    assert "Nobody plays here" in server.letter(bob).text
+    server.send(bob, "blackbox challenge bob alice")
+    assert server.letter(bob).subject
+    server.send(bob, "forgot alice")
+    server.letter(bob)
+    server.reply(told[0], "chat\nFarewell")
+    server.letter(bob)
+    assert not server.letters(alice)
+    server.reply(question, "yes", sender=alice)
+    server.reply(farewell, "games", sender=alice)
+    for letter in server.letters(alice):
+        assert "back alice PASSWORD" in letter.text or "settled" in letter.text
+    assert "has signed off" in asked(server, alice, "prefs alice secret").text
+
+    # `forgot` from her own mailbox and `back` are the way home.
+    server.reply(asked(server, alice, "forgot alice"), "password again-me")
+    assert "You have signed off, and that stays so." in flat(server.letter(alice))
+    back = asked(server, alice, "back alice again-me")
+    assert "You are a player again" in back.text
+    server.send(bob, "message bob secret alice", "Hello again!")
+    assert "Hello again!" in server.letter(alice).text
+
+
+def flat(letter: Letter) -> str:
+    return " ".join(letter.text.split())
+
+
+def test_the_question_does_not_wait_for_ever(server: Running) -> None:
+    clock = server.server.clock
+    assert isinstance(clock, MovableClock)
+    alice = server.sign_up("alice")
+    for command in ("signoff", "delete"):
+        question = asked(server, alice, f"{command} alice secret")
+        clock.move(days=8)
+        server.reply(question, "yes")
+        late = server.letter(alice)
+        assert "more than 7 days" in late.text
+        assert f"{command} alice PASSWORD" in late.text
+    server.reply(asked(server, alice, "signoff alice secret"), "no")
+    server.letters()
+    assert asked(server, alice, "prefs alice secret").subject == "Preferences of alice"
+
+
+def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Running) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    start_game(server, hidden=("alice",))
+    server.send(bob, "message bob secret alice", "A secret between us")
+    server.send(bob, "blackbox show 1")
+    server.letters()
+    asked(server, alice, "prefs alice secret block=bob tz=Europe/Berlin")
+
+    server.send("thief@elsewhere.example", "export alice secret")
+    assert not server.letters("thief@elsewhere.example")
+    letter = server.letter(alice)
+    [attached] = letter.message.iter_attachments()
+    assert attached.get_filename() == "pbmserv-alice.json"
+    content = attached.get_payload(decode=True)
+    assert isinstance(content, bytes)
+    kept = json.loads(content)
+    assert kept["account"]["userid"] == "alice"
+    assert kept["account"]["tz"] == "Europe/Berlin"
+    assert [row["address"] for row in kept["addresses"]] == [alice]
+    assert kept["blocked"] == ["bob"]
+    [board] = kept["boards"]
+    assert [move["text"] for move in board["moves"]]
+    assert board["seat"] == [0]
+    assert any(row.get("said") == "A secret between us" for row in kept["letters_to_you"])
+    assert b"argon2id$" not in content
+    assert b"bob@players.example" not in content
+
+
+def test_deleting_removes_every_trace_and_keeps_the_games(
+    database_url: str, tmp_path: Path
+) -> None:
+    with start(database_url, tmp_path) as server:
+        _leave_traces_and_delete(server)
+
+    # The server has done all it had to do. Where else could she be? Every table is looked through.
+    with closing(Database(database_url)) as database, database.reading.connect() as connection:
+        for table in metadata.sorted_tables:
+            for row in connection.execute(select(table)).mappings():
+                if table is inbox and row["sender"] == "bob@players.example":
+                    continue  # what Bob wrote is his
+                for value in row.values():
+                    text = bytes(value).decode() if table in RAW and is_raw(value) else repr(value)
+                    assert "alice" not in text, (table.name, text)
+                    assert "555-1234" not in text, (table.name, text)
+        [farewell] = connection.execute(
+            select(outbox).where(outbox.c.letter == "deleted")
+        ).mappings()
+        assert (farewell["recipient"], farewell["raw"], farewell["state"]) == ("", None, "sent")
+        # That her mails came is still known, so that none of them counts twice.
+        assert len(connection.execute(select(inbox.c.id)).all()) > 10
+        assert connection.execute(select(boards.c.status)).scalars().all() == ["finished"]
+
+    with start(database_url, tmp_path) as server:
+        server.relay.delivered |= server._queued()  # by the server before
+        server.letters()
+        server.sign_up("alice")  # the userid is free again
+
+
+RAW = (inbox, outbox)
+
+
+def is_raw(value: object) -> bool:
+    return isinstance(value, bytes | memoryview)
+
+
+def _leave_traces_and_delete(server: Running) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    start_game(server, hidden=("alice", "bob"))
+    asked(server, alice, "prefs alice secret block=bob tz=Europe/Berlin broadcast=on")
+    asked(server, alice, "away alice secret until tomorrow")
+    server.send(alice, "message alice secret bob", "My phone number is 555-1234")
+    server.send(alice, "blackbox chat 1 alice secret", "Call 555-1234")
+    server.send("alias@work.example", "multiple", "games alice\nprefs alice secret\n")
+    server.send(alice, "change address alice secret alice@new.example")
+    server.letters()
+
+    question = asked(server, alice, "delete alice secret")
+    assert "It cannot be undone." in flat(question)
+    server.reply(question, "yes")
+    [told] = server.letters(bob)
+    assert "gone-1 has resigned" in told.text
+    assert "alice" not in told.text
+
+    server.send(bob, "blackbox show 1")
+    assert "gone-1" in server.letter(bob).text
+    server.send(bob, "blackbox challenge bob gone-1")
+    assert "Nobody plays here" in server.letter(bob).text
+    server.send("somebody@elsewhere.example", "Re: ...", "yes", to=question.reply_to)
+    assert "settled" in server.letter("somebody@elsewhere.example").text
+    server.send(bob, "back gone-1 secret")
+    assert "do not belong together" in flat(server.letter(bob))
+
+
+def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Running) -> None:
+    home = "family@players.example"
+    for userid in ("alice", "bob"):
+        server.send(home, f"signup {userid} secret-{userid}")
+        server.reply(server.letter(home), "yes")
+        server.letter(home)
+    server.send(home, "please help", to="postmaster@games.example")
+    asked(server, home, "prefs alice secret-alice")
+    server.reply(asked(server, home, "delete alice secret-alice"), "yes")
+    server.settle()
+
+    mails = rows(server, inbox)
+    assert [row["state"] for row in mails if row["raw"]] == ["kept"]
+    letter = asked(server, home, "games bob secret-bob")
+    assert str(letter.message["To"]) == home
+    assert asked(server, home, "prefs bob secret-bob").subject == "Preferences of bob"
+
+
+def test_who_has_signed_off_can_still_export_and_delete(server: Running) -> None:
+    alice = server.sign_up("alice")
+    server.reply(asked(server, alice, "signoff alice secret"), "yes")
+    server.letter(alice)
+    assert asked(server, alice, "export alice secret").subject == "All that is kept on alice"
+    server.reply(asked(server, alice, "delete alice secret"), "yes")
+    server.settle()
+    assert "do not belong together" in flat(asked(server, alice, "back alice secret"))

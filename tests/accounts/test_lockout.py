@@ -1,0 +1,122 @@
+"""Who may still try a password, from where, and since when."""
+
+from __future__ import annotations
+
+import pytest
+from running import MovableClock
+
+from pbmserv.service import lockout as module
+from pbmserv.service.lockout import Lockout, network_of
+
+HOME, STRANGE = "192.0.2.0/24", "198.51.100.0/24"
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture
+def lockout(clock: MovableClock) -> Lockout:
+    return Lockout(clock)
+
+
+def guess(lockout: Lockout, userid: str, network: str, times: int) -> None:
+    for _ in range(times):
+        lockout.wrong(userid, network)
+
+
+def test_five_wrong_ones_in_ten_minutes_close_the_door(
+    lockout: Lockout, clock: MovableClock
+) -> None:
+    guess(lockout, "alice", STRANGE, 4)
+    clock.move(minutes=11)
+    guess(lockout, "alice", STRANGE, 4)
+    assert lockout.may_try("alice", STRANGE)
+    guess(lockout, "alice", STRANGE, 1)
+    assert not lockout.may_try("alice", STRANGE)
+    clock.move(minutes=10)
+    assert lockout.may_try("alice", STRANGE)
+
+
+def test_each_time_it_stays_closed_for_twice_as_long(lockout: Lockout, clock: MovableClock) -> None:
+    for minutes in (10, 20, 40, 80):
+        guess(lockout, "alice", STRANGE, 5)
+        clock.move(minutes=minutes, seconds=-1)
+        assert not lockout.may_try("alice", STRANGE)
+        clock.move(seconds=1)
+        assert lockout.may_try("alice", STRANGE)
+    clock.move(hours=25)
+    guess(lockout, "alice", STRANGE, 5)
+    clock.move(minutes=10)
+    assert lockout.may_try("alice", STRANGE)
+
+
+def test_it_never_stays_closed_for_more_than_a_day(lockout: Lockout, clock: MovableClock) -> None:
+    for _ in range(40):
+        guess(lockout, "alice", STRANGE, 5)
+        clock.move(hours=24)
+        assert lockout.may_try("alice", STRANGE)
+
+
+def test_a_stranger_does_not_lock_the_player_out(lockout: Lockout) -> None:
+    lockout.right("alice", HOME)
+    guess(lockout, "alice", STRANGE, 5)
+    assert lockout.may_try("alice", HOME)
+    for number in range(60):
+        lockout.wrong("alice", f"203.0.{number}.0/24")
+    assert not lockout.may_try("alice", "203.0.99.0/24")  # a botnet's fresh network
+    assert lockout.may_try("alice", HOME)
+
+
+def test_one_network_cannot_go_through_all_userids(lockout: Lockout) -> None:
+    lockout.right("dora", STRANGE)
+    for number in range(30):
+        lockout.wrong(f"player{number}", STRANGE)
+    assert not lockout.may_try("somebody-else", STRANGE)
+    assert lockout.may_try("dora", STRANGE)
+    assert lockout.may_try("somebody-else", HOME)
+
+
+def test_a_right_password_starts_the_count_again(lockout: Lockout) -> None:
+    guess(lockout, "alice", HOME, 4)
+    lockout.right("alice", HOME)
+    guess(lockout, "alice", HOME, 4)
+    assert lockout.may_try("alice", HOME)
+
+
+def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch, lockout: Lockout) -> None:
+    monkeypatch.setattr(module, "REMEMBERED", 10)
+    for number in range(50):
+        guess(lockout, f"player{number}", f"10.0.{number}.0/24", 5)
+        lockout.right(f"friend{number}", HOME)
+    assert len(lockout._locks) == len(lockout._usual) == 10
+    assert len(lockout._windows._hits) <= 10
+
+
+@pytest.mark.parametrize(
+    ("peer", "network"),
+    [
+        ("192.0.2.77", "192.0.2.0/24"),
+        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.77", "192.0.2.0/24"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("127.0.0.1", "alice@example.org"),
+        ("::1", "alice@example.org"),
+        ("", "alice@example.org"),
+    ],
+)
+def test_networks(peer: str, network: str) -> None:
+    assert network_of(peer, "Alice@example.org") == network
+
+
+def test_the_library_s_other_doors_work_too(lockout: Lockout) -> None:
+    windows = lockout._windows
+    assert windows.check()
+    guess(lockout, "alice", HOME, 2)
+    key = module.PAIR.key_for("alice", HOME)
+    assert windows.get(key) == 2
+    assert windows.get_expiry(key) == windows.get_expiry("no such window")
+    assert not windows.acquire_entry(key, 2, 600)
+    assert windows.reset() == 3
+    assert windows.base_exceptions is RuntimeError

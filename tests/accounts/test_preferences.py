@@ -1,0 +1,221 @@
+"""How players want things: `prefs`, `away`, `back`, and what becomes of their letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from running import Letter, MovableClock, Running, start
+from sqlalchemy import select
+
+from pbmserv.store import players
+from pbmserv.store.models import absences, outbox
+from pbmserv.store.models import players as table
+from pbmserv.store.players import Player
+
+
+def player(server: Running, userid: str) -> Player:
+    with server.server.database.reading.connect() as connection:
+        found = players.of_name(connection, userid)
+    assert found is not None
+    return found
+
+
+def asked(server: Running, address: str, command: str) -> Letter:
+    server.send(address, command)
+    return server.letter(address)
+
+
+def test_preferences_are_shown_and_changed_all_at_once(server: Running) -> None:
+    alice, _ = server.sign_up("alice"), server.sign_up("bob")
+    shown = asked(server, alice, "prefs alice secret")
+    for line in ("format:    html", "digest:    off", "tz:        UTC", "remind:    off"):
+        assert line in shown.text
+    assert "it is 12:00 there" in shown.text
+
+    changed = asked(
+        server,
+        alice,
+        "prefs alice secret digest=daily@07:30 tz=europe/berlin remind=6h,2d,night accept=auto "
+        "block=bob broadcast=on",
+    )
+    assert "Your preferences are changed" in changed.text
+    for line in (
+        "digest:    daily@07:30",
+        "tz:        Europe/Berlin      it is 13:00 there",
+        "remind:    2d,6h,night",
+        "accept:    auto               challenges start at once",
+        "block:     bob",
+    ):
+        assert line in changed.text
+    assert ">Europe/Berlin<" in changed.html
+    now = player(server, "alice")
+    assert (now.digest_minute, now.tz, now.remind) == (450, "Europe/Berlin", "2d,6h,night")
+    assert due(server) == datetime(2026, 3, 2, 6, 30, tzinfo=UTC)
+
+    # Another zone moves the digest with it; a reply needs no password.
+    server.reply(changed, "prefs tz=America/New_York unblock=bob")
+    assert "block:     nobody" in server.letter(alice).text
+    assert due(server) == datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+
+    # One wrong value, and none of them is taken.
+    before = player(server, "alice")
+    refused = asked(server, alice, "prefs alice secret format=text digest=daily@25:00")
+    assert "00:00 to 23:59" in refused.text
+    assert "prefs alice PASSWORD digest=daily@07:30" in refused.text
+    assert player(server, "alice") == before
+    asked(server, alice, "prefs alice secret digest=off remind=off")
+    assert due(server) is None
+
+
+def due(server: Running) -> datetime | None:
+    with server.server.database.reading.connect() as connection:
+        found: datetime | None = connection.execute(
+            select(table.c.digest_due).where(table.c.userid == "alice")
+        ).scalar()
+    return found
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Iterator[Running]:
+    with start(f"sqlite:///{tmp_path}/db.sqlite3", tmp_path, operators="olga") as running:
+        yield running
+
+
+def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None:
+    alice = embedded.sign_up("alice")
+    for wrong, said, example in (
+        ("format=pdf", "html (text and HTML), text, or spoken", "format=text"),
+        ("digest=weekly", "off, or daily at a time of day", "digest=daily@07:30"),
+        ("digest=daily@07:75", "not a time of day", "digest=daily@07:30"),
+        ("tz=berlin", "Did you mean Europe/Berlin?", "tz=Europe/Berlin"),
+        ("tz=Europe/Viena", "Did you mean Europe/Vienna", "tz=Europe/Vienna"),
+        ("tz=nowhere-at-all", "named by continent and a large city", "tz=Europe/Berlin"),
+        ("remind=soon", '"soon" says no time', "remind=2d,6h"),
+        ("remind=night", '"night" says no time', "remind=2d,6h"),
+        ("remind=99d", "1 hour to 60 days", "remind=2d,6h"),
+        ("remind=1d,2d,3d,4d,5d", "at most 4", "remind=7d,2d,6h"),
+        ("accept=maybe", "ask you first (ask)", "accept=ask"),
+        ("broadcast=loud", "on or off", "broadcast=on"),
+        ("block=nobody-here", "Nobody plays here", "block=USERID"),
+        ("block=alice", "cannot block yourself", "block=USERID"),
+        ("colour=red", "There is no preference", "format=text"),
+    ):
+        letter = asked(embedded, alice, f"prefs alice secret {wrong}")
+        assert said in " ".join(letter.text.split()), wrong
+        assert f"prefs alice PASSWORD {example}" in letter.text, wrong
+        assert "othing" in letter.text
+
+
+def test_a_turned_off_digest_lets_go_what_waited(embedded: Running) -> None:
+    alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
+    asked(embedded, alice, "prefs alice secret digest=daily")
+    embedded.send(bob, "message bob secret alice", "Are you there?")
+    embedded.letter(bob)
+    with embedded.server.database.reading.connect() as connection:
+        assert "tray" in connection.execute(select(outbox.c.state)).scalars().all()
+    embedded.send(alice, "prefs alice secret digest=off")
+    assert {f.subject for f in embedded.letters(alice)} >= {"Preferences of alice"}
+    with embedded.server.database.reading.connect() as connection:
+        assert "tray" not in connection.execute(select(outbox.c.state)).scalars().all()
+
+
+def test_blocked_players_are_not_passed_on(embedded: Running) -> None:
+    alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
+    asked(embedded, alice, "prefs alice secret block=bob")
+    embedded.send(bob, "message bob secret alice", "Play with me!")
+    assert "takes no messages from you" in embedded.letter(bob).text
+    assert not embedded.letters(alice)
+
+
+def test_plain_text_and_spoken_boards(server: Running) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    letter = asked(server, alice, "prefs alice secret format=spoken")
+    assert letter.message.get_content_type() == "text/plain"
+    assert asked(server, bob, "prefs bob secret format=text").message.get_content_type() == (
+        "text/plain"
+    )
+    server.send(alice, "blackbox challenge alice bob")
+    _, his = server.letters()
+    hers = asked(server, alice, "blackbox showas alice secret 1")
+    assert (
+        "Your box, 7 columns by 7 rows: you have 3 guesses left.\nNo atoms are hidden" in hers.text
+    )
+    assert "|--|" not in hers.text
+    assert "|--|" in his.text or "accept" in his.text
+    server.reply(hers, "a1,c4,e5,g2")
+    server.reply(his, "b3,d3,h8,f2", sender=bob)
+    server.letters(bob)
+    hers = server.letters(alice)[-1]
+    assert "atom at A1.\n" in hers.text
+    server.reply(hers, "b,+b3,!c3")
+    text = server.letter(alice).text
+    assert "Along the top, from the left: port B " in text
+    assert "Row 3: marker on B3; sealed C3.\n" in text
+    assert "|" not in text
+
+
+def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Running) -> None:
+    clock = server.server.clock
+    assert isinstance(clock, MovableClock)
+    alice = server.sign_up("alice")
+    asked(server, alice, "prefs alice secret tz=Europe/Berlin")
+
+    too_long = asked(server, alice, "away alice secret until 24 Dec")
+    assert "30 days are left to you. The latest day possible is 2026-03-30." in flat(too_long)
+    assert "away alice PASSWORD until 2026-03-30" in too_long.text
+    assert "year-month-day" in asked(server, alice, "away alice secret until the rain stops").text
+    assert "has passed" in asked(server, alice, "away alice secret until 2026-02-01").text
+    assert "not away" in asked(server, alice, "back alice secret").text
+
+    away = asked(server, alice, "away alice secret until 2026-03-10")
+    assert "Of your 30 days away in 2026, 20 are left." in flat(away)
+    assert player(server, "alice").away_until == datetime(2026, 3, 10, 23, tzinfo=UTC)
+    # A second one moves the end; nothing counts twice.
+    assert "18 are left" in flat(asked(server, alice, "away alice secret until 12.3."))
+
+    clock.move(days=3)
+    back = asked(server, alice, "back alice secret")
+    assert "Of your 30 days away in 2026, 26 are left." in flat(back)
+    assert player(server, "alice").away_until == clock.now()
+    assert "25 are left" in flat(asked(server, alice, "away alice secret until tomorrow"))
+    with server.server.database.reading.connect() as connection:
+        assert len(connection.execute(select(absences.c.id)).all()) == 2
+
+    # Every year has its own days, and an absence over New Year takes of both.
+    clock.moment = datetime(2026, 12, 20, 12, tzinfo=UTC)
+    over = asked(server, alice, "away alice secret until 2027-01-05")
+    assert "Of your 30 days away in 2027, 25 are left." in flat(over)
+
+
+def test_an_empty_budget(embedded: Running) -> None:
+    alice = embedded.sign_up("alice")
+    asked(embedded, alice, "away alice secret until in 29 days")
+    clock = embedded.server.clock
+    assert isinstance(clock, MovableClock)
+    clock.move(days=40)
+    refused = asked(embedded, alice, "away alice secret until tomorrow")
+    assert "in 2026 0 days are left to you." in flat(refused)
+    assert "latest" not in refused.text
+
+
+def flat(letter: Letter) -> str:
+    return " ".join(letter.text.split())
+
+
+def test_broadcasts_go_to_those_who_want_them(embedded: Running) -> None:
+    olga, alice, bob = (embedded.sign_up(userid) for userid in ("olga", "alice", "bob"))
+    asked(embedded, alice, "prefs alice secret broadcast=on")
+    embedded.send(alice, "broadcast alice secret", "Buy my tomatoes!")
+    assert "Only the people who run this server" in flat(embedded.letter(alice))
+    embedded.send(olga, "broadcast olga secret", "We are down on Sunday.")
+    assert "Your words went to 1 address" in embedded.letter(olga).text
+    news = embedded.letter(alice)
+    assert "We are down on Sunday." in news.text
+    assert not embedded.letters(bob)
+    embedded.reply(news, "prefs broadcast=off")
+    assert "broadcast: off" in embedded.letter(alice).text
+    embedded.send(olga, "broadcast olga secret", "")
+    assert "no words" in embedded.letter(olga).text

@@ -1,0 +1,61 @@
+"""Two players at one Blackbox board of a running server, and what they write and get."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from running import Letter, Running
+from seating import seat_pairs
+
+from pbmserv.store import boards
+
+ATOMS = ("b3,d3,h8,f2", "c3,b5,e5,g6")
+"""What anna hides for bela, and bela for anna. To anna: 3 and 5 are hits, 14 a reflection, 1-8 a
+detour. To bela: 1 and 3 are hits, 2 a reflection, G-8 a detour."""
+
+NAMES = ("t0a", "t0b")
+ADDRESSES = tuple(f"{name}@players.example" for name in NAMES)
+ANNA, BELA = ADDRESSES
+
+
+@dataclass
+class Game:
+    """The board, number 1, with all atoms hidden; anna is to move."""
+
+    server: Running
+    board: int
+
+    def write(self, seat: int, verb: str, words: str = "", body: str = "") -> Letter:
+        """Write a command in a subject; the answer comes back."""
+        self.read(seat)  # what came before is not asked about any more
+        command = f"blackbox {verb} {self.board} {NAMES[seat]} secret {words}".strip()
+        self.server.send(ADDRESSES[seat], command, body)
+        return self.server.letters(ADDRESSES[seat])[0]
+
+    def move(self, seat: int, text: str) -> None:
+        """Make a move and forget the letters."""
+        self.write(seat, "move", text)
+        self.server.letters()
+
+    def read(self, seat: int) -> list[Letter]:
+        """New letters to a player."""
+        return self.server.letters(ADDRESSES[seat])
+
+    def plies(self) -> list[tuple[int, str]]:
+        """The log: seats and texts."""
+        with self.server.server.database.reading.connect() as connection:
+            return [(ply.seat, ply.text) for ply in boards.record(connection, self.board)]
+
+
+def begin(server: Running) -> Game:
+    """A board on which both have hidden their atoms."""
+    table = seat_pairs(server.server, 1, "t")[0]
+    game = Game(server, table.board)
+    for seat, atoms in enumerate(ATOMS):
+        game.move(seat, atoms)
+    return game
+
+
+def flat(letter: Letter) -> str:
+    """The text of a letter without its line breaks."""
+    return " ".join(letter.text.split())

@@ -1,0 +1,162 @@
+"""Moves that are looked at first: submit and confirm, preview, check; and moves taken back."""
+
+from __future__ import annotations
+
+import pytest
+from playing import ANNA, ATOMS, BELA, NAMES, Game, begin, flat
+from running import Running
+from seating import seat_pairs
+from sqlalchemy import update
+
+from pbmserv.store.models import outbox
+
+WATCHER = "watcher@example.org"
+
+
+@pytest.fixture
+def game(server: Running) -> Game:
+    return begin(server)
+
+
+def test_submit_shows_and_confirm_plays(game: Game) -> None:
+    shown = game.write(0, "submit", "3,+c3,!2")
+    assert "Not played yet in board 1: 3,+C3,!2" in shown.text
+    assert 'just reply "confirm".' in flat(shown)
+    assert "You would put a marker on C3." in shown.text
+    assert "You would seal row 2 as surely empty." in shown.text
+    assert "Port 3 would be fired" in shown.text
+    assert "|? |" in shown.text
+    assert ". |. |" in shown.text
+    assert game.plies()[2:] == []
+    assert game.read(1) == []
+
+    game.server.reply(shown, "confirm")
+    (done,) = game.read(0)
+    assert "You fired port 3: hit (#)." in done.text
+    assert game.plies()[2:] == [(0, "3,+C3,!2")]
+    game.read(1)
+    game.server.reply(shown, "confirm")
+    (again,) = game.read(0)
+    assert "Not done, nothing has changed" in again.text
+    assert game.plies()[2:] == [(0, "3,+C3,!2")]
+
+
+def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> None:
+    shown = game.write(1, "submit", "1")
+    assert "as soon as it is your turn." in flat(shown)
+    early = game.write(1, "confirm")
+    assert "It is not your turn" in early.text
+    game.move(0, "3")
+    game.read(1)
+    game.server.reply(shown, "yes")
+    (done,) = game.read(1)
+    assert "You fired port 1: hit (#)." in done.text
+    assert "Port 3 already shows #" in game.write(0, "submit", "3").text
+
+    game.write(0, "submit", "14")
+    game.move(0, "5")
+    game.move(1, "2")
+    refused = game.write(0, "confirm")
+    assert "Your submitted move was for move 5, but your next move is number 7." in flat(refused)
+    assert "Player t0a's board on left." in refused.text
+    game.write(0, "submit", "14")
+    assert "You fired port 14: reflection (%)." in game.write(0, "confirm").text
+    nothing = game.write(0, "confirm")
+    assert "There is no move of yours that waits to be confirmed." in nothing.text
+
+
+def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
+    game.server.send(ANNA, f"blackbox showas {NAMES[0]} secret 1")
+    (first,) = game.read(0)
+    game.server.reply(first, "preview 3,+b3,+d3,+h8,+f2,?,!c")
+    (own,) = game.read(0)
+    assert "If you played 3,+B3,+D3,+A1,+F2,?,!C in board 1" in own.text
+    assert "Port 3 would be fired; what the ray does shows only when the move is made." in flat(own)
+    assert "A guess would be judged with the markers on A1, F2, B3 and D3." in flat(own)
+    assert "You would seal column C as surely empty." in own.text
+    assert "hit" not in own.text.partition("Player")[0]
+
+    game.server.send(WATCHER, "blackbox preview 1 3,+b3")
+    (spectators,) = game.server.letters(WATCHER)
+    assert "If t0a played 3,+B3 in board 1" in spectators.text
+    assert "t0a would put a marker on B3." in spectators.text
+    assert "@" not in "".join(line for line in spectators.text.splitlines() if "|" in line)
+
+    game.server.send(WATCHER, "blackbox preview 1 3,3")
+    (refused,) = game.server.letters(WATCHER)
+    assert "a move fires at most one port" in flat(refused)
+    assert game.plies()[2:] == []
+    assert game.read(1) == []
+
+    game.server.send(
+        ANNA,
+        "multiple",
+        f"blackbox showas {NAMES[0]} secret 1\nblackbox submit 1 {NAMES[0]} secret +b3\n",
+    )
+    (report,) = game.read(0)
+    assert report.text.count("Player t0a's board on left.") == 2
+    assert "shown further down" not in report.text
+
+    game.move(0, "3,+c3")
+    game.move(1, "1")
+    game.move(0, "14")
+    game.move(1, "3")
+    letter = game.write(0, "check")
+    assert "Your markers in board 1, put to the test" in letter.text
+    assert "* Your markers explain 1 of 2 results so far (3)." in letter.text
+    assert "Port 14 gave reflection (%), but with your markers it would give detour to 7." in flat(
+        letter
+    )
+    assert "There is 1 marker on your board; a guess needs 4." in flat(letter)
+    game.server.reply(letter, "check")
+    (again,) = game.read(0)
+    assert again.text.splitlines()[2:12] == letter.text.splitlines()[2:12]
+    assert game.read(1) == []
+    assert len(game.plies()) == 6
+
+
+def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
+    marked = game.write(0, "move", "+c3")
+    assert "You put a marker on C3." in marked.text
+    game.server.reply(marked, "undo")
+    (undone,) = game.read(0)
+    assert "You took your last move back." in undone.text
+    assert "|? |" not in undone.text
+    assert game.plies()[2:] == [(0, "+C3"), (0, "undo")]
+    assert game.read(1) == []
+
+    game.move(0, "3")
+    refused = game.write(0, "undo")
+    assert "Your last move has told somebody something that was hidden" in flat(refused)
+    refused = game.write(1, "undo")
+    assert "The last move of this board is not yours" in flat(refused)
+    game.server.send(BELA, "blackbox show 1")
+    (shown,) = game.read(1)
+    assert "|? |" not in shown.text
+
+
+def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Running) -> None:
+    table = seat_pairs(server.server, 1, "t")[0]
+    game = Game(server, table.board)
+    server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret {ATOMS[0]}", "Good luck!")
+    game.read(0)
+    game.read(1)
+    refused = game.write(0, "undo")
+    assert "The others have been told of your last move already" in flat(refused)
+
+    # As if bela got one mail a day: the letter still lies in the tray.
+    server.server.writer.submit(
+        lambda c: c.execute(
+            update(outbox)
+            .where(outbox.c.player_id == table.players[1].id, outbox.c.letter == "board")
+            .values(state="tray", raw=None, due_at=None)
+        )
+    ).result()
+    undone = game.write(0, "undo")
+    assert "You took your last move back." in undone.text
+    assert "hide 4 atoms" in undone.text
+    with server.server.database.reading.connect() as connection:
+        rows = connection.execute(outbox.select().where(outbox.c.state == "tray")).all()
+    assert [(row.letter, row.words["said"]) for row in rows] == [("chat", "Good luck!")]
+    again = game.write(0, "move", "a1,a2,a3,a4")
+    assert "Your atoms are hidden at A1, A2, A3 and A4." in again.text

@@ -1,0 +1,102 @@
+"""Pass, swap, propose, accept and reject are moves where a game has them, and refused elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from heaps import HEAPS, show_heaps
+from playing import begin, flat
+from running import Running, start
+
+from pbmserv.engine.registry import Registry
+
+
+@pytest.fixture
+def heaps(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+    """A server that plays Heaps, too."""
+    show_heaps()
+    games = [*Registry.installed(), HEAPS]
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+    with start(database_url, tmp_path) as running:
+        yield running
+
+
+def test_heaps_by_mail(heaps: Running) -> None:
+    anna, bela = heaps.sign_up("anna"), heaps.sign_up("bela")
+    heaps.send(anna, "heaps challenge anna bela")
+    heaps.letters(anna)
+    heaps.reply(heaps.letter(bela), "accept")
+    heaps.letters()
+
+    heaps.send(anna, "heaps move 1 anna secret 3")
+    heaps.letters(anna)
+    heaps.reply(heaps.letter(bela), "swap")
+    assert "You played swap." in heaps.letter(bela).text
+    heaps.reply(heaps.letter(anna), "pass")
+    assert "You played pass." in heaps.letter(anna).text
+
+    heaps.send(bela, "heaps move 1 bela secret propose")
+    heaps.letters(bela)
+    asked = heaps.letter(anna)
+    assert 'A draw is proposed: reply "accept" or "reject".' in asked.text
+    heaps.send(anna, "heaps move 1 anna secret reject")
+    assert "You played reject." in heaps.letter(anna).text
+    heaps.letters(bela)
+
+    heaps.send(bela, "heaps move 1 bela secret propose")
+    assert '"propose" cannot be played now.' in flat(heaps.letter(bela))
+
+    heaps.send(bela, "heaps queue 1 bela secret 1; 2; hello")
+    assert "This is no move of Heaps." in flat(heaps.letter(bela))
+    heaps.send(bela, "heaps queue 1 bela secret 1 if #: 2")
+    assert "Heaps has no conditions" in flat(heaps.letter(bela))
+    heaps.send(bela, "heaps queue 1 bela secret 1; pass; accept")
+    assert "You played 1." in heaps.letter(bela).text
+    heaps.letters(anna)
+    heaps.send(anna, "heaps move 1 anna secret 2")
+    assert "bela played pass." in heaps.letters(anna)[-1].text
+    heaps.letters(bela)
+    heaps.send(anna, "heaps submit 1 anna secret 1")
+    shown = heaps.letter(anna)
+    assert "Not played yet" in shown.text
+    assert "would" not in shown.text
+    heaps.send(anna, "heaps preview 1 2")
+    assert "This game shows what a move does only when it is made." in flat(heaps.letter(anna))
+    heaps.send(anna, "heaps check 1 anna secret")
+    assert "This game has nothing that could be checked." in flat(heaps.letter(anna))
+    heaps.reply(shown, "confirm")
+    heaps.letters(anna)
+    dropped = heaps.letter(bela)
+    assert 'Your queued move "accept" could not be played' in flat(dropped)
+    assert '"accept" cannot be played now.' in flat(dropped)
+
+
+def test_a_draw_is_accepted_by_reply(heaps: Running) -> None:
+    anna, bela = heaps.sign_up("anna"), heaps.sign_up("bela")
+    heaps.send(anna, "heaps challenge anna bela")
+    heaps.reply(heaps.letter(bela), "accept")
+    heaps.letters()
+    for player in ("anna", "bela"):
+        heaps.send(f"{player}@players.example", f"heaps move 1 {player} secret 1")
+    heaps.send(anna, "heaps move 1 anna secret propose")
+    asked = heaps.letters(bela)[-1]
+    heaps.reply(asked, "accept")
+    assert "Board 1 is a draw" in heaps.letter(bela).text
+    assert "Board 1 is a draw" in heaps.letters(anna)[-1].text
+
+
+def test_blackbox_has_its_own_sentence_for_them(server: Running) -> None:
+    game = begin(server)
+    for word in ("pass", "swap", "propose"):
+        refused = game.write(0, "move", word)
+        assert f'Blackbox has no turn "{word}"' in flat(refused)
+        game.server.reply(refused, word)
+        (again,) = game.read(0)
+        assert f'Blackbox has no turn "{word}"' in flat(again)
+    accepted = game.write(0, "accept")
+    assert "You have accepted board 1 already." in accepted.text
+    rejected = game.write(0, "reject")
+    assert "Board 1 has begun, so it can no longer be rejected" in flat(rejected)
+    assert game.plies()[2:] == []

@@ -1,0 +1,153 @@
+"""Plans for Blackbox: conditions that the player's own view answers, and moves that can be."""
+
+from __future__ import annotations
+
+import pytest
+
+from pbmserv.engine.plans import print_plan, read_plan, settle
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.referee import Position, opening
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Illegal, MoveError, NotUnderstood
+from pbmserv.games.blackbox.game import GAME, Blackbox
+
+ALICE, BOB = Seat(0), Seat(1)
+RULES = Blackbox()
+
+
+def played(*moves: str) -> Position:
+    """A board on which the seats have made these moves in turn, both hidings first."""
+    position = opening(GAME, GameRecord("blackbox", 1, 2, (), b"seed"))
+    for number, text in enumerate(moves):
+        seat = Seat(number % 2)
+        view = GAME.view(position.state, seat)
+        position = position.move(seat, GAME.parse(view, text))
+    return position
+
+
+HIDDEN = ("b3,d3,h8,f2", "c3,b5,e5,g6")
+"""The second are the atoms that alice looks for."""
+
+
+def settled(text: str, *moves: str, seat: Seat = ALICE) -> str:
+    view = GAME.view(played(*HIDDEN, *moves).state, seat)
+    return print_plan(settle(GAME, view, read_plan(text)))
+
+
+def test_a_plan_gets_canonical_words() -> None:
+    assert settled("g,+3b if hit: C else j") == "G,+B3 if #: C else J"
+    assert settled("if a = reflection or A=a or 014: c") == "if A=% or A=% or 14: C"
+
+
+@pytest.mark.parametrize(
+    ("plan", "error", "code", "part"),
+    [
+        ("g; g", Illegal, "blackbox.port-used", "g"),
+        ("g if #: c else g,+b2", Illegal, "blackbox.port-used", "g"),
+        ("g; c,+z9", Illegal, "blackbox.column-unknown", "+z9"),
+        ("g; hello", NotUnderstood, "blackbox.not-a-move", "hello"),
+        ("+b2,?", Illegal, "blackbox.guess-markers", "?"),
+        ("g; pass", Illegal, "blackbox.no-such-turn", "pass"),
+        ("if maybe: g", NotUnderstood, "blackbox.condition-unknown", "maybe"),
+        ("if 99: g", Illegal, "blackbox.condition-port", "99"),
+        ("if z=#: g", Illegal, "blackbox.condition-port", "z=#"),
+        ("if a=: g", NotUnderstood, "blackbox.condition-unknown", "a="),
+    ],
+)
+def test_a_plan_that_can_never_work_is_refused_at_once(
+    plan: str, error: type[MoveError], code: str, part: str
+) -> None:
+    with pytest.raises(error) as refused:
+        settled(plan)
+    assert (refused.value.refusal.code, refused.value.refusal.part) == (code, part)
+
+
+@pytest.mark.parametrize("moves", [(), HIDDEN, (*HIDDEN, "a", "a")])
+def test_the_example_can_be_queued(moves: tuple[str, ...]) -> None:
+    view = GAME.view(played(*moves).state, ALICE)
+    settle(GAME, view, read_plan(RULES.plan(view)))
+
+
+def test_later_moves_are_checked_against_what_the_earlier_ones_lead_to() -> None:
+    assert settled("g,+b2,+c2; +d2,+e2; ?") == "G,+B2,+C2; +D2,+E2; ?"
+    markers = "+b2,+c2,+d2,+e2"
+    assert settled(f"{markers},?; ?; ?").endswith("?; ?; ?")
+    with pytest.raises(Illegal) as refused:
+        settled(f"{markers},?; ?; ?; ?")
+    assert refused.value.refusal.code == "blackbox.no-guesses"
+
+
+def test_a_plan_may_begin_with_hiding() -> None:
+    view = GAME.view(played().state, BOB)
+    assert print_plan(settle(GAME, view, read_plan("a1,a2,a3,a4; 5"))) == "A1,A2,A3,A4; 5"
+
+
+def test_conditions_speak_of_the_last_own_probe_and_of_ports() -> None:
+    def true(*moves: str, seat: Seat = ALICE) -> set[str]:
+        view = GAME.view(played(*HIDDEN, *moves).state, seat)
+        facts = ("#", "%", "detour", "14", "3=#", "3=%", "1=8", "8=1", "1=detour", "1=9")
+        written = (RULES.condition(view, fact) for fact in facts)
+        return {fact for fact in written if RULES.holds(view, fact)}
+
+    assert true() == set()
+    assert true("3") == {"#", "3=#"}
+    assert true("1") == {"detour", "1=8", "8=1", "1=detour"}
+    assert true("3", "a", "1") == {"detour", "3=#", "1=8", "8=1", "1=detour"}
+    assert true("1", "a", "3") == {"#", "3=#", "1=8", "8=1", "1=detour"}
+    assert true("14") == {"%"}
+    assert true("3", seat=BOB) == set()  # another player's probes are no condition
+
+
+def test_a_spectator_has_no_conditions() -> None:
+    view = GAME.view(played(*HIDDEN, "3").state, None)
+    assert not RULES.holds(view, "3=#")
+
+
+def notes(position: Position, seat: Seat) -> list[tuple[str, dict[str, object]]]:
+    view = GAME.view(position.state, seat)
+    return [(note.kind, dict(note.values)) for note in RULES.check(view)]
+
+
+def test_check_lists_what_the_markers_explain_and_what_they_do_not() -> None:
+    assert notes(played(*HIDDEN), ALICE) == [
+        ("check-nothing", {"ports": (), "results": 0}),
+        ("check-count", {"have": 0, "wanted": "4"}),
+    ]
+    found = notes(played(*HIDDEN, "3,+c3", "a", "1"), ALICE)
+    assert found == [
+        ("check-all", {"ports": ("8-1", "3"), "results": 2}),
+        ("check-count", {"have": 1, "wanted": "4"}),
+    ]
+    found = notes(played(*HIDDEN, "3,+c3", "a", "1", "b", "14", "c", "7"), ALICE)
+    assert found[0] == ("check-some", {"ports": ("8-1", "3"), "results": 4})
+    assert found[1:3] == [
+        (
+            "check-wrong",
+            {
+                "port": "14",
+                "result": "reflection",
+                "exit": "",
+                "mark": "%",
+                "guessed_result": "detour",
+                "guessed_exit": "7",
+            },
+        ),
+        (
+            "check-wrong",
+            {
+                "port": "M",
+                "result": "detour",
+                "exit": "7",
+                "mark": "b",
+                "guessed_result": "detour",
+                "guessed_exit": "F",
+            },
+        ),
+    ]
+    found = notes(played(*HIDDEN, "3", "a", "14,+g7"), ALICE)
+    assert found[0] == ("check-none", {"ports": (), "results": 2})
+
+
+def test_check_is_for_players() -> None:
+    with pytest.raises(Illegal):
+        RULES.check(GAME.view(played(*HIDDEN).state, None))

@@ -1,0 +1,183 @@
+"""The grammar of plans: what is written is what is meant, and it prints as it reads."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pbmserv.engine.plans import (
+    DEEPEST,
+    LONGEST,
+    MOST_MOVES,
+    Choice,
+    Condition,
+    Every,
+    Fact,
+    Not,
+    Plan,
+    Play,
+    due,
+    either,
+    every,
+    parse_plan,
+    print_plan,
+    read_plan,
+)
+from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
+from pbmserv.render.letters import why
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("g", "g"),
+        ("  g,  +b2 ", "g, +b2"),
+        ("g; c; j", "g; c; j"),
+        ("g;", "g"),
+        ("g if #: c else j", "g if #: c else j"),
+        ("G IF # THEN c ELSE j", "G if #: c else j"),
+        ("g, if # then c, else j", "g if #: c else j"),
+        ("g; if #: c; else j;", "g if #: c else j"),
+        ("if a=# then c else j", "if a=#: c else j"),
+        ("if #: c; d else j; k", "if #: c; d else j; k"),
+        ("g if #: (c if %: d) else e", "g if #: (c if %: d) else e"),
+        ("g if #: c if %: d else e else j", "g if #: c if %: d else e else j"),
+        ("g if #: c else if %: d else e", "g if #: c else if %: d else e"),
+        ("(((g)))", "g"),
+        ("if not (# or %) and 9: c", "if not (# or %) and 9: c"),
+        ("if (# or %) or 9: c", "if # or % or 9: c"),
+        ("if not not #: c", "if not not #: c"),
+    ],
+)
+def test_a_plan_has_one_spelling(written: str, printed: str) -> None:
+    assert print_plan(read_plan(written)) == printed
+    assert read_plan(printed) == read_plan(written)
+
+
+def test_an_else_belongs_to_the_nearest_if() -> None:
+    plan = read_plan("if #: c if %: d else e")
+    assert plan == Choice(Fact("#"), Play("c", Choice(Fact("%"), Play("d"), Play("e"))))
+
+
+def test_the_move_behind_a_condition_is_for_the_turn_after() -> None:
+    plan = read_plan("g if #: c else j")
+    assert due(plan, lambda _: False) == plan
+    assert isinstance(plan, Play)
+    assert due(plan.then, lambda fact: fact == "#") == Play("c")
+    assert due(plan.then, lambda _: False) == Play("j")
+    assert due(read_plan("if #: c"), lambda _: False) is None
+    assert due(read_plan("if # and not % or 9: c"), lambda fact: fact == "#") == Play("c")
+    assert due(None, lambda _: True) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "part"),
+    [
+        ("", "plan-empty", ""),
+        ("   ", "plan-empty", ""),
+        ("g; ; c", "plan-move-missing", "; c"),
+        ("else j", "plan-move-missing", "else j"),
+        ("if : c", "plan-condition-missing", ": c"),
+        ("if not: c", "plan-condition-missing", ": c"),
+        ("g if", "plan-condition-missing", ""),
+        ("if #, c else j", "plan-then-missing", "else j"),
+        ("if #", "plan-then-missing", ""),
+        ("if #:", "plan-move-missing", ""),
+        ("(g", "plan-bracket", ""),
+        ("if (#: c", "plan-bracket", ": c"),
+        ("g)", "plan-unexpected", ")"),
+        ("g and c", "plan-unexpected", "and c"),
+        ("g else j", "plan-unexpected", "else j"),
+        ("(g) if #: c", "plan-unexpected", "if # : c"),
+    ],
+)
+def test_what_cannot_be_read_is_named(written: str, code: str, part: str) -> None:
+    with pytest.raises(NotUnderstood) as refused:
+        read_plan(written)
+    assert (refused.value.refusal.code, refused.value.refusal.part) == (code, part)
+    assert why(refused.value.refusal).endswith(".")
+
+
+def chain(depth: int) -> str:
+    return "if #: " * depth + "g"
+
+
+def test_there_are_limits() -> None:
+    for written, code in (
+        ("g" * (LONGEST + 1), "plan-too-long"),
+        (chain(DEEPEST + 1), "plan-too-deep"),
+        ("(" * 300 + "g", "plan-too-deep"),
+        ("if " + "not " * 200 + "#: g", "plan-too-deep"),
+        ("; ".join(["g"] * (MOST_MOVES + 1)), "plan-too-many"),
+    ):
+        with pytest.raises(Illegal) as refused:
+            read_plan(written)
+        assert refused.value.refusal.code == code
+        assert why(refused.value.refusal).endswith(".")
+    read_plan(chain(DEEPEST))
+    read_plan("; ".join(["g"] * MOST_MOVES))
+
+
+facts = st.sampled_from(["#", "%", "detour", "9", "a=#", "b=14"]).map(Fact)
+conditions: st.SearchStrategy[Condition] = st.recursive(
+    facts,
+    lambda inner: (
+        inner.map(Not)
+        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: every(*parts))
+        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: either(*parts))
+    ),
+    max_leaves=6,
+)
+moves = st.sampled_from(["g", "+b2,c", "?", "!b2-d4, 14", "pass"])
+plans: st.SearchStrategy[Plan] = st.recursive(
+    moves.map(Play),
+    lambda inner: (
+        st.builds(Play, moves, inner) | st.builds(Choice, conditions, inner, st.none() | inner)
+    ),
+    max_leaves=8,
+)
+
+
+def depth(plan: Plan | None) -> int:
+    if plan is None:
+        return 0
+    if isinstance(plan, Play):
+        return depth(plan.then)
+    return 1 + max(depth(plan.yes), depth(plan.no))
+
+
+@given(plan=plans)
+@settings(max_examples=300, deadline=None)
+def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
+    text = print_plan(plan)
+    if depth(plan) <= DEEPEST:
+        assert parse_plan(text) == plan
+        assert print_plan(parse_plan(text)) == text
+
+
+@given(
+    text=st.text("gc9#%=+,:;() ", max_size=40)
+    | st.text(max_size=60)
+    | st.lists(
+        st.sampled_from(
+            ["if", "then", "else", "and", "or", "not", "(", ")", ":", ";", "#", "g", "c"]
+        ),
+        max_size=30,
+    ).map(" ".join)
+)
+@settings(max_examples=400, deadline=None)
+def test_anything_written_is_a_plan_or_refused(text: str) -> None:
+    refusal: Refusal | None = None
+    try:
+        plan = read_plan(text)
+    except MoveError as error:
+        refusal = error.refusal
+    if refusal is None:
+        assert parse_plan(print_plan(plan)) == plan
+    else:
+        assert why(refusal).endswith(".")
+
+
+def test_nested_conditions_are_flat() -> None:
+    assert every(Fact("#"), every(Fact("%"), Fact("9"))) == Every((Fact("#"), Fact("%"), Fact("9")))

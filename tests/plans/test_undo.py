@@ -1,0 +1,111 @@
+"""An undo is a ply of its own: the log keeps everything, and the board is as it was before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pbmserv.engine.record import UNDO, GameRecord, Ply, replay
+from pbmserv.engine.referee import Position, opening
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Illegal
+from pbmserv.games.blackbox.game import GAME
+
+ALICE, BOB = Seat(0), Seat(1)
+RECORD = GameRecord("blackbox", 1, 2, (), b"seed")
+
+
+def after(*plies: tuple[Seat, str]) -> Position:
+    position = opening(GAME, RECORD)
+    for seat, text in plies:
+        if text == UNDO:
+            position = position.undo(seat)
+        else:
+            view = GAME.view(position.state, seat)
+            position = position.move(seat, GAME.parse(view, text))
+    return position
+
+
+def record(position: Position) -> GameRecord:
+    plies: list[Ply] = []
+    at: Position | None = position
+    while at is not None and at.ply is not None:
+        plies.insert(0, at.ply)
+        at = at.before
+    return replace(RECORD, plies=tuple(plies))
+
+
+HIDDEN = ((ALICE, "b3,d3,h8,f2"), (BOB, "c3,b5,e5,g6"))
+
+
+def test_markers_are_taken_back_one_move_after_the_other() -> None:
+    marked = after(*HIDDEN, (ALICE, "+b2"), (ALICE, "+c2,!d4"))
+    once = marked.undo(ALICE)
+    twice = once.undo(ALICE)
+    assert once.state == after(*HIDDEN, (ALICE, "+b2")).state
+    assert twice.state == after(*HIDDEN).state
+    assert (twice.number, GAME.turn(twice.state, ALICE)) == (6, 3)
+    assert [p.number for p in twice.backwards()] == [2, 1]
+    assert [p.number for p in once.since(ALICE)] == [2, 3]
+    with pytest.raises(Illegal) as refused:
+        twice.undo(ALICE)
+    assert refused.value.refusal.code == "undo-not-yours"
+
+
+def test_play_goes_on_from_where_the_board_is() -> None:
+    position = after(*HIDDEN, (ALICE, "+b2"), (ALICE, UNDO), (ALICE, "+c2"), (ALICE, "3"))
+    assert position.state == after(*HIDDEN, (ALICE, "+c2"), (ALICE, "3")).state
+    assert [p.number for p in position.after(2)] == [5, 6]
+    assert [s.state for s in replay(GAME, record(position))] == [
+        position.at(n).state for n in range(position.number + 1)
+    ]
+
+
+def test_a_placement_can_be_taken_back_and_made_again() -> None:
+    position = after((ALICE, "b3,d3,h8,f2"), (ALICE, UNDO))
+    assert position.state == opening(GAME, RECORD).state
+    again = position.move(ALICE, GAME.parse(GAME.view(position.state, ALICE), "a1,a2,a3,a4"))
+    assert again.state == after((ALICE, "a1,a2,a3,a4")).state
+
+
+@pytest.mark.parametrize(
+    ("plies", "seat", "code"),
+    [
+        ((), ALICE, "undo-nothing"),
+        (HIDDEN, ALICE, "undo-not-yours"),
+        ((*HIDDEN, (ALICE, "3")), BOB, "undo-not-yours"),
+        ((*HIDDEN, (ALICE, "3")), ALICE, "undo-revealed"),
+        ((*HIDDEN, (ALICE, "+b2,3")), ALICE, "undo-revealed"),
+        ((*HIDDEN, (ALICE, "+b2"), (ALICE, UNDO)), ALICE, "undo-not-yours"),
+    ],
+)
+def test_what_cannot_be_taken_back(
+    plies: tuple[tuple[Seat, str], ...], seat: Seat, code: str
+) -> None:
+    with pytest.raises(Illegal) as refused:
+        after(*plies).undo(seat)
+    assert refused.value.refusal.code == code
+
+
+@given(st.lists(st.sampled_from(["+b2", "+c2", "/b2", "!d4", UNDO]), max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_undo_is_the_same_as_never(words: list[str]) -> None:
+    position = after(*HIDDEN)
+    stack = []
+    for word in words:
+        if word != UNDO:
+            stack.append(word)
+        elif stack:
+            stack.pop()
+        else:
+            continue
+        position = (
+            position.undo(ALICE)
+            if word == UNDO
+            else position.move(ALICE, GAME.parse(GAME.view(position.state, ALICE), word))
+        )
+    assert position.state == after(*HIDDEN, *[(ALICE, word) for word in stack]).state
+    assert replay(GAME, record(position))[-1].state == position.state

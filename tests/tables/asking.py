@@ -1,0 +1,97 @@
+"""Asks a running server for things as a mail that has been read would, and plays short games."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+
+from running import Letter, Running
+
+from pbmserv.capability import Capability, Purpose
+from pbmserv.commands.model import Command, Line, Reading
+from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.service.desk import Post
+from pbmserv.store import players, preferences
+
+HIDINGS = ("a5,c6,e7,g5", "b6,d7,f5,a7")
+"""Nothing of either stands in the way of a ray along row 1."""
+
+
+@dataclass
+class Guest:
+    """A player of a running server, who is asked for by mail and answered by letters."""
+
+    server: Running
+    userid: str
+    address: str
+
+    def asks(self, command: Command, words: str = "", *, to: Capability | None = None) -> None:
+        """Send a command; *to* is what the reply address says (default: who speaks, no more)."""
+        capability = to or self.capability(Purpose.PLAYER)
+        mail = Mail(self.address, "", "", words, "", False, secrets.token_hex(16))
+        post = Post(
+            Envelope(self.address, self.server.address, mail.digest.encode()),
+            mail,
+            words,
+            Reading((Line(type(command).__name__.lower(), command),), words),
+            capability,
+        )
+        asyncio.run(self.server.server.office.take(post))
+
+    def capability(self, purpose: Purpose, about: int = 0, number: int = 0) -> Capability:
+        with self.server.server.database.reading.connect() as connection:
+            player = players.by_userid(connection, self.userid)
+        assert player is not None
+        return Capability(purpose, player.id, about, number, player.reply_epoch)
+
+    def replies(self, letter: Letter, command: Command) -> None:
+        """Answer a letter with a command."""
+        self.asks(command, to=self.server.server.house.capability(letter.reply_to))
+
+    def prefers(self, **values: object) -> None:
+        """Set columns of the player's preferences."""
+        player = self.capability(Purpose.PLAYER).player
+        self.server.server.writer.submit(
+            lambda connection: preferences.save(connection, player, values)
+        ).result()
+
+    def blocks(self, other: Guest) -> None:
+        """Want nothing of *other* any more."""
+        ids = [one.capability(Purpose.PLAYER).player for one in (self, other)]
+        self.server.server.writer.submit(
+            lambda connection: preferences.block(connection, *ids)
+        ).result()
+
+    def letter(self) -> Letter:
+        """The one new letter."""
+        return self.server.letter(self.address)
+
+    def letters(self) -> list[Letter]:
+        """All new letters, oldest first."""
+        return self.server.letters(self.address)
+
+
+def guests(server: Running, *userids: str) -> list[Guest]:
+    """New players; nobody has unread letters."""
+
+    def join(connection):
+        hashed = server.server.office._rooms.passwords.hash("secret")
+        for userid in userids:
+            address = f"{userid}@players.example"
+            players.create(connection, userid, hashed, address, server.server.clock.now())
+
+    server.server.writer.submit(join).result()
+    return [Guest(server, userid, f"{userid}@players.example") for userid in userids]
+
+
+def hide(server: Running, *players_: Guest) -> None:
+    """Both players of the newest Blackbox board hide their atoms, by replying."""
+    for player, atoms in zip(players_, HIDINGS, strict=True):
+        server.reply(player.letters()[-1], atoms)
+
+
+def lose(server: Running, loser: Guest, winner: Guest) -> tuple[Letter, Letter]:
+    """The loser of the newest board, on which both have hidden atoms, gives up; their letters."""
+    server.reply(loser.letters()[-1], "resign")
+    return loser.letters()[-1], winner.letters()[-1]

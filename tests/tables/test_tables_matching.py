@@ -1,0 +1,191 @@
+"""Finding somebody to play with: seeks, challenges that begin at once or not at all, rematches."""
+
+from __future__ import annotations
+
+import threading
+
+from asking import Guest, guests, lose
+from running import Running
+from sqlalchemy import func, select
+
+from pbmserv.commands.model import (
+    Accept,
+    Challenge,
+    Games,
+    Message,
+    Rematch,
+    Resign,
+    Seek,
+)
+from pbmserv.service.invitations import OPEN_CHALLENGES, TOWARDS_ONE
+from pbmserv.service.matching import MOST_SEEKS
+from pbmserv.store.models import boards, seats, seeks
+
+
+def seek(*options: str, off: bool = False) -> Seek:
+    return Seek("blackbox", None, None, options, off)
+
+
+def count(server: Running, table) -> int:
+    with server.server.database.reading.connect() as connection:
+        return connection.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+def statuses(server: Running) -> list[str]:
+    with server.server.database.reading.connect() as connection:
+        return list(connection.execute(select(boards.c.status).order_by(boards.c.id)).scalars())
+
+
+def test_who_looks_for_the_same_finds_each_other(server: Running) -> None:
+    alice, bob, carol = guests(server, "alice", "bob", "carol")
+    alice.asks(seek("-fair"))
+    looking = alice.letter()
+    assert "As soon as somebody else looks for the same (blackbox -fair)" in " ".join(
+        looking.text.split()
+    )
+    alice.asks(seek("-fair"))
+    assert "You have been looking for this since 2026-03-01" in alice.letter().text
+    bob.asks(seek())
+    assert "You are looking for an opponent" in bob.letter().text
+    assert count(server, seeks) == 2
+
+    bob.asks(Games(None, ("alice",)))
+    listed = bob.letter()
+    assert "alice has been looking for an opponent at blackbox (-fair) since" in listed.text
+    assert "alice has been looking for an opponent" in listed.html
+
+    # Who is blocked is never found, whichever of the two blocks.
+    alice.blocks(carol)
+    carol.asks(seek("-fair"))
+    assert "You are looking for an opponent" in carol.letter().text
+    carol.asks(seek("-fair", off=True))
+    assert "You no longer look for an opponent" in carol.letter().text
+    carol.asks(seek(off=True))
+    assert "You are not looking for anybody at blackbox." in carol.letter().text
+
+    bob.asks(seek("-fair"))
+    for one, other in ((alice, bob), (bob, alice)):
+        started = one.letters()[0]
+        assert f"You and {other.userid} were both looking for Blackbox" in started.text
+        assert "Options: -fair." in started.text
+        server.reply(started, "a5,c6,e7,g5")
+    assert statuses(server) == ["active"]
+    assert count(server, seeks) == 1  # bob's other one
+
+    for n in range(4, 4 + MOST_SEEKS):
+        bob.asks(seek(f"-guesses={n}"))
+    assert "and more cannot wait at once" in " ".join(bob.letters()[-1].text.split())
+
+
+def test_two_seeks_at_the_same_moment_make_one_board(server: Running) -> None:
+    players = guests(server, *(f"p{n}" for n in range(10)))
+    together = threading.Barrier(len(players))
+
+    def ask(player: Guest) -> None:
+        together.wait(20)
+        player.asks(seek())
+
+    threads = [threading.Thread(target=ask, args=(player,)) for player in players]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert statuses(server) == ["active"] * 5
+    assert count(server, seeks) == 0
+    with server.server.database.reading.connect() as connection:
+        seated = list(connection.execute(select(seats.c.player_id)).scalars())
+    assert len(seated) == len(set(seated)) == 10
+
+
+def test_some_begin_at_once_some_ask_and_some_refuse(server: Running) -> None:
+    alice, bob, carol = guests(server, "alice", "bob", "carol")
+    bob.prefers(accept="auto")
+    alice.asks(Challenge("blackbox", ("alice", "bob")), "Nice to meet you!")
+    own, other = alice.letter(), bob.letter()
+    assert "bob takes challenges at once, so board 1 has begun." in own.text
+    assert "Your words were passed on to bob." in own.text
+    assert "alice has challenged you to Blackbox." in other.text
+    assert "Nice to meet you!" in other.text
+    server.reply(other, "a5,c6,e7,g5")
+    assert "Board 1: alice to move" in bob.letter().text
+    alice.letters()
+
+    # Refused: the words are the same whether somebody refuses all or blocks this one.
+    carol.prefers(accept="none")
+    alice.asks(Challenge("blackbox", ("alice", "carol")))
+    refused = alice.letter()
+    carol.prefers(accept="ask")
+    carol.blocks(alice)
+    alice.asks(Challenge("blackbox", ("alice", "carol")))
+    blocked = alice.letter()
+    assert "carol takes nothing of this kind at present." in blocked.text
+    assert blocked.text == refused.text
+    assert blocked.html == refused.html
+    alice.asks(Message(None, ("carol",)), "Why not?")
+    assert "carol takes no messages from you" in alice.letter().text
+    bob.asks(Message(None, ("carol",)), "Hello!")
+    assert "Hello!" in carol.letter().text
+    assert statuses(server) == ["active"]
+
+
+def test_not_too_many_challenges_wait(server: Running) -> None:
+    names = [f"p{n}" for n in range(OPEN_CHALLENGES + 1)]
+    alice, *others = guests(server, "alice", *names)
+    for _ in range(TOWARDS_ONE + 1):
+        alice.asks(Challenge("blackbox", ("alice", "p0")))
+    text = " ".join(alice.letters()[-1].text.split())
+    assert "3 of your challenges wait for an answer of p0 already" in text
+    for name in names[1:]:
+        alice.asks(Challenge("blackbox", ("alice", name)))
+    text = " ".join(alice.letters()[-1].text.split())
+    assert "10 of your challenges wait for an answer already" in text
+    assert statuses(server) == ["proposed"] * OPEN_CHALLENGES
+
+    # An answer makes room for another.
+    others[0].replies(others[0].letters()[0], Accept(None, None, None))
+    alice.asks(Challenge("blackbox", ("alice", "p0")))
+    assert len(statuses(server)) == OPEN_CHALLENGES + 1
+
+    # Those who begin at once are asked, too, when there is much to play already.
+    alice_, auto = guests(server, "alice2", "auto")
+    auto.prefers(accept="auto")
+    for _ in range(TOWARDS_ONE + 1):
+        alice_.asks(Challenge("blackbox", ("alice2", "auto")))
+    assert statuses(server)[-4:] == ["active", "active", "active", "proposed"]
+
+
+def test_a_rematch_has_the_other_side_first(server: Running) -> None:
+    alice, bob = guests(server, "alice", "bob")
+    alice.asks(Challenge("blackbox", ("alice", "bob"), ("-fair",)))
+    bob.replies(bob.letter(), Accept(None, None, None))
+    alice.asks(Rematch("blackbox", 1, None))
+    assert "Board 1 is not over yet." in alice.letters()[-1].text
+    server.reply(bob.letters()[-1], "a5,c6,e7,g5")
+    server.reply(alice.letters()[-1], "b6,d7,f5,a7")
+    lost, won = lose(server, alice, bob)
+
+    alice.replies(lost, Rematch(None, None, None))
+    assert "Board 2: bob is asked to play" in alice.letter().text
+    asked = bob.letter()
+    assert "alice would like a rematch of board 1." in asked.text
+    assert asked.subject == "Blackbox 2: bob - alice"
+    assert "Options: -fair." in asked.text
+
+    # Who asks for the same says yes.
+    bob.replies(won, Rematch(None, None, None))
+    assert statuses(server) == ["finished", "active"]
+    assert "the game is on" in alice.letter().text
+    bob.letters()
+
+    # A third one may watch the first game, but not ask for another.
+    (carol,) = guests(server, "carol")
+    carol.asks(Rematch(None, 1, None))
+    assert "you can watch, but not play" in carol.letter().text
+
+
+def test_a_challenge_is_taken_back_by_resigning(server: Running) -> None:
+    alice, bob = guests(server, "alice", "bob")
+    alice.asks(Challenge("blackbox", ("alice", "bob")))
+    alice.replies(alice.letter(), Resign(None, None, None))
+    assert statuses(server) == ["declined"]
+    assert "does not want to play" in bob.letters()[-1].text

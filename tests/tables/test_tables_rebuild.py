@@ -1,0 +1,246 @@
+"""Ratings are only a cache: made again from the boards' record they are the same, bit for bit."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection, Select, delete, insert, select, update
+
+from pbmserv.cli.main import run
+from pbmserv.engine.types import Outcome
+from pbmserv.service import rating, rerating
+from pbmserv.store import boards, histories, players, ratings, schema
+from pbmserv.store.models import boards as boards_table
+from pbmserv.store.models import players as players_table
+from pbmserv.store.models import rating_changes
+from pbmserv.store.models import ratings as ratings_table
+from pbmserv.store.models import seats as seats_table
+from pbmserv.store.session import Database
+from pbmserv.store.writer import Writer, open_writer
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    opened = Database(database_url)
+    schema.prepare(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def writer(database: Database) -> Iterator[Writer]:
+    opened = open_writer(database)
+    yield opened
+    opened.close()
+
+
+def join(writer: Writer, count: int, tag: str = "p") -> list[int]:
+    """New players; their ids."""
+
+    def job(connection: Connection) -> list[int]:
+        made = [players.create(connection, f"{tag}{n}", "", f"{n}@x", NOW) for n in range(count)]
+        return [player.id for player in made if player is not None]
+
+    return writer.submit(job).result()
+
+
+def board(
+    connection: Connection, ids: list[int], *, rated: bool = True, agreed: bool = True
+) -> int:
+    """A new board of these players."""
+    return boards.create(
+        connection,
+        game="blackbox",
+        rules_version=1,
+        options=(),
+        seed=secrets.token_bytes(4),
+        thread="x",
+        rated=rated,
+        sitting=ids,
+        accepted=ids if agreed else ids[:1],
+        now=NOW,
+    )
+
+
+def ended(connection: Connection, board_id: int, places: tuple[int, ...], now: datetime) -> None:
+    """The board is over, as a move that ends it would have it."""
+    row = boards.lock(connection, board_id)
+    assert row is not None
+    done = rating.board_ended(connection, row, Outcome(places, "solved"), row.undecided, now)
+    outcome = {"places": list(places), "scores": [], "reason": "solved", "seat": None}
+    boards.finish(connection, board_id, outcome, done.at)
+
+
+def everything(database: Database) -> tuple[list, list]:
+    """Every row of both tables."""
+    with database.reading.connect() as connection:
+        return tuple(
+            [tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key))]
+            for table in (ratings_table, rating_changes)
+        )
+
+
+games_played = st.lists(
+    st.tuples(
+        st.lists(st.integers(0, 4), min_size=1, max_size=4, unique=True),  # who sat there
+        st.lists(st.integers(1, 3), min_size=4, max_size=4),  # places
+        st.integers(-3, 3),  # seconds since the last one; clocks may be set back
+        st.sampled_from([(True, True)] * 6 + [(False, True), (True, False)]),
+    ),
+    max_size=25,
+)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """One SQLite database for many examples."""
+    opened = Database(f"sqlite:///{tmp_path_factory.mktemp('rebuild')}/pbmserv.sqlite3")
+    schema.prepare(opened)
+    yield opened
+    opened.close()
+
+
+@settings(max_examples=20, deadline=None)
+@given(games_played)
+def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, played: list) -> None:
+    opened = quick
+    ids = []
+    with opened.writing.begin() as connection:
+        for table in (rating_changes, ratings_table, seats_table, boards_table, players_table):
+            connection.execute(delete(table))
+        for n in range(5):
+            connection.execute(
+                insert(players_table).values(
+                    userid=f"p{n}", password_hash="", address="", reply_epoch=0, created_at=NOW
+                )
+            )
+        ids = list(connection.execute(select(players_table.c.id)).scalars())
+        now = NOW
+        for who, places, seconds, (rated, agreed) in played:
+            now += timedelta(seconds=seconds)
+            number = board(connection, [ids[n] for n in who], rated=rated, agreed=agreed)
+            ended(connection, number, tuple(places[: len(who)]), now)
+    before = everything(opened)
+    assert rerating.check(opened).differences == 0
+    with opened.writing.begin() as connection:
+        connection.execute(delete(rating_changes))
+        connection.execute(update(ratings_table).values(mu=ratings_table.c.mu + 1))
+    lost = len(before[0]) + len(before[1])
+    assert rerating.check(opened).differences == lost
+    assert rerating.rebuild(opened).differences == lost
+    assert everything(opened) == before
+
+
+def test_boards_of_the_same_players_that_end_at_once_are_all_right(
+    database: Database, writer: Writer
+) -> None:
+    ids = join(writer, 4)
+    pairs = [(ids[a], ids[b]) for a in range(4) for b in range(4) if a != b] * 2
+    numbers = writer.submit(lambda c: [board(c, list(pair)) for pair in pairs]).result()
+    waiting = [
+        writer.submit(lambda c, n=n: ended(c, n, (1, 2) if n % 3 else (1, 1), NOW)) for n in numbers
+    ]
+    for one in waiting:
+        one.result(30)
+    with database.reading.connect() as connection:
+        for player in ids:
+            found = ratings.of_player(connection, "blackbox", player)
+            assert found is not None
+            assert found.standing.games == 12
+            changes = ratings.last_changes(connection, "blackbox", player, 50)[::-1]
+            assert [change.number for change in changes] == list(range(1, 13))
+            for one, following in pairwise(changes):
+                assert one.after == following.before
+                assert one.created_at < following.created_at
+                assert histories.ended_at(connection, one.board_id) == one.created_at
+    assert rerating.check(database).differences == 0
+
+
+def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, writer: Writer) -> None:
+    ids = join(writer, 2)
+    numbers = writer.submit(lambda c: [board(c, ids) for _ in range(20)]).result()
+    with database.writing.begin() as connection:
+        ended(connection, numbers[0], (1, 2), NOW)
+        connection.execute(update(ratings_table).values(wins=7))
+    done: list[rerating.Compared] = []
+    rebuilding = threading.Thread(target=lambda: done.append(rerating.rebuild(database)))
+    waiting = [writer.submit(lambda c, n=n: ended(c, n, (2, 1), NOW)) for n in numbers[1:10]]
+    rebuilding.start()
+    waiting += [writer.submit(lambda c, n=n: ended(c, n, (1, 2), NOW)) for n in numbers[10:]]
+    for one in waiting:
+        one.result(30)
+    rebuilding.join(30)
+    assert done
+    # Whatever came after the rebuild was added to what it made, and nothing was lost.
+    compared = rerating.check(database)
+    assert compared.boards == 20
+    assert compared.differences == 0
+
+
+def test_the_operator_is_told_what_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    monkeypatch.setenv("PBMSERV_DATABASE", url)
+    opened = Database(url)
+    schema.prepare(opened)
+    writer = open_writer(opened)
+    ids = join(writer, 2)
+    number = writer.submit(lambda c: board(c, ids)).result()
+    writer.submit(lambda c: ended(c, number, (1, 2), NOW)).result()
+    writer.close()
+
+    def ran(*arguments: str) -> tuple[int, str, str]:
+        code = run(["ratings", "rebuild", *arguments])
+        return (code, *capsys.readouterr())
+
+    assert ran("--check") == (0, "1 rated boards, 2 ratings: all as it should be.\n", "")
+    with opened.writing.begin() as connection:
+        connection.execute(update(ratings_table).values(ordinal=99))
+    code, out, err = ran("--check")
+    assert (code, out) == (1, "")
+    assert "blackbox, player 1: another standing" in err
+    assert "2 rows differ" in err
+    assert ran()[0] == 0
+    assert ran("--check")[0] == 0
+    opened.close()
+
+
+PLANS: list[tuple[Select, dict[str, object], str]] = [
+    (ratings.BEST, {"of_game": "blackbox", "most": 51}, "ix_ratings_game_ordinal"),
+    (
+        ratings.LAST_CHANGES,
+        {"of_player": 1, "of_game": "blackbox", "most": 10},
+        "ix_rating_changes_player_id_game_number",
+    ),
+    (histories.OF_GAME, {"of_game": "blackbox", "most": 61}, "ix_boards_finished"),
+]
+
+
+@pytest.mark.parametrize(("statement", "values", "index"), PLANS, ids=[p[2] for p in PLANS])
+def test_tables_are_read_off_an_index_in_its_order(
+    tmp_path: Path, statement: Select, values: dict[str, object], index: str
+) -> None:
+    opened = Database(f"sqlite:///{tmp_path}/plan.sqlite3")
+    schema.prepare(opened)
+    with opened.reading.connect() as connection:
+        compiled = statement.compile(opened.reading)
+        filled = compiled.construct_params(values)
+        asked = connection.exec_driver_sql(
+            f"EXPLAIN QUERY PLAN {compiled}", tuple(filled[name] for name in compiled.positiontup)
+        )
+        plan = [row[3] for row in asked]
+    opened.close()
+    assert any(index in step for step in plan), plan
+    assert not any(step.startswith("SCAN") for step in plan), plan
+    assert not any("TEMP B-TREE" in step for step in plan), plan

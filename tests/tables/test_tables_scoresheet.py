@@ -1,0 +1,139 @@
+"""Finished games as text: what is written is read again, and plays back to the same end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from played_out import GAMES, played_out
+
+from pbmserv.engine.record import GameRecord, Ply, replay
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.scoresheet import (
+    NO_SEED,
+    Scoresheet,
+    read_record,
+    result_of,
+    without_seed,
+    write_record,
+)
+from pbmserv.engine.types import Seat, Step
+from pbmserv.errors import NotUnderstood
+
+words = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x17F, blacklist_categories=("Cc", "Cs", "Zs")),
+    min_size=1,
+    max_size=90,
+)
+moves = st.lists(words, min_size=1, max_size=4).map(" ".join)
+userids = st.from_regex(r"[a-z0-9_-]{2,20}", fullmatch=True)
+
+
+@st.composite
+def sheets(draw: st.DrawFn) -> Scoresheet:
+    names = tuple(draw(st.lists(userids, min_size=1, max_size=4, unique=True)))
+    plies = draw(
+        st.lists(st.tuples(st.integers(0, len(names) - 1), moves, st.booleans()), max_size=12)
+    )
+    record = GameRecord(
+        "blackbox",
+        draw(st.integers(1, 99)),
+        len(names),
+        tuple(draw(st.lists(st.from_regex(r"-[a-z]{1,30}", fullmatch=True), max_size=6))),
+        draw(st.binary(max_size=32)),
+        tuple(Ply(n, Seat(seat), text, free) for n, (seat, text, free) in enumerate(plies, 1)),
+    )
+    return Scoresheet(record, names, draw(st.integers(0, 10**6)), "2026-03-05", "alice 1 (solved)")
+
+
+@settings(max_examples=40)
+@given(sheets(), st.booleans())
+def test_what_is_written_is_read_again(sheet: Scoresheet, mailed: bool) -> None:
+    text = write_record(sheet)
+    assert all(len(line) <= 76 for line in text.splitlines())
+    if mailed:
+        text = f"Hello,\r\n\r\n{text}\r\n-- \r\nsomebody\r\n".replace("\n", "\r\n")
+    assert read_record(text) == sheet
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
+@pytest.mark.parametrize("seed", [b"one", b"another"])
+def test_a_game_plays_back_to_the_same_end(game: AnyGame, seed: bytes) -> None:
+    full = played_out(game, (), seed)
+    states = [step.state for step in replay(game, full)]
+    outcome = game.outcome(states[-1])
+    assert outcome is not None
+    names = tuple(f"player{seat}" for seat in range(full.seats))
+    result = result_of(names, outcome.places, outcome.reason)
+    sheet = Scoresheet(without_seed(game, full), names, 12, "2026-03-05", result)
+    again = read_record(write_record(sheet))
+    assert again == sheet
+    assert again.record.seed == NO_SEED
+    assert [step.state for step in replay(game, again.record)] == states
+
+
+def test_a_seed_is_written_only_where_chance_had_a_part() -> None:
+    class Dice:
+        """Each move adds a throw, if the options say so."""
+
+        def options(self, words: tuple[str, ...], seats: int) -> bool:
+            return "-dice" in words
+
+        def setup(self, seats: int, options: bool, rng: Rng) -> tuple[bool, int]:
+            return options, 0
+
+        def apply(self, state: tuple[bool, int], seat: Seat, move: object, rng: Rng) -> Step:
+            return Step((state[0], state[1] + (rng.below(10**9) if state[0] else 1)), {None: "x"})
+
+    record = GameRecord("dice", 1, 1, (), b"a very secret seed", (Ply(1, Seat(0), "x", False),))
+    assert without_seed(Dice(), record).seed == NO_SEED
+    thrown = replace(record, options=("-dice",))
+    assert without_seed(Dice(), thrown) == thrown
+    text = write_record(Scoresheet(thrown, ("alice",), 1, "2026-03-05", "alice 1 (over)"))
+    assert thrown.seed.hex() in text
+
+
+SHEET = """pbmserv record 1
+game: blackbox
+rules: 1
+board: 12
+players: alice, bob
+options:
+ended: 2026-03-05
+result: alice 1, bob 2 (resigned)
+
+1. alice: b3,d3,f2,h8
+2. bob: resign
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "line"),
+    [
+        ("pbmserv record", "somebody's record", "record.none", 0),
+        ("record 1", "record 2", "record.version", 0),
+        ("game: blackbox\n", "", "record.missing", 0),
+        ("players: alice, bob", "players: alice, alice", "record.players", 0),
+        ("rules: 1", "rules: one", "record.number", 0),
+        ("options:", "my options", "record.line", 6),
+        ("2. bob", "3. bob", "record.line", 11),
+        ("2. bob", "2. carol", "record.line", 11),
+        ("end\n", "", "record.no-end", 0),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(old: str, new: str, code: str, line: int) -> None:
+    assert read_record(SHEET).names == ("alice", "bob")
+    with pytest.raises(NotUnderstood) as refused:
+        read_record(SHEET.replace(old, new))
+    assert refused.value.refusal.code == code
+    assert refused.value.refusal.values["line"] == line
+
+
+@given(st.text(max_size=300))
+def test_garbage_is_refused(text: str) -> None:
+    with pytest.raises(NotUnderstood):
+        read_record(f"pbmserv record 1\n{text}")

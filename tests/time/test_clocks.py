@@ -1,0 +1,251 @@
+"""The engine's clocks, rule by rule."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.engine.clocks import (
+    RECOVERY,
+    Forfeit,
+    Person,
+    Remind,
+    SeatClock,
+    Server,
+    Terms,
+    Wait,
+    counted,
+    daytime,
+    decide,
+    earliest,
+    forfeit_at,
+    from_json,
+    instant,
+    merged,
+    read_remind,
+    to_json,
+    turned,
+    zone,
+)
+from pbmserv.engine.types import Seat
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+UP = Server((), NOON - DAY)
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def at(days: float) -> datetime:
+    return NOON + days * DAY
+
+
+def reminded(*days: float) -> SeatClock:
+    return SeatClock(NOON, tuple(at(day) for day in days))
+
+
+def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
+    clock = SeatClock(NOON)
+    assert decide(clock, Terms(), Person(), UP, at(0)) == Wait(at(7))
+    assert decide(clock, Terms(), Person(), UP, at(7)) == Remind()
+    assert decide(reminded(7), Terms(), Person(), UP, at(7)) == Wait(at(21))
+    assert decide(reminded(7), Terms(), Person(), UP, at(21)) == Forfeit(total=False)
+
+
+def test_nobody_waits_for_a_stopped_clock() -> None:
+    assert decide(SeatClock(), Terms(), Person(), UP, at(400)) == Wait(None)
+    assert forfeit_at(SeatClock(), Terms(), Person(), UP, at(400)) is None
+    assert earliest(SeatClock(), Terms(), Person()) is None
+
+
+def test_zero_means_never() -> None:
+    assert decide(SeatClock(NOON), Terms(0, 0), Person(), UP, at(900)) == Wait(None)
+    assert decide(reminded(7), Terms(7, 0), Person(), UP, at(900)) == Wait(None)
+    assert earliest(SeatClock(NOON), Terms(0, 0), Person()) is None
+
+
+def test_without_a_reminder_one_comes_in_place_of_the_forfeit_and_a_day_is_left() -> None:
+    terms = Terms(0, 5)
+    assert decide(SeatClock(NOON), terms, Person(), UP, at(4.9)) == Wait(at(5))
+    assert decide(SeatClock(NOON), terms, Person(), UP, at(5)) == Remind()
+    assert decide(reminded(5), terms, Person(), UP, at(5)) == Wait(at(6))
+    assert decide(reminded(5), terms, Person(), UP, at(6)) == Forfeit(total=False)
+
+
+def test_a_keeper_that_was_late_with_the_reminder_is_late_with_the_forfeit() -> None:
+    assert decide(SeatClock(NOON), Terms(), Person(), UP, at(30)) == Remind()
+    assert decide(reminded(30), Terms(), Person(), UP, at(30)) == Wait(at(31))
+
+
+def test_extra_reminders_come_before_the_forfeit() -> None:
+    person = Person.of("UTC", "2d,6h")
+    assert decide(reminded(7), Terms(), person, UP, at(18.9)) == Wait(at(19))
+    assert decide(reminded(7), Terms(), person, UP, at(19)) == Remind()
+    last = decide(reminded(7, 19), Terms(), person, UP, at(19))
+    assert last == Wait(at(20.75) + 60 * timedelta(minutes=1))  # 06:00 is night; 07:00 is not
+    assert decide(reminded(7, 19, 20.8), Terms(), person, UP, at(20.8)) == Wait(at(21))
+
+
+def test_one_reminder_covers_all_that_were_due() -> None:
+    person = Person.of("UTC", "3d,2d,1d")
+    assert decide(SeatClock(NOON), Terms(), person, UP, at(20.5)) == Wait(at(20.5) + 7 * HOUR)
+    assert decide(reminded(20.9), Terms(), person, UP, at(20.9)) == Wait(at(21.9))
+
+
+@pytest.mark.parametrize(
+    ("written", "offsets", "night"),
+    [
+        ("", (), False),
+        ("2d,6h", (2 * DAY, 6 * HOUR), False),
+        ("6h, night ,2d,2d", (2 * DAY, 6 * HOUR), True),
+        ("soon,-1d,d,1w", (), False),
+    ],
+)
+def test_wishes_are_read(written: str, offsets: tuple[timedelta, ...], night: bool) -> None:
+    assert read_remind(written) == (offsets, night)
+
+
+def test_reminders_wait_for_the_morning_but_forfeits_do_not() -> None:
+    began = datetime(2026, 3, 1, 22, tzinfo=UTC)  # 23:00 in Berlin
+    clock = SeatClock(began)
+    person, owl = Person(BERLIN), Person(BERLIN, night=True)
+    morning = datetime(2026, 3, 9, 6, tzinfo=UTC)
+    assert decide(clock, Terms(), person, UP, began + 7 * DAY) == Wait(morning)
+    assert decide(clock, Terms(), owl, UP, began + 7 * DAY) == Remind()
+    assert decide(clock, Terms(), person, UP, morning) == Remind()
+    told = clock.remind(morning)
+    assert decide(told, Terms(), person, UP, morning) == Wait(began + 21 * DAY)
+    assert decide(told, Terms(), person, UP, began + 21 * DAY) == Forfeit(total=False)
+
+
+@pytest.mark.parametrize(
+    ("moment", "morning"),
+    [
+        ("2026-03-28T20:59:00+00:00", "2026-03-28T20:59:00+00:00"),  # 21:59
+        ("2026-03-28T21:00:00+00:00", "2026-03-29T05:00:00+00:00"),  # 22:00; clocks go forward
+        ("2026-10-24T21:30:00+00:00", "2026-10-25T06:00:00+00:00"),  # clocks go back
+        ("2026-03-01T05:59:59+00:00", "2026-03-01T06:00:00+00:00"),
+        ("2026-03-01T06:00:00+00:00", "2026-03-01T06:00:00+00:00"),
+    ],
+)
+def test_nights_end_at_seven_by_local_clocks(moment: str, morning: str) -> None:
+    assert daytime(datetime.fromisoformat(moment), BERLIN) == datetime.fromisoformat(morning)
+
+
+def test_time_away_does_not_count_and_nothing_is_asked_meanwhile() -> None:
+    person = Person(away=((at(5), at(15)),))
+    assert decide(SeatClock(NOON), Terms(), person, UP, at(10)) == Wait(at(17))
+    assert decide(reminded(17), Terms(), person, UP, at(17)) == Wait(at(31))
+    leaving = Person(away=((at(7), at(9)),))
+    assert decide(SeatClock(NOON), Terms(), leaving, UP, at(7)) == Wait(at(9))
+    gone = Person(away=((at(21), at(30)),))
+    assert decide(reminded(7), Terms(), gone, UP, at(21)) == Wait(at(30))
+
+
+def test_time_that_the_server_was_down_does_not_count() -> None:
+    server = Server(((at(1), at(4)), (at(6), at(8))), at(8))
+    assert decide(SeatClock(NOON), Terms(), Person(), server, at(8)) == Wait(at(12))
+    assert decide(reminded(12), Terms(), Person(), server, at(12)) == Wait(at(26))
+
+
+def test_in_the_hour_after_an_outage_nothing_happens() -> None:
+    down = Server(((at(20.9), at(21)),), at(21))
+    due = at(21.1)
+    back = Server(((at(21), due),), due)
+    assert decide(reminded(7), Terms(), Person(), down, at(21.05)) == Wait(at(21.1))
+    assert decide(reminded(7), Terms(), Person(), back, due) == Wait(due + RECOVERY)
+    assert decide(SeatClock(at(14)), Terms(), Person(), back, due) == Wait(due + RECOVERY)
+
+
+def test_total_time_is_lost_by_the_same_safe_rules() -> None:
+    terms = Terms(7, 21, 10)
+    clock = SeatClock(NOON, (), 6 * DAY)
+    assert decide(clock, terms, Person(), UP, at(1)) == Wait(at(4))
+    assert decide(clock, terms, Person(), UP, at(4)) == Remind()
+    told = clock.remind(at(4))
+    assert decide(told, terms, Person(), UP, at(4)) == Wait(at(5))
+    assert decide(told, terms, Person(), UP, at(5)) == Forfeit(total=True)
+    spent = SeatClock(NOON, (), 11 * DAY)
+    assert decide(spent, terms, Person(), UP, at(0)) == Remind()
+    assert decide(spent.remind(at(0)), terms, Person(), UP, at(0.9)) == Wait(at(1))
+    assert Terms(7, 21, 10).for_answer() == Terms(7, 21)
+
+
+def test_a_turn_stops_one_clock_and_starts_the_other() -> None:
+    clocks = turned((SeatClock(), SeatClock()), {Seat(0), Seat(1)}, (), at(0), {})
+    assert clocks == (SeatClock(NOON), SeatClock(NOON))
+    clocks = (clocks[0].remind(at(7)), clocks[1].remind(at(7)))
+    clocks = turned(clocks, {Seat(1)}, {Seat(0)}, at(8), {Seat(0): 8 * DAY})
+    assert clocks == (SeatClock(None, (), 8 * DAY), reminded(7))
+    clocks = turned(clocks, {Seat(0)}, {Seat(1)}, at(9), {})
+    assert clocks == (SeatClock(at(9), (), 8 * DAY), SeatClock())
+    again = turned(clocks, {Seat(0)}, {Seat(0)}, at(10), {})
+    assert again[0] == SeatClock(at(10), (), 8 * DAY)
+
+
+def test_an_unknown_zone_is_utc() -> None:
+    assert zone("Europe/Atlantis") is UTC
+    assert zone("../../etc/passwd") is UTC
+    assert zone("Europe/Berlin") is BERLIN
+
+
+moments = st.integers(0, 40 * 24 * 60).map(lambda minutes: NOON + timedelta(minutes=minutes))
+spans = st.lists(st.tuples(moments, moments).map(lambda two: (min(two), max(two))), max_size=5)
+
+
+@given(spans, moments, moments)
+def test_merged_spans_count_each_minute_once(found: list, one: datetime, two: datetime) -> None:
+    since, until = min(one, two), max(one, two)
+    stopped = merged(found)
+    assert all(a[1] < b[0] for a, b in pairwise(stopped))
+    step = timedelta(minutes=7)
+    ticks = [since + n * step for n in range(int((until - since) / step))]
+    running = [t for t in ticks if not any(b <= t < e for b, e in found)]
+    assert abs(counted(since, until, stopped) - len(running) * step) <= step * (2 * len(found) + 1)
+
+
+@given(spans, moments, st.integers(0, 30 * 24 * 60))
+def test_an_instant_is_the_first_moment_with_that_count(
+    found: list, since: datetime, minutes: int
+) -> None:
+    stopped, waited = merged(found), timedelta(minutes=minutes)
+    moment = instant(since, waited, stopped)
+    assert counted(since, moment, stopped) == waited
+    if waited:
+        assert counted(since, moment - timedelta(microseconds=1), stopped) < waited
+
+
+@given(
+    spans,
+    spans,
+    st.sampled_from(["", "2d,6h", "night", "1d,night", "30d"]),
+    st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kathmandu", "Pacific/Auckland"]),
+    st.tuples(st.integers(0, 9), st.integers(0, 25), st.none() | st.integers(1, 30)),
+    moments,
+)
+def test_no_look_is_promised_before_its_time_and_the_first_one_is_early_enough(
+    away: list, down: list, remind: str, tz: str, terms: tuple, now: datetime
+) -> None:
+    clock, person = SeatClock(NOON), Person.of(tz, remind, away)
+    server = Server(tuple(down), NOON - DAY)
+    decision = decide(clock, Terms(*terms), person, server, now)
+    first = earliest(clock, Terms(*terms), person)
+    if isinstance(decision, Remind):
+        assert first is not None
+        assert first <= now
+    else:
+        assert isinstance(decision, Wait)
+        assert decision.until is None or decision.until > now
+        assert decision.until is None or (first is not None and first <= decision.until)
+
+
+@given(st.lists(moments, max_size=3), st.none() | moments, st.integers(0, 10**12))
+def test_clocks_come_back_from_their_rows(told: list, since: datetime | None, used: int) -> None:
+    clock = SeatClock(since, tuple(told), timedelta(microseconds=used))
+    assert from_json(to_json((clock, SeatClock()))) == (clock, SeatClock())
+    assert from_json(None) == ()

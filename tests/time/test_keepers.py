@@ -1,0 +1,197 @@
+"""Keepers at their work: several at once, failures, and what they find in the database."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from running import Running, start
+from seating import seat_pairs
+from sqlalchemy import select, update
+
+from pbmserv.app import Server
+from pbmserv.service import deadlines, keeper
+from pbmserv.service.keeper import Keeper
+from pbmserv.store import boards, clocks, preferences
+from pbmserv.store.models import boards as boards_table
+from pbmserv.store.models import heartbeats, outages, outbox, plies
+
+MANY = 30
+
+
+def letters(server: Server, kind: str) -> Counter[tuple[int, int]]:
+    with server.database.reading.connect() as connection:
+        found = connection.execute(
+            select(outbox.c.board_id, outbox.c.player_id).where(outbox.c.letter == kind)
+        )
+        return Counter((row.board_id, row.player_id) for row in found)
+
+
+def all_at_once(servers: list[Server]) -> None:
+    """Each server's keeper looks, as nearly at the same moment as can be."""
+    ready = threading.Barrier(len(servers))
+
+    def look(server: Server) -> None:
+        ready.wait()
+        server.keeper.run_once()
+
+    threads = [threading.Thread(target=look, args=(server,)) for server in servers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_path: Path) -> None:
+    with start(postgres_url, tmp_path) as running:
+        other = Server(running.server.settings, running.server.clock, running.relay)
+        try:
+            both = [running.server, other]
+            tables = seat_pairs(running.server, MANY)
+            running.server.writer.submit(
+                lambda c: [
+                    preferences.save(
+                        c,
+                        table.players[0].id,
+                        {"digest_minute": 450, "digest_due": running.server.clock.now()},
+                    )
+                    for table in tables
+                ]
+            ).result()
+            all_at_once(both)
+            assert set(letters(running.server, "tray").values()) == {1}
+            seats = {(t.board, p.id) for t in tables for p in t.players}
+
+            def later(days: float) -> None:
+                moment = running.server.clock.now() + timedelta(days=days)
+                running.server.writer.submit(
+                    lambda c: c.execute(update(heartbeats).values(beat_at=moment))
+                ).result()
+                running.server.clock.moment = moment
+                all_at_once(both)
+
+            later(7)
+            assert letters(running.server, "reminder") == Counter(seats)
+            later(14)
+            assert letters(running.server, "unanswered") == Counter(seats)
+            trays = letters(running.server, "tray")
+            assert Counter(trays.values()) == {3: MANY}
+        finally:
+            other.close()
+
+
+def test_a_board_whose_clocks_nobody_has_started_gets_them(server: Running) -> None:
+    (table,) = seat_pairs(server.server, 1)
+    with server.server.database.reading.connect() as connection:
+        assert boards.load(connection, table.board).clocks == ()
+    server.server.keeper.run_once()
+    with server.server.database.reading.connect() as connection:
+        board = boards.load(connection, table.board)
+    assert [clock.since for clock in board.clocks] == [server.server.clock.now()] * 2
+    assert board.due_at == server.server.clock.now() + timedelta(days=7)
+
+
+def test_a_board_that_cannot_be_looked_at_does_not_stop_the_others(
+    server: Running, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad, good = seat_pairs(server.server, 2)
+    server.server.keeper.run_once()
+    look = deadlines.look
+
+    def breaks(desk, number):
+        if number == bad.board:
+            raise RuntimeError("this board is cursed")
+        return look(desk, number)
+
+    monkeypatch.setattr(deadlines, "look", breaks)
+    with caplog.at_level(logging.CRITICAL, "pbmserv.service"):
+        server.live(days=7)
+    reminded = {board for board, _ in letters(server.server, "reminder")}
+    assert reminded == {good.board}
+    with server.server.database.reading.connect() as connection:
+        assert (
+            boards.load(connection, bad.board).due_at == server.server.clock.now() + keeper.PUT_OFF
+        )
+    monkeypatch.undo()
+    server.live(hours=1)
+    assert {board for board, _ in letters(server.server, "reminder")} == {good.board, bad.board}
+
+
+def test_a_keeper_that_was_held_up_writes_the_outage_before_it_decides(server: Running) -> None:
+    (table,) = seat_pairs(server.server, 1)
+    server.server.keeper.run_once()
+    server.server.clock.move(days=40)  # no heartbeat, and somebody looks without one
+
+    def look(connection):
+        desk = deadlines.clock_desk(
+            server.server.office._rooms, connection, server.server.clock.now()
+        )
+        return deadlines.look(desk, table.board)
+
+    assert server.server.writer.submit(look).result() is None
+    assert not letters(server.server, "reminder")
+    server.server.keeper.run_once()
+    assert not letters(server.server, "reminder")
+
+
+def test_clocks_that_differ_a_little_are_no_outage(server: Running) -> None:
+    now = server.server.clock.now()
+    beat = partial(clocks.beat, now=now - timedelta(seconds=20))
+    assert server.server.writer.submit(beat).result() is None
+    with server.server.database.reading.connect() as connection:
+        assert clocks.heartbeat(connection).beat_at == now
+        assert connection.execute(select(outages.c.id)).all() == []
+
+
+def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
+    (table,) = seat_pairs(server.server, 1)
+    server.server.keeper.run_once()
+    server.send(table.players[0].address, "Re: board", "a1,c4,e5,g2", to=table.addresses[0])
+    server.live(days=7)
+    server.live(days=14)
+    with server.server.database.reading.connect() as connection:
+        log = connection.execute(select(plies.c.seat, plies.c.text, plies.c.mail_id)).all()
+        board = boards.load(connection, table.board)
+        position = server.server.positions.newest(connection, board)
+    assert log[-1] == (1, "forfeit", None)
+    assert board.outcome["places"] == [1, 2]
+    assert (board.outcome["reason"], board.outcome["seat"]) == ("forfeit", 1)
+    assert position.outcome.reason == "forfeit"
+    assert board.due_at is None
+    server.letters()
+
+
+def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
+    lonely = Keeper(
+        server.server.office._rooms,
+        server.server.database,
+        server.server.writer,
+        server.server.clock,
+        lambda: None,
+    )
+    assert lonely.stop(1)
+    lonely = Keeper(
+        server.server.office._rooms,
+        server.server.database,
+        server.server.writer,
+        server.server.clock,
+        lambda: None,
+    )
+    lonely.start()
+    assert lonely.stop(20)
+
+
+def test_nothing_is_left_due_on_boards_that_are_over(server: Running) -> None:
+    (table,) = seat_pairs(server.server, 1)
+    now = server.server.clock.now()
+    server.server.writer.submit(
+        lambda c: c.execute(update(boards_table).values(status="finished", due_at=now))
+    ).result()
+    server.server.keeper.run_once()
+    with server.server.database.reading.connect() as connection:
+        assert boards.load(connection, table.board).due_at is None

@@ -1,0 +1,199 @@
+"""Time as players meet it in their mail, on a whole server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from running import Letter, Running, start
+from sqlalchemy import select
+
+from pbmserv.store import boards, preferences
+from pbmserv.store.models import boards as boards_table
+from pbmserv.store.models import heartbeats, outages
+
+
+def challenge(server: Running, words: str = "") -> tuple[Letter, Letter]:
+    """Board 1 of alice and bob: the letters that tell them of it."""
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    server.send(alice, f"blackbox challenge alice bob -size=2x2 -atoms=1 {words}".strip())
+    return server.letter(alice), server.letter(bob)
+
+
+def begun(server: Running, words: str = "") -> None:
+    """Board 1, both atoms hidden; alice is to fire."""
+    mine, theirs = challenge(server, words)
+    server.reply(mine, "a1")
+    server.reply(theirs, "b2")
+    server.letters()
+
+
+def status(server: Running, board: int = 1) -> str:
+    with server.server.database.reading.connect() as connection:
+        row = boards.load(connection, board)
+    assert row is not None
+    return row.status
+
+
+def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Running) -> None:
+    begun(server)
+    server.live(days=6, hours=23)
+    assert server.letters() == []
+    server.live(hours=1)
+    reminder = server.letter("alice@players.example")
+    assert "Reminder: your move in board 1" in reminder.text
+    assert "waited for your move since 1 March 2026" in reminder.text
+    assert "the game is lost on Sunday 22 March 2026, 12:00 (UTC)" in " ".join(
+        reminder.text.split()
+    )
+    assert "2x2" not in reminder.subject
+    server.live(days=14, minutes=-1)
+    assert server.letters() == []
+    server.live(minutes=1)
+    to_alice, to_bob = server.letters()
+    assert "You took too long: bob wins board 1" in to_alice.text
+    assert "Your reminder" not in to_alice.text
+    assert "a reminder went out on 8 March 2026" in " ".join(to_alice.text.split())
+    assert "alice took too long: you win board 1" in to_bob.text
+    assert "* alice took too long." in to_bob.text
+    assert "resigned" not in to_bob.text + to_alice.text
+    server.live(days=100)
+    assert server.letters() == []
+    server.send("bob@players.example", "blackbox show 1")
+    assert "alice took too long: bob wins board 1" in server.letter("bob@players.example").text
+
+
+def test_a_reminder_can_be_answered_and_the_clock_starts_anew(server: Running) -> None:
+    begun(server)
+    server.live(days=7)
+    reminder = server.letter("alice@players.example")
+    server.live(days=1)
+    server.reply(reminder, "1")
+    server.letters()
+    server.live(days=7)
+    assert "Reminder: your move" in server.letter("bob@players.example").text
+    server.live(days=13)
+    assert status(server) == "active"
+
+
+def test_a_challenge_that_nobody_answers_is_withdrawn(server: Running) -> None:
+    mine, theirs = challenge(server, "--nagtime=2 --forfeittime=4 --totaltime=3")
+    for letter in (mine, theirs):
+        words = " ".join(letter.text.split())
+        assert "A reminder comes after 2 days without a move, and after 4 days the game" in words
+        assert "Each player has 3 days for the whole game." in words
+    server.live(days=2)
+    reminder = server.letter("bob@players.example")
+    assert "alice waits for your answer about board 1" in reminder.text
+    assert "withdrawn on Thursday 5 March 2026, 12:00" in " ".join(reminder.text.split())
+    server.live(days=2)
+    first, second = server.letters()
+    assert "The challenge was not answered in time by bob" in first.text
+    assert "Board 1 will not be played" in second.text
+    assert status(server) == "declined"
+
+
+def test_an_acceptance_starts_the_clock_of_whoever_must_hide(server: Running) -> None:
+    _, theirs = challenge(server, "--nagtime=2 --forfeittime=4")
+    server.live(days=1)
+    server.reply(theirs, "accept")
+    server.letters()
+    server.live(days=1)
+    assert server.letters() == []
+    server.live(days=1)
+    assert {str(letter.message["To"]) for letter in server.letters()} == {
+        "alice@players.example",
+        "bob@players.example",
+    }
+    server.live(days=2)
+    letters = server.letters()
+    assert all("Nobody has begun in time" in letter.text for letter in letters)
+    assert len(letters) == 2
+
+
+def test_while_away_and_after_it_nothing_is_lost(server: Running) -> None:
+    begun(server)
+    server.live(days=5)
+
+    def leave(connection) -> None:  # what `away until` writes
+        now = server.server.clock.now()
+        row = boards.load(connection, 1)
+        alice = row.sitters[0].player_id
+        preferences.begin_absence(connection, alice, now, now.replace(month=4))
+
+    server.server.writer.submit(leave).result()
+    for _ in range(31):
+        server.live(days=1)
+    assert server.letters() == []
+    server.live(days=2)
+    assert "Reminder" in server.letter("alice@players.example").text
+    server.live(days=13, hours=23)
+    assert status(server) == "active"
+    server.live(hours=1)
+    assert status(server) == "finished"
+
+
+def test_an_outage_counts_against_nobody(server: Running) -> None:
+    begun(server)
+    server.live(days=7)
+    server.letters()
+    server.sleep(days=30)
+    assert server.letters() == []
+    with server.server.database.reading.connect() as connection:
+        (down,) = connection.execute(select(outages.c.begins, outages.c.ends)).all()
+        assert (down.ends - down.begins).days == 30
+    server.live(days=14, minutes=-1)
+    assert status(server) == "active"
+    server.live(minutes=1)
+    assert status(server) == "finished"
+
+
+def test_in_the_hour_after_an_outage_nothing_is_lost(server: Running) -> None:
+    begun(server)
+    server.live(days=7)
+    server.letters()
+    server.live(days=13, hours=23)
+    server.sleep(minutes=6)
+    server.live(minutes=59)
+    assert status(server) == "active"
+    server.live(minutes=1)
+    assert status(server) == "finished"
+
+
+def test_a_restart_within_five_minutes_is_no_outage(server: Running) -> None:
+    server.sleep(minutes=5)
+    with server.server.database.reading.connect() as connection:
+        assert connection.execute(select(outages.c.id)).all() == []
+        beat = connection.execute(select(heartbeats.c.beat_at)).scalar_one()
+    assert beat == server.server.clock.now()
+
+
+def test_wrong_times_are_refused_each_for_its_reason(tmp_path: Path) -> None:
+    with start(f"sqlite:///{tmp_path}/times.sqlite3", tmp_path) as server:
+        alice = server.sign_up("alice")
+        server.sign_up("bob")
+        for words, sentence in (
+            ("--nagtime=400", "at most 365 days can be set"),
+            ("--nagtime=30", "the reminder must come first"),
+            ("--nagtime=5 --forfeittime=5", "but the game would be lost after 5"),
+            ("--nagtime=3 --nagtime=4", "set twice, as --nagtime=3 and as --nagtime=4"),
+        ):
+            server.send(alice, f"blackbox challenge alice bob {words}")
+            refusal = server.letter(alice)
+            assert sentence in " ".join(refusal.text.split())
+            example = refusal.text.partition("Try this:")[2].strip().splitlines()[0]
+            server.send(alice, f"blackbox challenge alice bob {example}")
+            assert "is board" in server.letters(alice)[0].text
+            server.letters()
+            with server.server.database.reading.connect() as connection:
+                newest = (
+                    connection.execute(select(boards_table.c.id).order_by(boards_table.c.id.desc()))
+                    .scalars()
+                    .first()
+                )
+            server.send(alice, f"blackbox resign {newest} alice secret")
+            server.letters()
+        server.send(alice, "blackbox challenge alice bob --nagtime=0 --forfeittime=0")
+        assert "There is no limit to the time for a move." in server.letter(alice).text
+        assert server.letters("bob@players.example")
+        server.live(days=1000)
+        assert server.letters() == []

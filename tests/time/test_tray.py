@@ -1,0 +1,180 @@
+"""The one mail a day: what is in it, when it comes, and the one reply that answers it."""
+
+from __future__ import annotations
+
+from running import Running
+from sqlalchemy import select
+
+from pbmserv.store.models import outbox
+
+SMALL = "-size=2x2 -atoms=1"
+
+
+def states(server: Running, letter: str) -> list[str]:
+    with server.server.database.reading.connect() as connection:
+        found = connection.execute(
+            select(outbox.c.state).where(outbox.c.letter == letter).order_by(outbox.c.id)
+        )
+        return list(found.scalars())
+
+
+def three_boards(server: Running) -> tuple[str, str]:
+    """Boards 1 to 3 of alice and bob, who gets a digest at 07:30 in Berlin; now it is noon."""
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    server.send(bob, "prefs bob secret digest=daily@07:30 tz=Europe/Berlin")
+    server.letters()
+    for _ in range(3):
+        server.send(alice, f"blackbox challenge alice bob {SMALL}")
+    return alice, bob
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_one_mail_has_every_board_and_one_reply_answers_them(server: Running) -> None:
+    alice, bob = three_boards(server)
+    assert len(server.letters(alice)) == 3
+    assert server.letters(bob) == []
+    server.live(hours=18, minutes=29)
+    assert server.letters(bob) == []
+    server.live(minutes=1)  # 06:30 UTC is 07:30 in Berlin
+    tray = server.letter(bob)
+    assert tray.subject == "3 boards waiting for you"
+    assert "3 boards wait for you" in tray.text
+    places = [tray.text.index(f"Blackbox {n} with alice: a challenge") for n in (3, 2, 1)]
+    assert places == sorted(places)
+    assert "1: accept" in tray.text
+    assert states(server, "challenge") == ["folded"] * 3
+
+    server.reply(tray, "1: accept\n2: reject\n3: b2\n7: accept\nsomething else")
+    report = server.letter(bob)
+    assert "3 of 5" in report.subject
+    text = one_line(report.text)
+    assert "1. done: 1: accept" in text
+    assert "2. done: 2: reject" in text
+    assert "3. done: 3: " in text
+    assert "4. refused: 7: accept" in text
+    assert "The letter was about: 1, 2, 3." in text
+    assert len(server.letters(alice)) == 3
+
+    for board in (1, 3):
+        server.send(alice, f"blackbox move {board} alice secret a1", "Good luck!")
+    server.letters(alice)
+    server.send(bob, "blackbox move 1 bob secret b2")
+    server.letters()
+    for board in (1, 3):
+        server.send(alice, f"blackbox move {board} alice secret 1", f"words about {board}")
+    server.letters(alice)
+    server.live(days=1)
+    tray = server.letter(bob)
+    assert tray.subject == "2 boards waiting for you"
+    text = one_line(tray.text)
+    assert text.index("Blackbox 3 with alice: your move") < text.index(
+        "Blackbox 1 with alice: your"
+    )
+    assert "* alice fired port 1" in tray.text
+    assert "alice says: words about 3" in text
+    body = tray.text.partition("\n-- \n")[0]
+    assert [line for line in body.splitlines() if len(line) > 76] == []
+    assert "words about 1" in tray.html
+
+    server.reply(tray, "3: 2\n1: chat Good morning\n1: 2")
+    assert "3 of 3 done" in server.letter(bob).subject
+    said = [one_line(letter.text) for letter in server.letters(alice)]
+    assert sum("bob says: Good morning" in text for text in said) == 1
+    server.reply(tray, "3: 4\n1: 4")  # the same letter once more: those turns are over
+    report = server.letter(bob)
+    assert "0 of 2" in report.subject
+    assert "Your letter was written for move" in one_line(report.text)
+    server.live(days=1)
+    assert server.letters(bob) == []
+
+
+def test_a_lone_line_counts_when_just_one_board_waits(server: Running) -> None:
+    alice, bob = three_boards(server)
+    server.live(hours=18, minutes=30)
+    three = server.letter(bob)
+    server.reply(three, "accept this")
+    assert "not said which board" in one_line(server.letter(bob).text)
+    server.reply(three, "b2")
+    refusal = server.letter(bob)
+    assert "not said which board" in one_line(refusal.text)
+    assert "3: b2" in refusal.text
+    server.reply(three, "1: reject\n2: reject")
+    server.letters()
+    server.live(days=1)
+    server.reply(server.letter(bob), "b2")
+    assert "Board 3" in server.letter(bob).text
+    assert "bob" in server.letters(alice)[-1].text
+
+
+def test_reminders_and_results_do_not_wait_and_no_news_is_no_mail(server: Running) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    server.send(bob, "prefs bob secret digest=daily@07:30")
+    server.letters()
+    server.live(days=3)
+    assert server.letters() == []
+    server.send(alice, f"blackbox challenge alice bob {SMALL} --nagtime=1 --forfeittime=2")
+    server.send(alice, "message alice secret bob", "How are you?")
+    server.letters(alice)
+    server.live(hours=23)
+    server.reply(server.letter(bob), "1: b2")
+    assert "1 of 1" in server.letter(bob).subject
+    server.send(alice, "blackbox move 1 alice secret a1")
+    server.letters(alice)
+    server.send(alice, "blackbox move 1 alice secret 1")
+    server.letters(alice)
+    server.live(days=1)
+    kinds = {one_line(letter.text)[:8] for letter in server.letters(bob)}
+    assert "Reminder" in kinds
+    server.live(days=1)
+    assert any("You took too long" in letter.text for letter in server.letters(bob))
+    assert "alice" in server.letters(alice)[-1].text
+
+
+def test_messages_and_news_of_other_boards_stand_below(server: Running) -> None:
+    alice, bob = three_boards(server)
+    server.letters()
+    server.send(alice, "message alice secret bob", "How are you?")
+    server.send(alice, "blackbox reject 2 alice secret", "Too many games.")
+    server.send(alice, "blackbox chat 1 alice secret", "Take your time.")
+    server.letters(alice)
+    server.live(hours=19)
+    text = one_line(server.letter(bob).text)
+    order = [
+        "Blackbox 1 with alice",
+        "Blackbox 3 with alice",
+        "Board 2 will not be played",
+        "How are you?",
+    ]
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    assert "alice says: Take your time." in text
+
+
+def test_after_an_outage_a_digest_comes_once_and_not_at_night(server: Running) -> None:
+    _, bob = three_boards(server)
+    server.live(hours=18)
+    server.sleep(hours=1)
+    assert len(server.letters(bob)) == 1
+    server.live(hours=23, minutes=30)
+    assert len(server.letters(bob)) == 1
+    server.live(hours=23)
+    server.sleep(hours=16)  # past 07:30, until 22:30 in Berlin
+    assert server.letters(bob) == []
+    server.live(hours=8, minutes=59)
+    assert server.letters(bob) == []
+    server.live(minutes=1)
+    assert len(server.letters(bob)) == 1
+
+
+def test_without_a_digest_what_waited_goes_out_and_letters_come_at_once(server: Running) -> None:
+    alice, bob = three_boards(server)
+    assert server.letters(bob) == []
+    server.send(bob, "prefs bob secret digest=off")
+    assert len(server.letters(bob)) == 4
+    server.send(alice, "blackbox chat 1 alice secret", "Hello!")
+    assert "Hello!" in server.letter(bob).text
+    server.live(days=1)
+    assert server.letters(bob) == []

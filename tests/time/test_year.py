@@ -1,0 +1,222 @@
+"""A simulated year: nothing comes early, late, twice or not at all; nothing at night, nothing
+while away, nothing in the hour after the server was down."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from random import Random
+
+from year_house import ServiceHouse
+from year_rules import DAY, HOUR, Human, counted, expected, is_night, is_within
+from year_world import BEGINNING, END, Event, World, humans
+
+from pbmserv.engine.clocks import (
+    Forfeit,
+    Person,
+    Remind,
+    SeatClock,
+    Server,
+    Terms,
+    Wait,
+    decide,
+    merged,
+    turned,
+)
+from pbmserv.engine.clocks import counted as counted_by_engine
+from pbmserv.engine.types import Seat
+
+
+class ClockHouse:
+    """Boards that are nothing but the engine's clocks."""
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+        self.now = BEGINNING
+        self.server = Server((), BEGINNING)
+        self.boards: dict[int, ClockBoard] = {}
+        self.due: list[tuple[datetime, int]] = []
+
+    def create(self, board: int, sitting: list[Human], terms, asked: bool) -> None:
+        self.boards[board] = ClockBoard(sitting, Terms(*terms), asked, self.rng.randrange(4, 30))
+        self._turn(board, set())
+
+    def accept(self, board: int, seat: int) -> None:
+        self.boards[board].asked = False
+        self._turn(board, {Seat(0), Seat(1)}, playing=False)
+
+    def act(self, board: int, seat: int) -> bool:
+        one = self.boards[board]
+        one.turns += 1
+        if one.turns > one.length:
+            one.over = True
+        if one.turns <= 2:
+            one.hidden.add(seat)
+        else:
+            one.mover = 1 - one.mover
+        self._turn(board, {Seat(seat)})
+        return one.over
+
+    def leave(self, human: Human, ends: datetime) -> None:
+        pass
+
+    def back(self, human: Human) -> None:
+        for number, board in self.boards.items():
+            if human in board.sitting and not board.over:
+                heapq.heappush(self.due, (self.now, number))
+
+    def move_clock(self, now: datetime, *, up: bool) -> None:
+        if not up:
+            self.server = Server((*self.server.down, (self.now, now)), now)
+        self.now = now
+
+    def next_due(self) -> datetime | None:
+        return self.due[0][0] if self.due else None
+
+    def look(self) -> list[Event]:
+        found: list[Event] = []
+        while self.due and self.due[0][0] <= self.now:
+            _, number = heapq.heappop(self.due)
+            found += self._look(number)
+        return found
+
+    def _look(self, number: int) -> list[Event]:
+        board = self.boards[number]
+        if board.over:
+            return []
+        decisions = {seat: self._decide(board, seat) for seat in (0, 1)}
+        late = [seat for seat, decision in decisions.items() if isinstance(decision, Forfeit)]
+        if late:
+            board.over = True
+            withdrawn = board.asked or len(late) == 2
+            return [Event("withdrawn" if withdrawn else "forfeit", number, late[0])]
+        found = []
+        looks = []
+        for seat, decision in decisions.items():
+            if isinstance(decision, Remind):
+                clocks = list(board.clocks)
+                clocks[seat] = clocks[seat].remind(self.now)
+                board.clocks = tuple(clocks)
+                found.append(Event("remind", number, seat))
+            after = self._decide(board, seat)
+            assert isinstance(after, Wait)
+            looks += [after.until] if after.until else []
+        if looks:
+            heapq.heappush(self.due, (min(looks), number))
+        return found
+
+    def _decide(self, board: ClockBoard, seat: int) -> Wait | Remind | Forfeit:
+        human = board.sitting[seat]
+        person = Person(human.zone, tuple(human.away), human.offsets, human.night)
+        terms = board.terms.for_answer() if board.asked else board.terms
+        return decide(board.clocks[seat], terms, person, self.server, self.now)
+
+    def _turn(self, number: int, ended: set[Seat], *, playing: bool = True) -> None:
+        board = self.boards[number]
+        spent = {}
+        for seat in ended if playing else ():
+            since = board.clocks[seat].since
+            if since is not None:
+                stopped = merged((*board.sitting[seat].away, *self.server.down))
+                spent[seat] = counted_by_engine(since, self.now, stopped)
+        board.clocks = turned(board.clocks, board.to_act(), ended, self.now, spent)
+        heapq.heappush(self.due, (self.now, number))
+
+
+class ClockBoard:
+    """A board of the `ClockHouse`."""
+
+    def __init__(self, sitting: list[Human], terms: Terms, asked: bool, length: int) -> None:
+        self.sitting, self.terms, self.asked, self.length = sitting, terms, asked, length
+        self.clocks: tuple[SeatClock, ...] = (SeatClock(), SeatClock())
+        self.hidden: set[int] = set()
+        self.mover = self.turns = 0
+        self.over = False
+
+    def to_act(self) -> set[Seat]:
+        if self.over:
+            return set()
+        if self.asked:
+            return {Seat(1)}
+        return {Seat(s) for s in {0, 1} - self.hidden or {self.mover}}
+
+
+def check(world: World) -> Counter[str]:
+    """Hold everything that happened against the rules; how often each thing did."""
+    seen: Counter[str] = Counter()
+    used: dict[tuple[int, int], timedelta] = {}
+    for wait in sorted(world.waits, key=lambda one: one.began):
+        assert wait.ended is not None
+        key = (wait.board, wait.seat)
+        until = wait.ended + timedelta(microseconds=wait.lost)
+        wanted = expected(wait, world.outages, used.get(key, timedelta(0)), until)
+        assert wait.happened == wanted, (wait, wanted)
+        if not wait.answer:
+            spent = counted(wait, world.outages, wait.ended)
+            used[key] = used.get(key, timedelta(0)) + spent
+        last = None
+        for at, kind in wait.happened:  # once more, in the words of the specification
+            seen[kind] += 1
+            assert not is_within(at, wait.human.away)
+            assert not any(begins <= at < ends + HOUR for begins, ends in world.outages)
+            if kind == "remind":
+                assert wait.human.night or not is_night(at, wait.human.zone)
+                last = last or at
+            else:
+                assert last is not None
+                assert at - last >= DAY
+    return seen
+
+
+def test_a_year_of_two_hundred_players_on_the_engines_clocks() -> None:
+    rng = Random("a year of clocks")
+    world = World(ClockHouse(rng), humans(200, rng, 0), 200, rng)
+    world.run()
+    seen = check(world)
+    assert seen["remind"] > 3000
+    assert world.finished["forfeit"] > 500
+    assert world.finished["withdrawn"] > 200
+    assert world.finished["played"] > 100
+
+
+def test_a_year_of_the_whole_service(tmp_path: Path) -> None:
+    rng = Random("a year of letters")
+    people = humans(20, rng, 1)
+    house = ServiceHouse(tmp_path, people, rng)
+    world = World(house, people, 12, rng)
+    try:
+        world.run()
+        seen = check(world)
+        trays(world)
+    finally:
+        house.close()
+    assert seen["remind"] > 200, seen
+    assert world.finished["forfeit"] > 40, world.finished
+    assert world.finished["withdrawn"] > 15, world.finished
+
+
+def trays(world: World) -> None:
+    """One digest a day and player, at their local time, on each day on which a board waited."""
+    readers = [human for human in world.humans if human.digest is not None]
+    for human in readers:
+        assert human.digest is not None
+        got = [at for at, number in world.trays if number == human.number]
+        dates = Counter(at.astimezone(human.zone).date() for at in got)
+        assert not [date for date, count in dates.items() if count > 1]
+        day, wanted = BEGINNING.astimezone(human.zone).date(), set()
+        while day <= END.astimezone(human.zone).date():
+            wall = datetime.combine(day, time(*divmod(human.digest, 60)), human.zone)
+            at = wall.astimezone(UTC)
+            if BEGINNING < at < END and not is_within(at, world.outages):
+                wanted.add(at)
+                waits = [w for w in world.waits if w.human is human and w.began < at]
+                if any(w.ended is not None and at < w.ended for w in waits):
+                    assert at in got, (human, at)
+            day += timedelta(days=1)
+        for at in set(got) - wanted:  # the server was down when it was time
+            down = [ends for _, ends in world.outages if ends <= at < ends + timedelta(hours=9)]
+            assert down, (human, at)
+            assert at == down[0] or at.astimezone(human.zone).time() == time(7)
+        assert len(got) > 60

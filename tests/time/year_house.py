@@ -1,0 +1,244 @@
+"""A house for the simulated year that is the whole service on a real database."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+from argon2 import PasswordHasher
+from running import MovableClock
+from sqlalchemy import Connection, bindparam, event, func, select, update
+from year_rules import Human
+from year_world import BEGINNING, Event
+
+from pbmserv.app import Server
+from pbmserv.config import load
+from pbmserv.engine.clocks import Terms
+from pbmserv.engine.types import Seat
+from pbmserv.send.relay import OutgoingLetter
+from pbmserv.service import invitations, play, timekeeping
+from pbmserv.service.deadlines import clock_desk
+from pbmserv.service.desk import Desk
+from pbmserv.service.dispatch import told_letter
+from pbmserv.service.keeper import Keeper
+from pbmserv.service.localtime import next_local
+from pbmserv.service.passwords import Passwords
+from pbmserv.store import boards, clocks, outbox, players, preferences
+from pbmserv.store.boards import BoardRow, Sitter
+from pbmserv.store.models import boards as boards_table
+from pbmserv.store.models import heartbeats
+from pbmserv.store.models import outbox as outbox_table
+from pbmserv.store.models import players as players_table
+from pbmserv.store.session import Database
+
+T = TypeVar("T")
+
+_NEXT_DUE = select(
+    select(func.min(boards_table.c.due_at)).scalar_subquery(),
+    select(func.min(players_table.c.digest_due)).scalar_subquery(),
+)
+_NEW = select(outbox_table).where(outbox_table.c.id > bindparam("seen")).order_by(outbox_table.c.id)
+
+OPTIONS = ("-size=2x2", "-atoms=1")
+
+
+class NoRelay:
+    """Nothing is sent: the senders are never started."""
+
+    def deliver(self, letter: OutgoingLetter) -> None:
+        raise AssertionError("nobody sends")
+
+    def close(self) -> None:
+        pass
+
+
+class PlainWriter:
+    """Carries out each job at once, in a transaction of its own."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def submit(self, job: Callable[[Connection], T]) -> Future[T]:
+        future: Future[T] = Future()
+        with self._database.writing.begin() as connection:
+            future.set_result(job(connection))
+        return future
+
+    def close(self) -> None:
+        pass
+
+
+class ServiceHouse:
+    """Players and boards in a database, a keeper that is run by hand."""
+
+    def __init__(self, folder: Path, people: list[Human], rng: Random) -> None:
+        self.rng = rng
+        self.clock = MovableClock()
+        self.clock.moment = BEGINNING
+        loaded = load(
+            {
+                "PBMSERV_DATA_DIR": str(folder),
+                "PBMSERV_DATABASE": f"sqlite:///{folder}/year.sqlite3",
+                "PBMSERV_ADDRESS": "pbmserv@games.example",
+                "PBMSERV_WEB": "",
+            },
+            None,
+        )
+        cheap = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        self.server = Server(loaded.settings, self.clock, NoRelay(), cheap)
+        database = self.server.database
+        database.writing.dispose()
+        # A year of commits: whether the disk has them is another test's question.
+        event.listen(database.writing, "connect", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
+        self.writer = PlainWriter(database)
+        self.rooms = self.server.office._rooms
+        self.keeper = Keeper(self.rooms, database, self.writer, self.clock, lambda: None)
+        self.ids: dict[int, int] = {}
+        self._numbers: dict[str, int] = {}
+        self._seen = 0
+        self._do(lambda c: [self._join(c, human) for human in people])
+        self.keeper.beat()
+
+    def close(self) -> None:
+        self.server.close()
+
+    # -- what players do -----------------------------------------------------------------------
+
+    def create(self, board: int, sitting: list[Human], terms, asked: bool) -> None:
+        game = self.server.registry.newest("blackbox")
+        ids = [self.ids[human.number] for human in sitting]
+
+        def job(connection: Connection) -> int:
+            return boards.create(
+                connection,
+                game="blackbox",
+                rules_version=game.info.rules_version,
+                options=game.describe(game.options(OPTIONS, 2)),
+                seed=self.rng.randbytes(32),
+                thread="year",
+                rated=False,
+                sitting=ids,
+                accepted=ids[:1] if asked else ids,
+                now=self.clock.now(),
+                terms=Terms(*terms),
+                waiting=frozenset({Seat(0), Seat(1)}),
+            )
+
+        assert self._do(job) == board
+
+    def accept(self, board: int, seat: int) -> None:
+        def job(desk: Desk, row: BoardRow, sitter: Sitter) -> None:
+            undecided = invitations.join(desk, row, sitter)
+            timekeeping.accepted(desk, row, undecided)
+
+        self._at_board(board, seat, job)
+
+    def act(self, board: int, seat: int) -> bool:
+        def job(desk: Desk, row: BoardRow, sitter: Sitter) -> bool:
+            position = desk.position(row)
+            game = position.game
+            view = game.view(position.state, sitter.seat)
+            move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
+            answer = play.play_move(desk, row, sitter, position, move, "")
+            letters = [told_letter(desk, told) for told in answer.told]
+            if waiting := [letter for letter in letters if letter.tray]:
+                outbox.add(desk.connection, waiting, desk.now)
+            return desk.played[row.id].outcome is not None
+
+        return self._at_board(board, seat, job)
+
+    def leave(self, human: Human, ends: datetime) -> None:
+        number, now = self.ids[human.number], self.clock.now()
+        self._do(lambda c: preferences.begin_absence(c, number, now, ends))
+
+    def back(self, human: Human) -> None:
+        number, now = self.ids[human.number], self.clock.now()
+
+        def job(connection: Connection) -> None:
+            absence = preferences.absences_of(connection, number)[-1]
+            preferences.end_absence(connection, number, absence.id, now)
+            clocks.look_again(connection, number, now)
+
+        self._do(job)
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def move_clock(self, now: datetime, *, up: bool) -> None:
+        self._up = up
+        if not up:
+            self._beat()  # the last one of every half minute until now
+        self.clock.moment = now
+
+    def _beat(self) -> None:
+        now = self.clock.now()
+        self._do(lambda c: c.execute(update(heartbeats).values(beat_at=now)))
+
+    def next_due(self) -> datetime | None:
+        with self.server.database.reading.connect() as connection:
+            found = connection.execute(_NEXT_DUE).one()
+        return min((at for at in found if at is not None), default=None)
+
+    def look(self) -> list[Event]:
+        if self._up:
+            self._beat()
+        self.keeper.run_once()
+        due = self.next_due()
+        assert due is None or due > self.clock.now(), "nothing that is due is left"
+        with self.server.database.reading.connect() as connection:
+            rows = connection.execute(_NEW, {"seen": self._seen}).all()
+        self._seen = rows[-1].id if rows else self._seen
+        found: list[Event] = []
+        told: Counter[tuple[int, int, str]] = Counter()
+        for row in rows:
+            told[row.player_id, row.board_id or 0, row.letter] += 1
+            if row.letter == "tray":
+                found.append(Event("tray", 0, self._numbers[row.recipient]))
+            elif row.letter == "reminder":
+                found.append(Event("remind", row.board_id, row.seat))
+            elif row.letter == "unanswered" and row.seat == 0:
+                found.append(Event("withdrawn", row.board_id, 0))
+            elif row.letter == "result" and _is_loser(row, self._numbers[row.recipient]):
+                found.append(Event("forfeit", row.board_id, row.seat))
+        assert all(count == 1 for count in told.values()), "nothing comes twice"
+        return found
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _join(self, connection: Connection, human: Human) -> None:
+        userid = f"p{human.number}"
+        address = f"{userid}@players.example"
+        player = players.create(connection, userid, "hash", address, self.clock.now())
+        assert player is not None
+        values = {"tz": human.zone.key, "remind": human.remind}
+        if human.digest is not None:
+            due = next_local(self.clock.now(), human.zone, human.digest)
+            values |= {"digest_minute": human.digest, "digest_due": due}
+        preferences.save(connection, player.id, values)
+        self.ids[human.number] = player.id
+        self._numbers[address] = human.number
+
+    def _at_board(self, number: int, seat: int, job):
+        def whole(connection: Connection):
+            desk = clock_desk(self.rooms, connection, self.clock.now())
+            row = boards.lock(connection, number)
+            assert row is not None
+            return job(desk, row, row.sitters[seat]), desk.played
+
+        result, played = self._do(whole)
+        for board, position in played.items():
+            self.server.positions.remember(board, position)
+        return result
+
+    def _do(self, job):
+        return self.writer.submit(job).result()
+
+
+def _is_loser(row: Any, number: int) -> bool:
+    """Whether a result tells its reader that they took too long."""
+    why = row.words.get("forfeit")
+    return why is not None and why["by"] == f"p{number}"

@@ -1,0 +1,64 @@
+"""What a shell offers when the tab key is pressed behind ``--subject``."""
+
+from __future__ import annotations
+
+import pytest
+
+from pbmserv.cli.completion import subjects
+from pbmserv.cli.main import run
+from pbmserv.commands.catalogue import ROWS
+from pbmserv.commands.forms import Scope
+from pbmserv.commands.reading import read
+from pbmserv.errors import Misread
+
+
+def offered(typed: str) -> list[str]:
+    return [subject for subject, _ in subjects(typed)]
+
+
+def test_games_and_commands_of_the_server_come_first():
+    found = offered("")
+    assert {"blackbox", "help", "list", "signup", "prefs", "change password"} <= set(found)
+    assert not [subject for subject in found if subject.startswith("blackbox ")]
+    assert len(found) == len(set(found))
+
+
+@pytest.mark.parametrize(
+    ("typed", "subject"),
+    [
+        ("bl", ["blackbox"]),
+        ("BL", ["blackbox"]),
+        ("si", ["signup", "signoff"]),
+        ("blackbox mo", ["blackbox move"]),
+        ("blackbox  res", ["blackbox resign"]),
+        ("blackbox rema", ["blackbox rematch"]),
+        ("change p", ["change password"]),
+        ("chess ", []),
+        ("yes", []),
+    ],
+)
+def test_what_is_typed_is_completed(typed, subject):
+    assert sorted(offered(typed)) == sorted(subject)
+
+
+def test_behind_a_game_come_all_its_commands():
+    of_games = [row.name for row in ROWS if row.scope is Scope.GAME]
+    assert {f"blackbox {name}" for name in of_games} <= set(offered("blackbox "))
+
+
+def test_everything_that_is_offered_is_a_command():
+    for subject in [*offered(""), *offered("blackbox ")]:
+        (line,) = read(subject, "", games={"blackbox"}, reply=False).lines
+        unknown = {"unknown-command", "not-a-command", "unknown-game"}
+        assert not (isinstance(line.asked, Misread) and line.asked.refusal.code in unknown)
+
+
+def test_each_offer_says_what_it_does():
+    assert dict(subjects("blackbox mo")) == {"blackbox move": "make a move"}
+
+
+def test_the_shell_gets_it(monkeypatch, capsys):
+    monkeypatch.setenv("_PBMSERV_COMPLETE", "complete_zsh")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "pbmserv send --subject bla")
+    assert run([]) == 0
+    assert "blackbox" in capsys.readouterr().out

@@ -1,0 +1,158 @@
+"""The help as web pages: every page is there, says what the mail says, and leads on."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+
+import pytest
+from test_pages import BLACKBOX, MERELS, Desk, Links, pages
+
+from pbmserv.commands.catalogue import ROWS
+from pbmserv.commands.help import help_pages, topic
+from pbmserv.commands.reading import read
+from pbmserv.errors import PlayerError
+from pbmserv.games.blackbox import GAME
+from pbmserv.render.environment import environment
+from pbmserv.web.application import build
+from pbmserv.web.help import slug_of
+
+GAMES = frozenset({"blackbox"})
+
+
+class Site:
+    """The application, asked without a socket."""
+
+    def __init__(self, **facts) -> None:
+        self._application = build(pages(**facts), Desk(), environment())
+
+    def ask(self, path: str) -> tuple[int, str]:
+        answer = []
+
+        async def send(message):
+            answer.append(message)
+
+        async def receive():
+            return {"type": "http.request"}
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "root_path": "",
+            "headers": [],
+            "query_string": b"",
+        }
+        asyncio.run(self._application(scope, receive, send))
+        body = b"".join(part.get("body", b"") for part in answer)
+        return answer[0]["status"], body.decode()
+
+    def page(self, path: str) -> str:
+        status, text = self.ask(path)
+        assert status == 200, path
+        return text
+
+
+@pytest.fixture(scope="module")
+def site():
+    return Site(games=(GAME.info,))
+
+
+def words(page: str) -> str:
+    """What a reader sees, in one line."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def test_the_front_page_leads_to_the_help(site):
+    assert 'href="/help"' in site.page("/")
+    assert 'href="/games/help"' in Site(base="/games").page("/")
+
+
+def test_the_table_of_contents_names_every_command(site):
+    text = words(site.page("/help"))
+    for row in ROWS:
+        assert row.form("blackbox") in text
+        assert row.summary[1:] in text
+
+
+def test_every_link_of_every_page_leads_somewhere(site):
+    ahead, seen = ["/help"], set()
+    while ahead:
+        path = ahead.pop()
+        seen.add(path)
+        links = re.findall(r'href="(/help[^"]*)"', site.page(path))
+        ahead += [link for link in links if link not in seen]
+    assert seen >= {f"/help/{slug_of(found.subject)}" for found in help_pages(GAMES)[1:]}
+
+
+@pytest.mark.parametrize("found", help_pages(GAMES)[1:], ids=lambda found: found.subject)
+def test_a_page_says_what_the_mail_says(site, found):
+    page = site.page(f"/help/{slug_of(found.subject)}")
+    Links(page)
+    values = {**found.values, "info": GAME.info}
+    mail = environment().get_template(found.template).render(values)
+    said = words(page).lower()
+    for word in re.findall(r"[a-z]{4,}", mail.lower()):
+        assert word in said
+
+
+def test_long_lines_flow_and_columns_become_lists(site):
+    page = site.page("/help/prefs")
+    assert "<dt><code>digest=daily@07:30</code></dt>" in page
+    lines = re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
+    assert lines == ["prefs digest=daily@07:30 tz=Europe/Berlin"]
+    assert "<dt><code>detour</code></dt>" in site.page("/help/queue")
+    # A drawing of a board is no list.
+    assert "|a |  |b |" in site.page("/help/blackbox")
+
+
+def test_an_example_can_be_written_with_one_touch(site):
+    page = site.page("/help/list")
+    assert 'href="mailto:pbmserv@localhost?subject=list"' in page
+    assert "mailto:pbmserv@localhost?subject=yes" not in site.page("/help/yes")
+
+
+@pytest.mark.parametrize(
+    ("path", "subject"),
+    [
+        ("/help/change-password", "change password"),
+        ("/help/passwd", "change password"),
+        ("/help/ADD", "signup"),
+        ("/help/mvoe", "move"),
+        ("/help/plans", "queue"),
+        ("/help/rules", "blackbox"),
+    ],
+)
+def test_other_names_lead_to_the_same_page(site, path, subject):
+    assert site.page(path) == site.page(f"/help/{slug_of(subject)}")
+
+
+@pytest.mark.parametrize("path", ["/help/xyzzy", "/help/solve", "/help/" + "x" * 5000, "/help/a/b"])
+def test_there_is_no_page_for_what_is_unknown(site, path):
+    status, text = site.ask(path)
+    assert status == 404
+    assert "xyzzy" not in text
+
+
+def test_a_game_without_rules_of_its_own_and_no_game_at_all():
+    several = Site(games=(BLACKBOX, MERELS))
+    assert several.ask("/help/merels")[0] == 404
+    assert "Rules of Merels" not in several.page("/help")
+    assert "game move board userid password" in words(Site(games=()).page("/help"))
+
+
+def test_every_line_that_is_shown_as_a_command_is_one(site):
+    """Lines of code in the pages about commands, but for those that a reply begins with."""
+    found = 0
+    for row in ROWS:
+        page = site.page(f"/help/{slug_of(topic(row.name, GAMES).subject)}")
+        for code in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL):
+            for line in html.unescape(code).splitlines():
+                reply = "alice" not in line
+                (first, *_) = read(
+                    "" if reply else line, line if reply else "", games=GAMES, reply=reply
+                ).lines
+                assert not isinstance(first.asked, PlayerError), line
+                found += 1
+    assert found > 15
