@@ -17,9 +17,9 @@ from benchmarks.moves import DOMAIN, LOCAL
 
 _PORT = re.compile(r"SMTP \S*?:(\d+)")
 PBMSERV = ("-m", "pbmserv", "serve")
-SLOW_DISK = ("-m", "benchmarks.slow_disk", "serve")
+HELD = ("-m", "benchmarks.held", "serve")
 NOBODY_THERE = "smtp://127.0.0.1:1"
-"""A relay that cannot be reached: letters are queued and wait."""
+"""A relay for servers that send nothing."""
 
 
 @dataclass(frozen=True, slots=True)

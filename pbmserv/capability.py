@@ -68,13 +68,16 @@ class KeyRing:
             for n in (capability.player, capability.about, capability.number, capability.epoch)
         )
         mac = self._mac(key_id, body)
-        return base64.b32encode(body + mac).decode("ascii").rstrip("=").lower()
+        return _spelled(body + mac)
 
     def read(self, token: str) -> Capability | None:
         """The capability of a genuine token in any letter case, else ``None``."""
         try:
             packed = base64.b32decode(token.upper() + "=" * (-len(token) % 8))
         except (binascii.Error, ValueError):
+            return None
+        # The last letter has bits to spare: only one spelling counts (RFC 4648 section 3.5).
+        if _spelled(packed) != token.lower():
             return None
         body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
         if len(body) < 6 or body[0] not in self.keys:
@@ -112,14 +115,17 @@ class House:
         return f"{self.local}+{self.ring.token(capability)}@{self.domain}"
 
     def knows(self, address: str) -> bool:
-        """Whether mail for *address* is for us (RFC 5321 section 4.5.1: postmaster too)."""
+        """Whether mail for *address* is for us."""
+        if self.is_postmaster(address):
+            return True
         local, _, domain = address.rpartition("@")
         if domain.lower() != self.domain:
             return False
-        local = local.lower()
-        if local in {self.local, "postmaster"}:
-            return True
-        return self.capability(address) is not None
+        return local.lower() == self.local or self.capability(address) is not None
+
+    def is_postmaster(self, address: str) -> bool:
+        """Whether *address* is our postmaster, who needs no domain (RFC 5321 section 4.5.1)."""
+        return address.lower() in {"postmaster", f"postmaster@{self.domain}"}
 
     def is_ours(self, address: str) -> bool:
         """Whether *address* is one that we write from, so that its mail is our own echo."""
@@ -141,6 +147,10 @@ class House:
 def password_mark(password_hash: str) -> int:
     """A small number that changes with the password, so a reset address works once."""
     return int.from_bytes(hashlib.sha256(password_hash.encode()).digest()[:4], "big")
+
+
+def _spelled(packed: bytes) -> str:
+    return base64.b32encode(packed).decode("ascii").rstrip("=").lower()
 
 
 def _varint(number: int) -> bytes:

@@ -18,7 +18,7 @@ from pbmserv.errors import Misread
 LONGEST_LINE = 2_000
 LONGEST_QUOTED = 24
 BLANK = "***"
-REST = "…"
+REST = "..."
 
 
 def words_of(text: str) -> list[Word]:

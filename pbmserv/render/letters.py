@@ -7,6 +7,7 @@ letter is) and ``body``, so that a report can put several letters' bodies into o
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from pbmserv.render.environment import environment
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
+
+_GAP = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,10 @@ def board_scene(
     With *own_move* the events are what the last ply did; else all since the seat's last turn.
     """
     game, state = position.game, position.state
-    steps = [position] if own_move and position.ply else position.since(seat)
+    if own_move and position.ply:
+        steps = [position]
+    else:  # what the seat did itself meanwhile (markers) it knows
+        steps = [p for p in position.since(seat) if p.ply is not None and p.ply.seat != seat]
     to_act = game.to_act(state)
     return BoardScene(
         number=number,
@@ -130,7 +136,7 @@ def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     folder = f"letters/{letter}"
     return Composed(
         " ".join(templates.get_template(f"{folder}/subject.j2").render(values).split()),
-        templates.get_template(f"{folder}/body.txt.j2").render(values),
+        _spaced(templates.get_template(f"{folder}/body.txt.j2").render(values)),
         templates.get_template(f"{folder}/body.html.j2").render(values),
     )
 
@@ -142,9 +148,14 @@ def excerpt(letter: str, values: Mapping[str, Any]) -> Composed:
     html = _environment().get_template(f"{folder}/body.html.j2")
     return Composed(
         _block(text, "headline", values).strip(),
-        _block(text, "body", values).strip("\n") + "\n",
+        _spaced(_block(text, "body", values)),
         Markup(_block(html, "body", values)),  # noqa: S704 - made by our autoescaping template
     )
+
+
+def _spaced(text: str) -> str:
+    """The text with one blank line between blocks, however many its pieces have left there."""
+    return _GAP.sub("\n\n", text.strip("\n")) + "\n"
 
 
 def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:
@@ -170,7 +181,7 @@ def marked(headline: str) -> str:
     Both stand in one line, so that a reply that quotes us without quote marks leaves neither.
     """
     line = f"{' '.join(headline.split())}  -- Reply above this line --"
-    return line if len(line) <= WIDTH else f"-- Reply above this line --\n{headline.strip()}"
+    return line if len(line) <= WIDTH else f"-- Reply above this line --\n{sentence(headline)}"
 
 
 def said(words: str, indent: str = "  ") -> str:
@@ -194,6 +205,17 @@ def sentence(words: str, indent: str = "", hanging: str = "") -> str:
     )
 
 
+def verbatim(words: str, label: str) -> str:
+    """What somebody wrote, behind a label; only what is too long for a line is broken."""
+    return textwrap.fill(
+        words,
+        WIDTH,
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        break_on_hyphens=False,
+    )
+
+
 def listing(words: Sequence[str], last: str = "and") -> str:
     """``a, b and c``"""
     if len(words) < 2:
@@ -208,4 +230,5 @@ def _environment() -> Environment:
     templates.filters["said"] = said
     templates.filters["sentence"] = sentence
     templates.filters["listing"] = listing
+    templates.filters["verbatim"] = verbatim
     return templates

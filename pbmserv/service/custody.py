@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from pbmserv.store.inbox import Received
 from pbmserv.store.session import Database
 
 BLANK = "***"
+
+_ENCODED = re.compile(r"base64|quoted-printable|=\?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +62,28 @@ class Custody:
                 mail.sender,
                 mail.recipient,
                 self._first_command(mail),
-                mail.error.strip().rpartition("\n")[2],
+                self._blanked(mail, _last_line(mail.error)),
             )
             for mail in found
         ]
 
     def show(self, number: int) -> str | None:
-        """A kept mail as it came, passwords blanked, and the fault; ``None`` = not kept."""
+        """A kept mail as it came, passwords blanked, and the fault; ``None`` = not kept.
+
+        Where its text is encoded a password could not be found, so it is shown decoded.
+        """
         mail = self._kept(number)
         if mail is None:
             return None
         raw = mail.raw.decode("utf-8", "replace").replace("\r\n", "\n")
-        for secret in self._secrets(mail):
-            raw = raw.replace(secret, BLANK)
+        if self._secrets(mail) and _ENCODED.search(raw):
+            read = self._read(_envelope(mail)).mail
+            raw = f"From: {read.sender}\nSubject: {read.subject}\n\n{read.text}"
+        told = f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
         return (
             f"Received {mail.received_at:%Y-%m-%d %H:%M:%S} UTC from <{mail.sender}> "
             f"for <{mail.recipient}>{f' by {mail.peer}' if mail.peer else ''}\n\n"
-            f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
+            f"{self._blanked(mail, told)}"
         )
 
     def retry(self, number: int) -> str:
@@ -89,7 +97,7 @@ class Custody:
         except MailError as error:
             return f"Mail {number} cannot be read ({error}); it is still kept."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
-            last = traceback.format_exc().strip().rpartition("\n")[2]
+            last = self._blanked(mail, _last_line(traceback.format_exc()))
             return f"Mail {number} failed again and is still kept: {last}"
         if not done:
             return f"Mail {number} has been carried out by somebody else in the meantime."
@@ -106,6 +114,11 @@ class Custody:
         except Exception:  # noqa: BLE001 - it may have been kept because it cannot be read
             return "(cannot be read)"
 
+    def _blanked(self, mail: Received, text: str) -> str:
+        for secret in sorted(self._secrets(mail), key=len, reverse=True):
+            text = text.replace(secret, BLANK)
+        return text
+
     def _secrets(self, mail: Received) -> set[str]:
         try:
             lines = self._read(_envelope(mail)).reading.lines
@@ -121,6 +134,10 @@ class Custody:
                 if isinstance(value, Secret) and value.text:
                     found.add(value.text)
         return found
+
+
+def _last_line(fault: str) -> str:
+    return fault.strip().rpartition("\n")[2]
 
 
 def _envelope(mail: Received) -> Envelope:

@@ -15,6 +15,7 @@ from pbmserv.service import invitations, people, play, watch
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.store.outbox import NewLetter
+from pbmserv.store.savepoint import Savepoint
 
 _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.Help: watch.help_on,
@@ -35,6 +36,10 @@ _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.Message: people.message,
 }
 
+_YES = frozenset("yes yep yeah y ok okay sure confirm confirmed ja jawohl oui si sí sim".split())
+
+_COMMAND = Savepoint("command")
+
 
 def carry_out(desk: Desk) -> list[NewLetter]:
     """Do everything a mail asks for; the letters to queue come back.
@@ -47,15 +52,15 @@ def carry_out(desk: Desk) -> list[NewLetter]:
     for line in desk.post.reading.lines:
         desk.next_command()
         status = "done"
-        desk.connection.exec_driver_sql("SAVEPOINT command")
+        _COMMAND.begin(desk.connection)
         try:
             answer = _ask(desk, line)
         except PlayerError as error:
-            desk.connection.exec_driver_sql("ROLLBACK TO SAVEPOINT command")
+            _COMMAND.undo(desk.connection)
             desk.played.clear()
             answer = Answer((_refusal(desk, line, error.refusal),))
             status = "refused"
-        desk.connection.exec_driver_sql("RELEASE SAVEPOINT command")
+        _COMMAND.end(desk.connection)
         letters += [_told(desk, told) for told in answer.told]
         said.append(_Said(desk.answer_to, line.echo, status, answer.parts))
     if not desk.post.mail.automatic:
@@ -114,14 +119,25 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
             return people.message_by_reply(desk, capability)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
             return people.refuse_signup(desk, capability)
-        case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):
+        case Purpose.CONFIRM if isinstance(asked, model.Yes) or _agrees(asked):
             return people.confirm_by_reply(desk, capability)
+        case Purpose.CONFIRM if isinstance(asked, model.ReplyMove):
+            raise Refused("confirm-how", part=asked.lines[0], example="yes")
         case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
             desk.echo_hidden = True  # somebody may have written just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
         case Purpose.PLAYER if isinstance(asked, model.ReplyMove):
-            raise Refused("not-a-command", part=asked.lines[0], example="help")
+            games = ", ".join(game.info.key for game in desk.rooms.registry)
+            raise Refused("not-a-command", part=asked.lines[0], example="help", games=games)
     return None
+
+
+def _agrees(asked: object) -> bool:
+    """Whether a reply's first line begins with a yes: "Yes please!" is one, "No!" is not."""
+    if not isinstance(asked, model.ReplyMove):
+        return False
+    first = asked.lines[0].split(None, 1)[0]
+    return first.strip(".,;:!").lower() in _YES
 
 
 def _yes(desk: Desk, capability: Capability | None) -> Answer:
@@ -138,8 +154,9 @@ def _refusal(desk: Desk, line: Line, refusal: Refusal) -> Part:
         "refusal": {**asdict(refusal), "values": dict(refusal.values)},
         "echo": _head(desk, line.echo) if desk.echo_hidden else line.echo,
     }
-    focus = desk.focus
-    if focus is None:
+    # A reply that cannot be read is still about the board of the letter that it answers.
+    focus = desk.answered_board() if isinstance(line.asked, PlayerError) else desk.focus
+    if focus is None or focus.board.status == "declined":  # such a board is nobody's move
         return Part("refusal", words)
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat)
 

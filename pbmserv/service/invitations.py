@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from pbmserv.commands.model import Accept, Challenge, Reject
-from pbmserv.errors import Refused
+from pbmserv.errors import OptionError, Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.store import boards, players
@@ -32,7 +32,10 @@ def challenge(desk: Desk, command: Challenge) -> Answer:
             fewest=game.info.min_seats,
             most=game.info.max_seats,
         )
-    options = game.options(command.options, seats)
+    try:
+        options = game.options(command.options, seats)
+    except OptionError as error:
+        raise _whole_line(error, command) from error
     sitting = [_invited(desk, userid) for userid in command.userids]
     sender = _sender_among(desk, sitting)
     board_id = boards.create(
@@ -127,6 +130,15 @@ def decline(desk: Desk, board: BoardRow, sitter: Sitter) -> Answer:
     )
     own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
     return Answer((own,), told)
+
+
+def _whole_line(error: OptionError, command: Challenge) -> OptionError:
+    """The same refusal, with the whole challenge as the example instead of one option."""
+    refusal = error.refusal
+    line = (command.game, "challenge", *command.userids, refusal.example)
+    return OptionError(
+        refusal.code, part=refusal.part, example=" ".join(line).strip(), **refusal.values
+    )
 
 
 def another_game(board: BoardRow) -> str:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import inbox
+from pbmserv.store.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,10 @@ class Received:
 
 
 _ADD = {
-    name: dialect.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id)
+    name: Prepared(
+        dialect.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id),
+        ("digest", "recipient", "sender", "peer", "raw", "state", "error", "received_at"),
+    )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
 _ONE = select(
@@ -59,8 +63,8 @@ def add(
     now: datetime,
 ) -> int | None:
     """Keep a mail; ``None`` when this mail has been here before."""
-    found: int | None = connection.execute(
-        _ADD[connection.dialect.name],
+    found = _ADD[connection.dialect.name].rows(
+        connection,
         {
             "digest": digest,
             "recipient": recipient,
@@ -71,8 +75,8 @@ def add(
             "error": error,
             "received_at": now,
         },
-    ).scalar()
-    return found
+    )
+    return found[0][0] if found else None
 
 
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:

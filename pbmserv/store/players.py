@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import addresses, keys, players, signups
+from pbmserv.store.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,8 @@ _PLAYER = select(
     players.c.address,
     players.c.reply_epoch,
 )
-_BY_ID = _PLAYER.where(players.c.id == bindparam("id"))
-_BY_USERID = _PLAYER.where(players.c.userid == bindparam("userid"))
+_BY_ID = Prepared(_PLAYER.where(players.c.id == bindparam("id")))
+_BY_USERID = Prepared(_PLAYER.where(players.c.userid == bindparam("userid")))
 _BY_ADDRESS = (
     _PLAYER.join(addresses, addresses.c.player_id == players.c.id)
     .where(addresses.c.address == bindparam("address"))
@@ -53,14 +54,14 @@ _BY_ADDRESS = (
 
 def by_id(connection: Connection, player_id: int) -> Player | None:
     """The player with this row id."""
-    row = connection.execute(_BY_ID, {"id": player_id}).first()
-    return Player(*row) if row else None
+    found = _BY_ID.rows(connection, {"id": player_id})
+    return Player(*found[0]) if found else None
 
 
 def by_userid(connection: Connection, userid: str) -> Player | None:
     """The player with this userid (lower case)."""
-    row = connection.execute(_BY_USERID, {"userid": userid}).first()
-    return Player(*row) if row else None
+    found = _BY_USERID.rows(connection, {"userid": userid})
+    return Player(*found[0]) if found else None
 
 
 def by_address(connection: Connection, address: str) -> list[Player]:

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import OperationalError
 
+from pbmserv.errors import ServerFault
 from pbmserv.store import players, schema, session
 from pbmserv.store.models import players as players_table
 from pbmserv.store.session import Database
@@ -106,7 +107,9 @@ def test_even_an_exception_that_is_no_exception_does_not_end_the_writer(
     writer = open_writer(database)
     futures = [writer.submit(leaves) for _ in range(5)]
     for future in futures:
-        assert isinstance(future.exception(PATIENCE_S), SystemExit)
+        fault = future.exception(PATIENCE_S)
+        assert isinstance(fault, ServerFault)
+        assert isinstance(fault.__cause__, SystemExit)
     assert writer.submit(joins("stays")).result(PATIENCE_S)
     assert userids(database) == {"stays"}
     writer.close()
@@ -305,3 +308,14 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_without_end(
         assert connection.execute(select(func.count()).select_from(players_table)).scalar() == 1
     writer.close()
     database.close()
+
+
+def test_an_error_of_the_database_quotes_nothing_that_it_was_given(database: Database) -> None:
+    writer = open_writer(database)
+
+    def breaks_a_rule(connection: Connection) -> None:
+        connection.execute(players_table.insert().values(userid="zz", password_hash="argon2-of-it"))
+
+    error = writer.submit(breaks_a_rule).exception(PATIENCE_S)
+    assert "argon2-of-it" not in str(error).partition("DETAIL")[0]
+    writer.close()

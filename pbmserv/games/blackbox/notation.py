@@ -101,6 +101,8 @@ def _is_shaped(board: Geometry, part: str) -> bool:
     if not part.isascii():
         return False
     upper = part.upper()
+    if board.port(upper) is not None:
+        return True  # most moves are just this
     tokens = upper.split()
     if len(tokens) == 1:
         return _is_token(board, upper)
