@@ -9,15 +9,18 @@ local parts be case-sensitive, but few keep to it), and fits the 64 octets of RF
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 MAC_BYTES = 10
 LONGEST_LOCAL = 64
+
+_TOKEN = re.compile(r"[a-z2-7]+")
+_DIGITS = str.maketrans("abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghijklmnopqrstuv")
 
 
 class Purpose(IntEnum):
@@ -72,12 +75,8 @@ class KeyRing:
 
     def read(self, token: str) -> Capability | None:
         """The capability of a genuine token in any letter case, else ``None``."""
-        try:
-            packed = base64.b32decode(token.upper() + "=" * (-len(token) % 8))
-        except (binascii.Error, ValueError):
-            return None
-        # The last letter has bits to spare: only one spelling counts (RFC 4648 section 3.5).
-        if _spelled(packed) != token.lower():
+        packed = _packed(token.lower())
+        if packed is None:
             return None
         body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
         if len(body) < 6 or body[0] not in self.keys:
@@ -151,6 +150,21 @@ def password_mark(password_hash: str) -> int:
 
 def _spelled(packed: bytes) -> str:
     return base64.b32encode(packed).decode("ascii").rstrip("=").lower()
+
+
+def _packed(token: str) -> bytes | None:
+    """What `_spelled` made a token of, ``None`` for anything else.
+
+    The standard library's decoder goes over it character by character.
+    """
+    if not _TOKEN.fullmatch(token):
+        return None
+    spare = len(token) * 5 % 8
+    number = int(token.translate(_DIGITS), 32)
+    # The last letter has bits to spare: only one spelling counts (RFC 4648 section 3.5).
+    if spare >= 5 or number & ((1 << spare) - 1):
+        return None
+    return (number >> spare).to_bytes(len(token) * 5 // 8, "big")
 
 
 def _varint(number: int) -> bytes:

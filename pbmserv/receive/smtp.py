@@ -7,7 +7,7 @@ import logging
 import re
 import socket
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, AnyStr
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
@@ -15,6 +15,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from pbmserv import __version__
 from pbmserv.capability import House
 from pbmserv.receive import mail
+from pbmserv.receive.data import MailAtOnce
 from pbmserv.receive.intake import TRY_LATER, Intake
 
 log = logging.getLogger("pbmserv.receive")
@@ -109,7 +110,7 @@ class Door:
         return TRY_LATER
 
 
-class _Visit(SMTP):
+class _Visit(MailAtOnce):
     """One session, which knows its listener and can be asked to end."""
 
     def __init__(self, listener: Listener, **settings: Any) -> None:
@@ -164,7 +165,6 @@ class _Visit(SMTP):
         """A client that was turned away has nothing to say."""
         return None if self._turned_away else super().eof_received()
 
-
     def _getaddr(self, arg: str) -> tuple[str | None, str | None]:
         """The address of MAIL and RCPT; the parser below raises whatever odd input makes it."""
         if plain := _PLAIN_PATH.fullmatch(arg):  # the parser takes longer than a mail's text does
@@ -192,11 +192,18 @@ class _Visit(SMTP):
 class _LocalVisit(_Visit, LMTP):
     """The same in LMTP."""
 
-    async def push(self, status: str | bytes) -> None:
-        """Reply; a mail that aiosmtpd itself turns away needs one for each recipient."""
-        if isinstance(status, str) and status.startswith(_TURNED_AWAY) and self.envelope:
-            status = "\r\n".join([status] * len(self.envelope.rcpt_tos))
-        await super().push(status)
+    _owed = 1
+
+    async def smtp_DATA(self, arg: str | None) -> None:  # noqa: N802 - aiosmtpd looks it up
+        """Take a mail; from here on each recipient is owed a reply (RFC 2033 section 4.2)."""
+        self._owed = len(self.envelope.rcpt_tos) if self.envelope else 1
+        await super().smtp_DATA(arg)
+
+    async def push(self, status: AnyStr) -> None:
+        """Reply; the handler knows of the recipients, who turns a mail away before it does not."""
+        turned_away = isinstance(status, str) and status.startswith(_TURNED_AWAY)
+        for _ in range(self._owed if turned_away else 1):
+            await super().push(status)
 
 
 class Listener:
@@ -241,7 +248,7 @@ class Listener:
 
 
 _TURNED_AWAY = ("500 Line too long", "552 Error: Too much mail data")
-"""How aiosmtpd's replies begin when it does not hand a mail's octets on."""
+"""How the replies begin when a mail's octets are not handed on."""
 
 
 def _severity(reply: str) -> int:

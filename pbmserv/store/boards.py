@@ -92,7 +92,9 @@ _SEEN = (
     .order_by(seats.c.seat)
 )
 _LOAD = Prepared(_SEEN)
-_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))  # SQLite has one writer: no clause there
+# SQLite has one writer and leaves the clause out. Who waited for the lock gets locked rows as
+# they are now, but others as they were before: so the seats, which `accept` changes, are locked.
+_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))
 _PLIES = Prepared(
     select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
     .where(plies.c.board_id == bindparam("board"), plies.c.number > bindparam("after"))

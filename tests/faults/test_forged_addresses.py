@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+from random import Random
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from running import Running
 from seating import HIDINGS, seat_pairs
+from sqlalchemy import Connection
 
 from pbmserv.capability import (
     LONGEST_LOCAL,
@@ -47,10 +49,10 @@ resets = st.builds(
 
 
 @given(capabilities, st.randoms())
-def test_what_is_written_is_read_in_any_letter_case(capability: Capability, random: object) -> None:
+def test_what_is_written_is_read_in_any_letter_case(capability: Capability, random: Random) -> None:
     token = RING.token(capability)
     assert RING.read(token) == RING.read(token.upper()) == capability
-    mixed = "".join(c.upper() if random.random() < 0.5 else c for c in token)  # type: ignore[attr-defined]
+    mixed = "".join(c.upper() if random.random() < 0.5 else c for c in token)
     assert RING.read(mixed) == capability
 
 
@@ -185,8 +187,8 @@ def test_raising_the_epoch_revokes_every_address(server: Running) -> None:
     table = seat_pairs(server.server, 1)[0]
     player, address = table.players[0], table.addresses[0]
 
-    def revoke(connection: object) -> None:
-        connection.execute(  # type: ignore[attr-defined]
+    def revoke(connection: Connection) -> None:
+        connection.execute(
             players_table.update().where(players_table.c.id == player.id).values(reply_epoch=1)
         )
 

@@ -137,7 +137,9 @@ def test_nothing_is_lost_and_nothing_counts_twice(
         mails = connection.execute(select(inbox.c.state)).scalars().all()
         letters = connection.execute(select(outbox.c.message_id, outbox.c.in_reply_to)).all()
     # Every move is there, once; every mail was taken once; each has one answer.
-    assert Counter(played(database)) == {(table.board, seat): 1 for table in tables for seat in (0, 1)}
+    assert Counter(played(database)) == {
+        (table.board, seat): 1 for table in tables for seat in (0, 1)
+    }
     assert mails == ["done"] * len(burst.mails)
     answers = Counter(in_reply_to for _, in_reply_to in letters if in_reply_to in burst.mails)
     assert answers == dict.fromkeys(burst.mails, 1)

@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from running import Running, start
+from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import Connection, func, select, text
 from wire import Wire, mail
 
 from pbmserv.capability import Capability, Purpose
 from pbmserv.store import boards
-from pbmserv.store.models import inbox, seats
 from pbmserv.store.models import boards as boards_table
+from pbmserv.store.models import inbox, seats
 
 OURS = "pbmserv@games.example"
 
@@ -63,7 +63,11 @@ def test_twenty_moves_for_one_turn(server: Running) -> None:
     replies = at_once(
         server,
         [
-            (player.address, reply_to, mail(player.address, "Re: board", port, Message_ID=f"<{port}@p>"))
+            (
+                player.address,
+                reply_to,
+                mail(player.address, "Re: board", port, Message_ID=f"<{port}@p>"),
+            )
             for port in ports
         ],
     )
@@ -90,7 +94,12 @@ def test_both_players_at_once_count_both(server: Running) -> None:
             (
                 table.players[seat].address,
                 table.addresses[seat],
-                mail(table.players[seat].address, "Re: board", HIDINGS[seat], Message_ID=f"<{table.board}.{seat}@p>"),
+                mail(
+                    table.players[seat].address,
+                    "Re: board",
+                    HIDINGS[seat],
+                    Message_ID=f"<{table.board}.{seat}@p>",
+                ),
             )
             for table in tables
             for seat in (0, 1)
@@ -106,16 +115,21 @@ def test_two_who_accept_at_one_moment_have_both_accepted(server: Running) -> Non
     tables = seat_pairs(server.server, 8)
     ids = [table.board for table in tables]
 
-    def reopen(connection: object) -> None:
-        execute = connection.execute  # type: ignore[attr-defined]
-        execute(boards_table.update().where(boards_table.c.id.in_(ids)).values(status="proposed"))
-        execute(seats.update().where(seats.c.board_id.in_(ids)).values(accepted_at=None))
+    def reopen(connection: Connection) -> None:
+        connection.execute(
+            boards_table.update().where(boards_table.c.id.in_(ids)).values(status="proposed")
+        )
+        connection.execute(seats.update().where(seats.c.board_id.in_(ids)).values(accepted_at=None))
 
     server.server.writer.submit(reopen).result()
     replies = at_once(
         server,
         [
-            (player.address, OURS, mail(player.address, f"blackbox accept {table.board} {player.userid} secret"))
+            (
+                player.address,
+                OURS,
+                mail(player.address, f"blackbox accept {table.board} {player.userid} secret"),
+            )
             for table in tables
             for player in table.players
         ],
@@ -131,12 +145,12 @@ def test_one_mail_over_ten_connections_has_one_effect(server: Running, message_i
     table = seat_pairs(server.server, 1)[0]
     hide(server, table)
     player, before = table.players[0], rows(server)
-    headers = {"Message_ID": message_id} if message_id else {"Date": "Sun, 1 Mar 2026 12:00:00 +0000"}
+    headers = (
+        {"Message_ID": message_id} if message_id else {"Date": "Sun, 1 Mar 2026 12:00:00 +0000"}
+    )
     raw = mail(player.address, f"blackbox move {table.board} {player.userid} secret c", **headers)
     recipients = [OURS, OURS.upper(), "PbmServ@Games.Example"]
-    replies = at_once(
-        server, [(player.address, recipients[n % 3], raw) for n in range(10)]
-    )
+    replies = at_once(server, [(player.address, recipients[n % 3], raw) for n in range(10)])
     assert [reply[:3] for reply in replies] == ["250"] * 10
     assert rows(server) == before + 1
     assert moves(server, table.board)[2:] == [(0, "C")]
@@ -144,11 +158,32 @@ def test_one_mail_over_ten_connections_has_one_effect(server: Running, message_i
     assert len(server.letters(table.players[1].address)) == 1
 
     # Much later, over yet another road, it still is the same mail.
-    server.server.clock.move(days=30)  # type: ignore[attr-defined]
+    assert isinstance(server.server.clock, MovableClock)
+    server.server.clock.move(days=30)
     received = b"Received: from elsewhere\r\n" + raw
     assert server.send_raw(player.address, OURS, received).startswith("250")
     assert rows(server) == before + 1
     assert not server.letters()
+
+
+def test_who_hangs_up_before_the_answer_may_send_it_again(server: Running) -> None:
+    """The connection breaks between the dot and the 250; in the end the move is made once."""
+    tables = seat_pairs(server.server, 12)
+    for n, table in enumerate(tables):
+        player, to = table.players[0], table.addresses[0]
+        raw = mail(player.address, "Re: board", HIDINGS[0], Message_ID=f"<{n}@players.example>")
+        wire = Wire(server.port)
+        wire.begin(player.address, to)
+        wire.say(raw + b"\r\n.\r\n")
+        if n % 2:
+            wire.half_close()
+            wire.answer()
+        wire.close()
+        with Wire(server.port) as again:
+            assert again.mail(player.address, to, raw).startswith("250")
+    assert [len(moves(server, table.board)) for table in tables] == [1] * 12
+    assert rows(server) == 12
+    assert len(server.letters()) == 24  # to the player and to the other one, each once
 
 
 def test_what_makes_a_mail_another_mail(server: Running) -> None:
@@ -168,7 +203,9 @@ def test_what_makes_a_mail_another_mail(server: Running) -> None:
         assert rows(server) == count
 
 
-def test_who_waits_for_a_board_sees_what_the_other_one_did(postgres_url: str, tmp_path: Path) -> None:
+def test_who_waits_for_a_board_sees_what_the_other_one_did(
+    postgres_url: str, tmp_path: Path
+) -> None:
     """The same in slow motion: PostgreSQL reads the board anew once the lock is free."""
     with start(postgres_url, tmp_path) as server:
         table = seat_pairs(server.server, 1)[0]

@@ -115,24 +115,42 @@ def test_letters_wait_for_a_relay_that_is_down(database: Database, tmp_path: Pat
         assert set(connection.execute(select(outbox.c.state)).scalars()) == {"sent"}
 
 
+def refused_to_start(**settings: str) -> subprocess.CompletedProcess[str]:
+    """A start that must fail, before it is ready and without a traceback."""
+    served = subprocess.run(
+        [sys.executable, "-m", "pbmserv", "serve"],
+        env={
+            **os.environ,
+            "PBMSERV_WEB": "",
+            **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
+        },
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert "ready" not in served.stdout
+    assert "Traceback" not in served.stderr
+    return served
+
+
 def test_a_port_that_is_taken_is_told_before_anything_else(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        served = subprocess.run(
-            [sys.executable, "-m", "pbmserv", "serve"],
-            env={
-                **os.environ,
-                "PBMSERV_DATA_DIR": str(tmp_path / "data"),
-                "PBMSERV_SMTP": f"127.0.0.1:{port}",
-                "PBMSERV_WEB": "",
-            },
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
+        served = refused_to_start(data_dir=str(tmp_path / "data"), smtp=f"127.0.0.1:{port}")
     assert served.returncode == 2
-    assert "ready" not in served.stdout
     assert re.search(rf'PBMSERV_SMTP = "127\.0\.0\.1:{port}".*in use', served.stderr)
-    assert "Traceback" not in served.stderr
     assert not (tmp_path / "data").exists()
+
+
+def test_a_database_that_is_not_there_is_told_in_one_sentence(tmp_path: Path) -> None:
+    url = f"postgresql+psycopg://pbmserv:hunter2@127.0.0.1:{free_port()}/games"
+    served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0", database=url)
+    assert served.returncode == 1
+    assert "cannot be used: connection failed" in served.stderr
+    assert "hunter2" not in served.stderr
+    (tmp_path / "junk.sqlite3").write_bytes(b"no database at all " * 100)
+    url = f"sqlite:///{tmp_path}/junk.sqlite3"
+    served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0", database=url)
+    assert served.returncode == 1
+    assert "junk.sqlite3 cannot be used: file is not a database" in served.stderr

@@ -12,10 +12,11 @@ import pytest
 from running import Running, start
 from seating import HIDINGS, seat_pairs
 from sqlalchemy import create_engine, func, select, text
+from sqlalchemy.exc import OperationalError
 from wire import Wire, mail
 
 from pbmserv.receive.intake import TRY_LATER
-from pbmserv.store import boards, session
+from pbmserv.store import boards, players, session
 from pbmserv.store.models import inbox, outbox
 
 OURS = "pbmserv@games.example"
@@ -100,7 +101,9 @@ def test_a_mail_that_cannot_be_stored_is_put_off_and_counts_once_when_it_comes_a
         assert len(server.letters(player.address)) == 2
 
 
-def test_when_every_connection_to_postgresql_is_cut_the_mails_go_on(postgres_url: str, tmp_path: Path) -> None:
+def test_when_every_connection_to_postgresql_is_cut_the_mails_go_on(
+    postgres_url: str, tmp_path: Path
+) -> None:
     """A restart of PostgreSQL between two mails costs nobody anything."""
     with start(postgres_url, tmp_path) as server:
         table = seat_pairs(server.server, 1)[0]
@@ -112,11 +115,33 @@ def test_when_every_connection_to_postgresql_is_cut_the_mails_go_on(postgres_url
                     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 )
             player = table.players[seat]
-            reply = server.send(player.address, "Re: board", HIDINGS[seat], to=table.addresses[seat])
+            reply = server.send(
+                player.address, "Re: board", HIDINGS[seat], to=table.addresses[seat]
+            )
             assert reply.startswith("250")
         cut.dispose()
         assert counts(server, table.board)[2] == 2
         assert server.letters(player.address)
+
+
+def test_a_password_that_cannot_be_looked_up_puts_the_mail_off(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no fault of ours to be kept for a person: the client tries again, and it is done."""
+    table = seat_pairs(server.server, 1)[0]
+    player = table.players[0]
+    subject = f"blackbox move {table.board} {player.userid} secret {HIDINGS[0]}"
+    raw = mail(player.address, subject, Message_ID="<1@players.example>")
+
+    def gone(connection: object, userid: str) -> None:
+        raise OperationalError("SELECT", None, ConnectionError("gone"))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(players, "by_userid", gone)
+        assert server.send_raw(player.address, OURS, raw) == TRY_LATER
+    assert counts(server, table.board) == (0, 0, 0)
+    assert server.send_raw(player.address, OURS, raw).startswith("250")
+    assert counts(server, table.board)[2] == 1
 
 
 def test_the_answer_waits_for_the_commit(postgres_url: str, tmp_path: Path) -> None:
@@ -131,7 +156,9 @@ def test_the_answer_waits_for_the_commit(postgres_url: str, tmp_path: Path) -> N
                 target=lambda: answers.append(server.send(player.address, "help"))
             )
             sending.start()
-            look = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'outbox'::regclass")
+            look = text(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'outbox'::regclass"
+            )
             with engine.connect() as watcher:
                 while watcher.execute(look).scalar() == 0:
                     watcher.rollback()

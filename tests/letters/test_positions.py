@@ -17,7 +17,10 @@ from pbmserv.store import boards
 from pbmserv.store.boards import BoardRow
 
 ALICE, BOB = "alice", "bob"
+GAMES = 6
 SEATED = {"challenge", "challenged", "board", "result", "refusal", "chat", "chat-sent"}
+
+Played = tuple[int, list[Posted]]
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +28,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
     with indoors(tmp_path_factory.mktemp("letters")) as opened:
         opened.sign_up(ALICE, BOB)
         yield opened
-
-
-games = pytest.mark.parametrize("seed", range(5))
 
 
 def record(server: Indoors, board: int) -> BoardRow:
@@ -51,7 +51,13 @@ def seen_in(server: Indoors, letter: Posted) -> View:
     return view
 
 
-def play(server: Indoors, dice: random.Random, mails: int) -> tuple[int, list[Posted]]:
+@pytest.fixture(scope="module")
+def games(server: Indoors) -> list[Played]:
+    """Games of all sizes, each with the board's number and its letters."""
+    return [play(server, random.Random(seed), mails=9) for seed in range(GAMES)]
+
+
+def play(server: Indoors, dice: random.Random, mails: int) -> Played:
     """A board, and all letters of a game of so many mails."""
     names = dice.sample((ALICE, BOB), 2)
     letters = server.send(
@@ -72,9 +78,11 @@ def play(server: Indoors, dice: random.Random, mails: int) -> tuple[int, list[Po
     return board, letters
 
 
-@games
-def test_text_and_page_draw_what_their_reader_may_see(server: Indoors, seed: int) -> None:
-    board, letters = play(server, random.Random(seed), mails=9)
+@pytest.mark.parametrize("number", range(GAMES))
+def test_text_and_page_draw_what_their_reader_may_see(
+    server: Indoors, games: list[Played], number: int
+) -> None:
+    board, letters = games[number]
     names = record(server, board).names
     for letter in letters:
         page = check_form(letter, own_words="Nice weather" not in letter.text)
@@ -87,9 +95,11 @@ def test_text_and_page_draw_what_their_reader_may_see(server: Indoors, seed: int
         assert page.boards == expected
 
 
-@games
-def test_text_and_page_say_the_same_about_the_turn(server: Indoors, seed: int) -> None:
-    board, letters = play(server, random.Random(seed), mails=6)
+@pytest.mark.parametrize("number", range(GAMES))
+def test_text_and_page_say_the_same_about_the_turn(
+    server: Indoors, games: list[Played], number: int
+) -> None:
+    board, letters = games[number]
     row = record(server, board)
     for letter in letters:
         page = check_form(letter, own_words=False)
@@ -122,9 +132,9 @@ def waits(letter: Posted) -> bool:
     return "to accept" in letter.text
 
 
-@games
-def test_a_board_is_one_thread_for_each_player(server: Indoors, seed: int) -> None:
-    board, letters = play(server, random.Random(seed), mails=6)
+@pytest.mark.parametrize("number", range(GAMES))
+def test_a_board_is_one_thread_for_each_player(games: list[Played], number: int) -> None:
+    board, letters = games[number]
     threads: dict[str, list[Posted]] = defaultdict(list)
     for letter in letters:
         if letter.kind in SEATED:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
@@ -24,7 +26,11 @@ class CountingHasher(PasswordHasher):
         self.hashed += 1
         return super().hash(password, salt=salt)
 
-    def verify(self, hash: str | bytes, password: str | bytes) -> bool:  # noqa: A002 - argon2's own name
+    def verify(
+        self,
+        hash: str | bytes,  # noqa: A002 - argon2's own name
+        password: str | bytes,
+    ) -> Literal[True]:
         self.verified += 1
         return super().verify(hash, password)
 

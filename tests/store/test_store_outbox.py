@@ -40,7 +40,9 @@ class Post:
 
     def post(self, count: int, clock: MovableClock) -> None:
         letters = [
-            NewLetter("welcome", f"p{n}@players.example", {"userid": f"p{n}"}, f"<{n}@games.example>")
+            NewLetter(
+                "welcome", f"p{n}@players.example", {"userid": f"p{n}"}, f"<{n}@games.example>"
+            )
             for n in range(count)
         ]
 
@@ -70,9 +72,7 @@ def post(database_url: str, clock: MovableClock) -> Iterator[Post]:
     made.close()
 
 
-def test_a_claimed_letter_comes_back_when_its_worker_died(
-    post: Post, clock: MovableClock
-) -> None:
+def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: MovableClock) -> None:
     post.post(3, clock)
     assert [row.id for row in post.queue.claim(2)] == [1, 2]
     assert [row.id for row in post.queue.claim(2)] == [3]
@@ -93,7 +93,9 @@ def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> No
     post.post(4, clock)
     post.queue.prepare([row.id for row in post.queue.claim(9)])
     soon = clock.now() + timedelta(minutes=1)
-    post.queue.settle([Sent(1), Later(2, soon, "451 greylisted"), Failed(3, "550 no"), Untried(4, soon)])
+    post.queue.settle(
+        [Sent(1), Later(2, soon, "451 greylisted"), Failed(3, "550 no"), Untried(4, soon)]
+    )
     post.queue.settle([])
     post.queue.settle([Sent(77)])  # a letter that nobody knows is no error
     assert post.states() == {"sent": 1, "queued": 2, "failed": 1}

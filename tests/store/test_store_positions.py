@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from pbmserv.commands import model
 from pbmserv.engine.referee import Position
+from pbmserv.engine.types import Seat
 from pbmserv.service import dispatch
 from pbmserv.store import boards
 from pbmserv.store.boards import BoardRow
@@ -25,7 +26,7 @@ def row(connection: Connection, board: int) -> BoardRow:
 
 def shown(position: Position) -> list[object]:
     """All that anybody can see of a position."""
-    seats = (None, 0, 1)
+    seats = (None, Seat(0), Seat(1))
     return [position.number, *(position.game.view(position.state, seat) for seat in seats)]
 
 

@@ -90,7 +90,7 @@ def test_a_database_of_a_newer_version_is_left_alone(empty: Database) -> None:
     schema.prepare(empty)
     with empty.writing.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(ServerFault, match="revision 9999.*install the newer version again"):
+    with pytest.raises(ServerFault, match=r"revision 9999.*install the newer version again"):
         schema.prepare(empty)
     assert schema.check(empty) == [f"database is at revision 9999, newest is {schema.head()}"]
 
