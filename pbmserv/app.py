@@ -241,6 +241,8 @@ class Doors:
             await listener.start(sock)
         if self._web is not None:
             await self._web.start()
+        if self._server.database.is_sqlite:  # several hosts share only a PostgreSQL
+            await asyncio.to_thread(self._server.outbox.reclaim)
         self._server.sender.start()
 
     async def close(self) -> None:

@@ -25,6 +25,8 @@ class Position:
         step: what the last ply did; its ``state`` is the position.
         ply: the ply that led here; ``None`` at the start.
         before: the position before it; ``None`` at the start.
+        turns: how many turns have been used. It is what everybody may know of the number of
+            plies: free moves may be private (seals), and so is how many there were.
     """
 
     game: AnyGame
@@ -32,6 +34,7 @@ class Position:
     step: Step[Any] = field(repr=False)
     ply: Ply | None
     before: Position | None = field(repr=False)
+    turns: int = 0
 
     @property
     def state(self) -> Any:
@@ -42,6 +45,13 @@ class Position:
     def number(self) -> int:
         """How many plies have been played."""
         return self.ply.number if self.ply else 0
+
+    def at_turn(self, turns: int) -> Position:
+        """The newest position with at most that many turns."""
+        position = self
+        while position.turns > turns and position.before is not None:
+            position = position.before
+        return position
 
     def at(self, number: int) -> Position:
         """The position after ply *number*, which is this one or an earlier one."""
@@ -69,9 +79,8 @@ class Position:
 
     def play(self, ply: Ply) -> Position:
         """The position after one more recorded ply."""
-        return Position(
-            self.game, self.seed, advance(self.game, self.seed, self.state, ply), ply, self
-        )
+        step = advance(self.game, self.seed, self.state, ply)
+        return Position(self.game, self.seed, step, ply, self, self.turns + (not ply.free))
 
     def move(self, seat: Seat, move: Move) -> Position:
         """The position after a move that the game's `parse` has just read."""

@@ -41,7 +41,7 @@ class BoardScene:
         events: one sentence for each thing that happened, oldest first.
         waiting: userids of others whose turn it is.
         your_turn: whether the reader may use a turn now.
-        moves: plies played.
+        moves: turns used; free moves are not counted, for they may be private.
         outcome: how it ended, if it did.
         options: canonical option words of the challenge.
         rated: whether the result changes ratings.
@@ -69,6 +69,14 @@ class BoardScene:
     def title(self) -> str:
         """The game's name for people."""
         return self.game.info.title
+
+    @property
+    def winners(self) -> str:
+        """Who came first, for a sentence; "" while the board runs."""
+        places = self.outcome.places if self.outcome else ()
+        return listing(
+            [name for name, place in zip(self.names, places, strict=False) if place == 1]
+        )
 
     @property
     def players(self) -> str:
@@ -114,7 +122,7 @@ def board_scene(
         events=tuple(s for step in steps for s in _sentences(step, names, seat)),
         waiting=tuple(names[s] for s in sorted(to_act) if s != seat),
         your_turn=seat in to_act,
-        moves=position.number,
+        moves=position.turns,
         outcome=game.outcome(state),
         options=options,
         rated=rated,

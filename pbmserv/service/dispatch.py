@@ -14,6 +14,7 @@ from pbmserv.errors import PlayerError, Refusal, Refused
 from pbmserv.service import invitations, people, play, watch
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.store import boards
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.savepoint import Savepoint
 
@@ -36,7 +37,9 @@ _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.Message: people.message,
 }
 
-_YES = frozenset("yes yep yeah y ok okay sure confirm confirmed ja jawohl oui si sí sim".split())
+_YES = frozenset(
+    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "ja", "jawohl", "oui", "si", "sí")
+)
 
 _COMMAND = Savepoint("command")
 
@@ -174,7 +177,7 @@ def _told(desk: Desk, told: Told) -> NewLetter:
         letter=part.letter,
         recipient=told.recipient,
         words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part),
+        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
         player_id=told.player_id,
         board_id=part.board,
         ply=part.ply,
@@ -197,7 +200,7 @@ def _answer(
         letter=part.letter,
         recipient=to[0],
         words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part),
+        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
         in_reply_to=desk.post.mail.message_id,
         player_id=to[1],
         board_id=part.board,
@@ -206,14 +209,29 @@ def _answer(
     )
 
 
-def message_id(domain: str, part: Part) -> str:
-    """A Message-ID that says which position a letter shows (RFC 5322 section 3.6.4)."""
+def _turns(desk: Desk, part: Part) -> int:
+    """Turns used on the board at the position that a letter shows."""
+    if part.board is None or part.opens:
+        return 0
+    position = desk.played.get(part.board)
+    if position is None:
+        board = boards.load(desk.connection, part.board)
+        assert board is not None
+        position = desk.rooms.positions.newest(desk.connection, board)
+    return position.turns if part.ply is None else position.at(part.ply).turns
+
+
+def message_id(domain: str, part: Part, turns: int = 0) -> str:
+    """A Message-ID that says which position a letter shows (RFC 5322 section 3.6.4).
+
+    It counts turns instead of plies, since a ply may be a private seal.
+    """
     if part.board is None:
         return f"<{part.letter}.{secrets.token_hex(8)}@{domain}>"
     if part.opens:
         return thread_root(part.board, part.seat, part.opens, domain)
     seat = "s" if part.seat is None else part.seat
-    return f"<{part.board}.{part.ply}.{seat}.{secrets.token_hex(8)}@{domain}>"
+    return f"<{part.board}.{turns}.{seat}.{secrets.token_hex(8)}@{domain}>"
 
 
 def thread_root(board: int, seat: int | None, thread: str, domain: str) -> str:

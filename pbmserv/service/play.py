@@ -17,7 +17,6 @@ from pbmserv.service.invitations import another_game, decline, join
 from pbmserv.store import boards
 from pbmserv.store.boards import BoardRow, Sitter
 
-
 _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
 
@@ -52,6 +51,9 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
     except NotUnderstood as error:
         if sitter.accepted_at is None:
             raise Refused("accept-how", part=lines[0], example="accept") from error
+        if lines[0].split(None, 1)[0].lower() == sitter.userid:
+            desk.echo_hidden = True  # "alice secret g": what the password stood in front of before
+            raise Refused("no-password-needed", example=error.refusal.example) from error
         raise
     text, words = lines[first], command.after[first]
     for line, after in zip(lines[first + 1 :], command.after[first + 1 :], strict=True):

@@ -46,8 +46,7 @@ def list_games(desk: Desk, command: ListGames) -> Answer:
 def show(desk: Desk, command: Show) -> Answer:
     """What any spectator may see."""
     found = [(_board(desk, ref.board, command.game), ref.number) for ref in command.boards]
-    for userid in command.userids:
-        player = _player(desk, userid)
+    for player in _players(desk, command.userids):
         found += [(b, None) for b in _boards_of(desk, player, command.which, command.game, SHOWN)]
     if not found:
         raise Refused(
@@ -57,7 +56,8 @@ def show(desk: Desk, command: Show) -> Answer:
             example=f"games {command.userids[0]} all",
         )
     parts = [
-        Part("show", {}, board.id, _ply(board, number), None) for board, number in found[:SHOWN]
+        Part("show", {}, board.id, _ply(desk, board, number), None)
+        for board, number in found[:SHOWN]
     ]
     return Answer(tuple(parts))
 
@@ -66,7 +66,7 @@ def show_as(desk: Desk, command: ShowAs) -> Answer:
     """What the speaker may see of their own boards."""
     if command.who is None and not command.boards:
         board, sitter = desk.seat_at(None, command.game, None)
-        return Answer((_own(board, sitter.seat),))
+        return Answer((_own(desk, board, sitter.seat),))
     player = desk.speaker(command.who)
     if command.boards:
         seated = [_seated(desk, player, ref, command.game) for ref in command.boards]
@@ -85,13 +85,13 @@ def show_as(desk: Desk, command: ShowAs) -> Answer:
     for board, number in seated[:SHOWN]:
         sitter_seat = board.sitter_of(player.id)
         assert sitter_seat is not None
-        parts.append(_own(board, sitter_seat.seat, number))
+        parts.append(_own(desk, board, sitter_seat.seat, number))
     return Answer(tuple(parts))
 
 
 def games(desk: Desk, command: Games) -> Answer:
     """A table of somebody's games; in a reply, of one's own."""
-    wanted = [_player(desk, u) for u in command.userids] or [desk.speaker(None)]
+    wanted = _players(desk, command.userids) or [desk.speaker(None)]
     rows: list[dict[str, Any]] = []
     for player in wanted:
         for board in _boards_of(desk, player, command.which, command.game, LISTED):
@@ -113,19 +113,18 @@ def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
         "status": board.status,
         "waiting": [board.names[seat] for seat in sorted(waiting)] or list(board.undecided),
         "winners": [board.names[s] for s, place in enumerate(places) if place == 1],
-        "moves": board.plies,
     }
 
 
-def _own(board: BoardRow, seat: Seat, number: int | None = None) -> Part:
+def _own(desk: Desk, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
     letter = "result" if board.status == "finished" and number is None else "board"
     words = {"event": "show", "undecided": list(board.undecided)}
-    return Part(letter, words, board.id, _ply(board, number), seat)
+    return Part(letter, words, board.id, _ply(desk, board, number), seat)
 
 
-def _ply(board: BoardRow, number: int | None) -> int:
-    """The ply that ``board#number`` shows; a number past the end shows the newest."""
-    return board.plies if number is None else min(number, board.plies)
+def _ply(desk: Desk, board: BoardRow, number: int | None) -> int:
+    """The ply that ``board#number`` shows: turns are counted, past the end is the newest."""
+    return board.plies if number is None else desk.position(board).at_turn(number).number
 
 
 def _board(desk: Desk, board_id: int, game: str | None) -> BoardRow:
@@ -148,11 +147,21 @@ def _seated(
     return board, ref.number
 
 
-def _player(desk: Desk, userid: str) -> Player:
-    player = players.by_userid(desk.connection, userid)
-    if player is None:
-        raise Refused("no-such-player", part=userid)
-    return player
+def _players(desk: Desk, userids: Sequence[str]) -> list[Player]:
+    """The players of these userids.
+
+    Raises:
+        Refused: one is unknown. Behind a userid it may be a password (``show alice secret``), so
+            then nothing is repeated.
+    """
+    found: list[Player] = []
+    for userid in userids:
+        player = players.by_userid(desk.connection, userid)
+        if player is None:
+            desk.echo_hidden = bool(found)
+            raise Refused("no-such-player", part="" if found else userid)
+        found.append(player)
+    return found
 
 
 def _boards_of(

@@ -159,6 +159,18 @@ def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
     _FAILED.run_each(connection, [{"letter_id": i, "why": why} for i, why in losses])
 
 
+def reclaim(connection: Connection, now: datetime) -> None:
+    """Make letters due that a process claimed and died with; for the only process there is.
+
+    Those that wait after a failed attempt keep waiting.
+    """
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.state == "queued", outbox.c.attempts == 0, outbox.c.due_at > now)
+        .values(due_at=now)
+    )
+
+
 def next_due(connection: Connection) -> datetime | None:
     """When the next queued letter is due."""
     found: datetime | None = _NEXT.rows(connection)[0][0]
