@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.held import DELAY
 from benchmarks.moves import DOMAIN, LOCAL
 
 _PORT = re.compile(r"SMTP \S*?:(\d+)")
-PBMSERV = ("-m", "pbmserv", "serve")
-SLOW_DISK = ("-m", "benchmarks.slow_disk", "serve")
-NOBODY_THERE = "smtp://127.0.0.1:1"
-"""A relay that cannot be reached: letters are queued and wait."""
+_PBMSERV = ("-m", "pbmserv", "serve")
+_HOLDING = ("-m", "benchmarks.held", "serve")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +42,37 @@ def bare() -> Iterator[Running]:
 
 
 @contextmanager
-def pbmserv(
-    folder: Path, database_file: Path, relay: str, command: Sequence[str] = PBMSERV
+def sink() -> Iterator[Running]:
+    """A relay that takes every letter and forgets it."""
+    with _started(("-m", "benchmarks.sink"), {}, subprocess.DEVNULL) as running:
+        yield running
+
+
+@contextmanager
+def pbmserv(folder: Path, database: Path, relay: str) -> Iterator[Running]:
+    """`pbmserv serve` as it is; its log goes to *folder*."""
+    with _ours(_PBMSERV, folder, database, {"PBMSERV_RELAY": relay}) as running:
+        yield running
+
+
+@contextmanager
+def holding_letters(folder: Path, database: Path, slower_ms: int) -> Iterator[Running]:
+    """The same with its sender not started, and commits that take so much longer."""
+    with _ours(_HOLDING, folder, database, {DELAY: str(slower_ms)}) as running:
+        yield running
+
+
+@contextmanager
+def _ours(
+    command: Sequence[str], folder: Path, database: Path, more: dict[str, str]
 ) -> Iterator[Running]:
-    """`pbmserv serve` as it is, with its database in *database_file*; its log goes to *folder*."""
     settings = {
         "PBMSERV_DATA_DIR": str(folder),
-        "PBMSERV_DATABASE": f"sqlite:///{database_file}",
+        "PBMSERV_DATABASE": f"sqlite:///{database}",
         "PBMSERV_SMTP": "127.0.0.1:0",
         "PBMSERV_WEB": "127.0.0.1:0",
         "PBMSERV_ADDRESS": f"{LOCAL}@{DOMAIN}",
-        "PBMSERV_RELAY": relay,
+        **more,
     }
     with (
         (folder / "log").open("a") as log,

@@ -36,6 +36,7 @@ class Session(asyncio.Protocol):
 
     Attributes:
         waits: for each mail sent, seconds from its dot to the 250.
+        dot_at: when the newest mail's dot was sent.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,7 @@ class Session(asyncio.Protocol):
         self._step = self._greeted
         self._mails: Iterator[Mail] = iter(())
         self._buffer = b""
-        self._dot_at = 0.0
+        self.dot_at = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -107,11 +108,11 @@ class Session(asyncio.Protocol):
         self._expect(b"3", kind, said)
         self._step = self._taken
         self._transport.write(self._mail.data)
-        self._dot_at = perf_counter()
+        self.dot_at = perf_counter()
 
     def _taken(self, kind: bytes, said: bytes) -> None:
         self._expect(b"2", kind, said)
-        self.waits.append(perf_counter() - self._dot_at)
+        self.waits.append(perf_counter() - self.dot_at)
         self._next()
 
     def _expect(self, wanted: bytes, kind: bytes, said: bytes) -> None:

@@ -16,13 +16,14 @@ from typing import TextIO
 from urllib.parse import urlsplit
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 from pbmserv import listening, log
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
-from pbmserv.config import Loaded, Settings, public_url
+from pbmserv.config import Loaded, Settings, blank_passwords, public_url
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ConfigError
+from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.greeting import greeting
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.smtp import Listener
@@ -101,9 +102,7 @@ class Server:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
-        self.database = Database(settings.database)
-        schema.prepare(self.database)
+        self.database = _opened(settings)
         self.writer: Writer = open_writer(self.database)
         local, _, domain = settings.address.rpartition("@")
         self.house = House(local.lower(), domain.lower(), self._keys())
@@ -151,6 +150,28 @@ class Server:
         if not keys:
             keys = self.writer.submit(partial(_first_key, now=self.clock.now())).result()
         return KeyRing(keys)
+
+
+def _opened(settings: Settings) -> Database:
+    """The database, brought to this version's schema.
+
+    Raises:
+        ServerFault: it cannot be used; says why, for the operator.
+    """
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        database = Database(settings.database)
+        try:
+            schema.prepare(database)
+        except BaseException:
+            database.close()
+            raise
+    except (DBAPIError, OSError) as error:
+        # The driver's own words only: SQLAlchemy's quote the statement and its values.
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        first = str(reason).strip().partition("\n")[0]
+        raise ServerFault(f"{blank_passwords(settings.database)} cannot be used: {first}") from None
+    return database
 
 
 def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
@@ -228,6 +249,8 @@ class Doors:
             await listener.start(sock)
         if self._web is not None:
             await self._web.start()
+        if self._server.database.is_sqlite:  # several hosts share only a PostgreSQL
+            await asyncio.to_thread(self._server.outbox.reclaim)
         self._server.sender.start()
         self._server.keeper.start()
 

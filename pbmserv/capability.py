@@ -9,15 +9,18 @@ local parts be case-sensitive, but few keep to it), and fits the 64 octets of RF
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 MAC_BYTES = 10
 LONGEST_LOCAL = 64
+
+_TOKEN = re.compile(r"[a-z2-7]+")
+_DIGITS = str.maketrans("abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghijklmnopqrstuv")
 
 
 class Purpose(IntEnum):
@@ -80,13 +83,12 @@ class KeyRing:
             for n in (capability.player, capability.about, capability.number, capability.epoch)
         )
         mac = self._mac(key_id, body)
-        return base64.b32encode(body + mac).decode("ascii").rstrip("=").lower()
+        return _spelled(body + mac)
 
     def read(self, token: str) -> Capability | None:
         """The capability of a genuine token in any letter case, else ``None``."""
-        try:
-            packed = base64.b32decode(token.upper() + "=" * (-len(token) % 8))
-        except (binascii.Error, ValueError):
+        packed = _packed(token.lower())
+        if packed is None:
             return None
         body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
         if len(body) < 6 or body[0] not in self.keys:
@@ -124,14 +126,17 @@ class House:
         return f"{self.local}+{self.ring.token(capability)}@{self.domain}"
 
     def knows(self, address: str) -> bool:
-        """Whether mail for *address* is for us (RFC 5321 section 4.5.1: postmaster too)."""
+        """Whether mail for *address* is for us."""
+        if self.is_postmaster(address):
+            return True
         local, _, domain = address.rpartition("@")
         if domain.lower() != self.domain:
             return False
-        local = local.lower()
-        if local in {self.local, "postmaster"}:
-            return True
-        return self.capability(address) is not None
+        return local.lower() == self.local or self.capability(address) is not None
+
+    def is_postmaster(self, address: str) -> bool:
+        """Whether *address* is our postmaster, who needs no domain (RFC 5321 section 4.5.1)."""
+        return address.lower() in {"postmaster", f"postmaster@{self.domain}"}
 
     def is_ours(self, address: str) -> bool:
         """Whether *address* is one that we write from, so that its mail is our own echo."""
@@ -153,6 +158,25 @@ class House:
 def password_mark(password_hash: str) -> int:
     """A small number that changes with the password, so a reset address works once."""
     return int.from_bytes(hashlib.sha256(password_hash.encode()).digest()[:4], "big")
+
+
+def _spelled(packed: bytes) -> str:
+    return base64.b32encode(packed).decode("ascii").rstrip("=").lower()
+
+
+def _packed(token: str) -> bytes | None:
+    """What `_spelled` made a token of, ``None`` for anything else.
+
+    The standard library's decoder goes over it character by character.
+    """
+    if not _TOKEN.fullmatch(token):
+        return None
+    spare = len(token) * 5 % 8
+    number = int(token.translate(_DIGITS), 32)
+    # The last letter has bits to spare: only one spelling counts (RFC 4648 section 3.5).
+    if spare >= 5 or number & ((1 << spare) - 1):
+        return None
+    return (number >> spare).to_bytes(len(token) * 5 // 8, "big")
 
 
 def _varint(number: int) -> bytes:

@@ -28,7 +28,8 @@ def greeting(settings: Settings) -> str:
         f"  address    {settings.address}",
         "",
     ]
-    if settings.smtp is not None and settings.relay.startswith("maildir:"):
+    takes_players = settings.signup != "closed"
+    if takes_players and settings.smtp is not None and settings.relay.startswith("maildir:"):
         alice, bob = f"alice@{domain}", f"bob@{domain}"
         run = program()
         lines += [

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[GIVEN] = url
     os.environ[SHARED] = template
     config.add_cleanup(lambda: _administer(url, f"DROP DATABASE IF EXISTS {template}"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Captured logs travel between processes as UTF-8; what strangers send need not be any."""
+    report = yield
+    report.sections = [
+        (name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report
 
 
 def _start_postgres(config: pytest.Config) -> str:

@@ -22,6 +22,7 @@ from sqlalchemy import select, update
 
 from pbmserv.app import Doors, Server, bind
 from pbmserv.config import load
+from pbmserv.listening import port_of
 from pbmserv.send.maildir import MaildirRelay
 from pbmserv.send.relay import OutgoingLetter
 from pbmserv.service.passwords import Passwords
@@ -244,7 +245,7 @@ def start(database_url: str, folder: Path, **settings: str) -> Iterator[Running]
         bound.smtp.getsockname()[1],
         bound.web.getsockname()[1] if bound.web else 0,
         relay,
-        lmtp_port=bound.lmtp.getsockname()[1] if bound.lmtp is not None else 0,
+        lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.settings.lmtp)) else 0,
     )
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="server")

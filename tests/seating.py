@@ -31,7 +31,9 @@ class Table:
 
 def seat_pairs(server: Server, count: int, tag: str = "p") -> list[Table]:
     """*count* boards, two new players at each."""
-    return server.writer.submit(lambda c: [_table(server, c, f"{tag}{n}") for n in range(count)]).result()
+    return server.writer.submit(
+        lambda c: [_table(server, c, f"{tag}{n}") for n in range(count)]
+    ).result()
 
 
 def _table(server: Server, connection: Connection, name: str) -> Table:
@@ -56,7 +58,14 @@ def _table(server: Server, connection: Connection, name: str) -> Table:
         accepted=[one.id, two.id],
         now=now,
     )
-    return Table(board, (one, two), (reply_address(server, connection, board, one), reply_address(server, connection, board, two)))
+    return Table(
+        board,
+        (one, two),
+        (
+            reply_address(server, connection, board, one),
+            reply_address(server, connection, board, two),
+        ),
+    )
 
 
 def reply_address(server: Server, connection: Connection, board: int, player: Player) -> str:

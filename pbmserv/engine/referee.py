@@ -35,6 +35,8 @@ class Position:
         step: what the last ply did; its ``state`` is the position.
         ply: the ply that led here; ``None`` at the start.
         before: the position before it; ``None`` at the start.
+        turns: how many turns have been used. It is what everybody may know of the number of
+            plies: free moves may be private (seals), and so is how many there were.
     """
 
     game: AnyGame
@@ -42,6 +44,7 @@ class Position:
     step: Step[Any] = field(repr=False)
     ply: Ply | None
     before: Position | None = field(repr=False)
+    turns: int = 0
 
     @property
     def state(self) -> Any:
@@ -60,6 +63,13 @@ class Position:
         if outcome is not None and self.ply is not None and self.ply.text == FORFEIT:
             return replace(outcome, reason=FORFEIT, seat=self.ply.seat)
         return outcome
+
+    def at_turn(self, turns: int) -> Position:
+        """The newest position with at most that many turns."""
+        position = self
+        while position.turns > turns and position.before is not None:
+            position = position.before
+        return position
 
     def at(self, number: int) -> Position:
         """The position after ply *number*, which is this one or an earlier one."""
@@ -104,7 +114,12 @@ class Position:
             step = take_back(self.undoable(ply.seat).state, ply.seat)
         else:
             step = advance(self.game, self.seed, self.state, ply)
-        return Position(self.game, self.seed, step, ply, self)
+        turns = self._turns_before(ply) + (not ply.free)
+        return Position(self.game, self.seed, step, ply, self, turns)
+
+    def _turns_before(self, ply: Ply) -> int:
+        """An undo gives the turn back that it undoes."""
+        return self.undoable(ply.seat).turns if ply.text == UNDO else self.turns
 
     def undoable(self, seat: Seat) -> Position:
         """The position that an undo by *seat* leads back to.

@@ -71,7 +71,7 @@ class Intake:
             await self._office.keep(envelope, digest, traceback.format_exc(), "")
             return TAKEN
         mail = post.mail
-        if envelope.recipient.lower().startswith("postmaster@"):
+        if self._house.is_postmaster(envelope.recipient):
             await self._office.keep(envelope, mail.digest, "for the postmaster", "")
         elif mail.automatic and not _robot_may_play(post, mail):
             await self._office.ignore(envelope, mail.digest, mail.automatic)

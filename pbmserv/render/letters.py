@@ -7,6 +7,7 @@ letter is) and ``body``, so that a report can put several letters' bodies into o
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from pbmserv.render.tables import aligned
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
 
+_GAP = re.compile(r"\n{3,}")
+
 
 @dataclass(frozen=True, slots=True)
 class BoardScene:
@@ -41,7 +44,7 @@ class BoardScene:
         events: one sentence for each thing that happened, oldest first.
         waiting: userids of others whose turn it is.
         your_turn: whether the reader may use a turn now.
-        moves: plies played.
+        moves: turns used; free moves are not counted, for they may be private.
         outcome: how it ended, if it did.
         options: canonical option words of the challenge.
         rated: whether the result changes ratings.
@@ -71,6 +74,14 @@ class BoardScene:
     def title(self) -> str:
         """The game's name for people."""
         return self.game.info.title
+
+    @property
+    def winners(self) -> str:
+        """Who came first, for a sentence; "" while the board runs."""
+        places = self.outcome.places if self.outcome else ()
+        return listing(
+            [name for name, place in zip(self.names, places, strict=False) if place == 1]
+        )
 
     @property
     def players(self) -> str:
@@ -105,9 +116,12 @@ def board_scene(
     all since the seat's last turn.
     """
     game, state = position.game, position.state
-    steps = [position] if own_move and position.ply else position.since(seat)
     if after is not None:
         steps = position.after(after)
+    elif own_move and position.ply:
+        steps = [position]
+    else:  # what the seat did itself meanwhile (markers) it knows
+        steps = [p for p in position.since(seat) if p.ply is not None and p.ply.seat != seat]
     notes = [note for one in steps for note in one.step.notes]
     to_act = game.to_act(state)
     return BoardScene(
@@ -119,7 +133,7 @@ def board_scene(
         events=tuple(note_sentences(game, notes, names, seat)),
         waiting=tuple(names[s] for s in sorted(to_act) if s != seat),
         your_turn=seat in to_act,
-        moves=position.number,
+        moves=position.turns,
         outcome=position.outcome,
         options=options,
         rated=rated,
@@ -147,7 +161,7 @@ def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     folder = f"letters/{letter}"
     return Composed(
         " ".join(templates.get_template(f"{folder}/subject.j2").render(values).split()),
-        templates.get_template(f"{folder}/body.txt.j2").render(values),
+        _spaced(templates.get_template(f"{folder}/body.txt.j2").render(values)),
         templates.get_template(f"{folder}/body.html.j2").render(values),
     )
 
@@ -159,9 +173,14 @@ def excerpt(letter: str, values: Mapping[str, Any]) -> Composed:
     html = _environment().get_template(f"{folder}/body.html.j2")
     return Composed(
         _block(text, "headline", values).strip(),
-        _block(text, "body", values).strip("\n") + "\n",
+        _spaced(_block(text, "body", values)),
         Markup(_block(html, "body", values)),  # noqa: S704 - made by our autoescaping template
     )
+
+
+def _spaced(text: str) -> str:
+    """The text with one blank line between blocks, however many its pieces have left there."""
+    return _GAP.sub("\n\n", text.strip("\n")) + "\n"
 
 
 def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:
@@ -187,7 +206,7 @@ def marked(headline: str) -> str:
     Both stand in one line, so that a reply that quotes us without quote marks leaves neither.
     """
     line = f"{' '.join(headline.split())}  -- Reply above this line --"
-    return line if len(line) <= WIDTH else f"-- Reply above this line --\n{headline.strip()}"
+    return line if len(line) <= WIDTH else f"-- Reply above this line --\n{sentence(headline)}"
 
 
 def said(words: str, indent: str = "  ") -> str:
@@ -223,6 +242,17 @@ def day(iso: str, tz: str) -> str:
     return f"{at.day} {at:%B %Y}"
 
 
+def verbatim(words: str, label: str) -> str:
+    """What somebody wrote, behind a label; only what is too long for a line is broken."""
+    return textwrap.fill(
+        words,
+        WIDTH,
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        break_on_hyphens=False,
+    )
+
+
 def listing(words: Sequence[str], last: str = "and") -> str:
     """``a, b and c``"""
     if len(words) < 2:
@@ -240,4 +270,5 @@ def _environment() -> Environment:
     templates.filters["listing"] = listing
     templates.filters["moment"] = moment
     templates.filters["day"] = day
+    templates.filters["verbatim"] = verbatim
     return templates

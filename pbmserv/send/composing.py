@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.capability import Capability, House, Purpose
-from pbmserv.commands.help import topic
+from pbmserv.commands.help import HelpTopic, topic
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
@@ -180,23 +180,24 @@ class Composer:
         elif letter == "list":
             values["games"] = [self.registry.newest(key).info for key in words["games"]]
         elif letter == "help":
-            values["topic"] = " ".join(words["subjects"])
-            values["pages"] = self._help(words["subjects"])
+            topics = self._topics(words["subjects"])
+            # Only what is known is repeated: what is not may be a slipped password.
+            values["topic"] = ", ".join(found.subject for found in topics if found.known)
+            values["pages"] = [self._page(found) for found in topics]
         return values
 
-    def _help(self, subjects: Sequence[str]) -> list[str]:
+    def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
         """One page for all words together (``change password``), else one for each."""
-        games = {game.info.key: game.info for game in self.registry}
-        topics = [topic(" ".join(subjects), games)]
-        if not topics[0].known and len(subjects) > 1:
-            topics = [topic(subject, games) for subject in subjects]
-        return [
-            page(
-                found.template,
-                {**found.values, "house": self.house.address, "info": games.get(found.subject)},
-            )
-            for found in topics
-        ]
+        games = [game.info.key for game in self.registry]
+        together = topic(" ".join(subjects), games)
+        if together.known or len(subjects) < 2:
+            return [together]
+        return [topic(subject, games) for subject in subjects]
+
+    def _page(self, found: HelpTopic) -> str:
+        infos = {game.info.key: game.info for game in self.registry}
+        values = {"house": self.house.address, "info": infos.get(found.subject)}
+        return page(found.template, {**found.values, **values})
 
     def _seen(
         self, connection: Connection, board_id: int | None, ply: int | None, seat: int | None

@@ -33,6 +33,10 @@ class DatabaseOutbox:
         self._clock = clock
         self._claimed: dict[int, QueuedLetter] = {}
 
+    def reclaim(self) -> None:
+        """At the start of the only process: what an earlier one had claimed is due again."""
+        self._writer.submit(partial(outbox.reclaim, now=self._clock.now())).result()
+
     def claim(self, limit: int) -> Sequence[ClaimedLetter]:
         """Take due letters; see the port."""
         now = self._clock.now()

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from pbmserv.commands.line import REST
 from pbmserv.commands.model import Secret
-from pbmserv.errors import MailError
-from pbmserv.receive.mail import Envelope
+from pbmserv.commands.spelling import SHORTEST_PASSWORD
+from pbmserv.errors import MailError, PlayerError
+from pbmserv.receive.mail import Envelope, Mail
 from pbmserv.service.desk import Post
 from pbmserv.store import inbox
 from pbmserv.store.inbox import Received
 from pbmserv.store.session import Database
 
 BLANK = "***"
+
+UNREAD = "(cannot be read)"
+
+_ADDRESSED = re.compile(r"^(?:From|To|Date|Message-ID):.*", re.IGNORECASE | re.MULTILINE)
+_ENCODED = re.compile(r"base64|quoted-printable|=\?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +67,31 @@ class Custody:
                 mail.sender,
                 mail.recipient,
                 self._first_command(mail),
-                mail.error.strip().rpartition("\n")[2],
+                self._blanked(mail, _last_line(mail.error)),
             )
             for mail in found
         ]
 
     def show(self, number: int) -> str | None:
-        """A kept mail as it came, passwords blanked, and the fault; ``None`` = not kept."""
+        """A kept mail as it came, passwords blanked, and the fault; ``None`` = not kept.
+
+        Where its text is encoded a password could not be found, so it is shown decoded; of a
+        mail that cannot be read only who wrote it to whom, and when.
+        """
         mail = self._kept(number)
         if mail is None:
             return None
         raw = mail.raw.decode("utf-8", "replace").replace("\r\n", "\n")
-        for secret in self._secrets(mail):
-            raw = raw.replace(secret, BLANK)
+        if self._first_command(mail) == UNREAD:
+            raw = "\n".join(_ADDRESSED.findall(raw.partition("\n\n")[0]))
+        elif self._secrets(mail) and _ENCODED.search(raw):
+            read = self._read(_envelope(mail)).mail
+            raw = f"From: {read.sender}\nSubject: {read.subject}\n\n{read.text}"
+        told = f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
         return (
             f"Received {mail.received_at:%Y-%m-%d %H:%M:%S} UTC from <{mail.sender}> "
             f"for <{mail.recipient}>{f' by {mail.peer}' if mail.peer else ''}\n\n"
-            f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
+            f"{self._blanked(mail, told)}"
         )
 
     def retry(self, number: int) -> str:
@@ -89,7 +105,7 @@ class Custody:
         except MailError as error:
             return f"Mail {number} cannot be read ({error}); it is still kept."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
-            last = traceback.format_exc().strip().rpartition("\n")[2]
+            last = self._blanked(mail, _last_line(traceback.format_exc()))
             return f"Mail {number} failed again and is still kept: {last}"
         if not done:
             return f"Mail {number} has been carried out by somebody else in the meantime."
@@ -104,15 +120,22 @@ class Custody:
         try:
             return self._read(_envelope(mail)).reading.lines[0].echo
         except Exception:  # noqa: BLE001 - it may have been kept because it cannot be read
-            return "(cannot be read)"
+            return UNREAD
+
+    def _blanked(self, mail: Received, text: str) -> str:
+        for secret in sorted(self._secrets(mail), key=len, reverse=True):
+            text = text.replace(secret, BLANK)
+        return text
 
     def _secrets(self, mail: Received) -> set[str]:
         try:
-            lines = self._read(_envelope(mail)).reading.lines
+            post = self._read(_envelope(mail))
         except Exception:  # noqa: BLE001 - it may have been kept because it cannot be read
             return set()
         found: set[str] = set()
-        for line in lines:
+        for line in post.reading.lines:
+            if isinstance(line.asked, PlayerError):
+                found |= _left_out(line.echo, post.mail)
             for value in (
                 getattr(line.asked, "password", None),
                 getattr(line.asked, "new", None),
@@ -121,6 +144,23 @@ class Custody:
                 if isinstance(value, Secret) and value.text:
                     found.add(value.text)
         return found
+
+
+def _left_out(echo: str, mail: Mail) -> set[str]:
+    """The words of a misread line that its echo does not repeat: one may be a password."""
+    shown = echo.split()
+    lines = [line.split() for line in (mail.subject, *mail.text.splitlines())]
+    return {
+        word
+        for words in lines
+        if shown[0] in {*words[:1], REST}
+        for word in words
+        if word not in shown and len(word) >= SHORTEST_PASSWORD
+    }
+
+
+def _last_line(fault: str) -> str:
+    return fault.strip().rpartition("\n")[2]
 
 
 def _envelope(mail: Received) -> Envelope:

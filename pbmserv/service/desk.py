@@ -21,6 +21,9 @@ from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
 from pbmserv.store.positions import Positions
 
+WAITING_SIGNUPS = 3
+"""Unconfirmed signups of a userid whose passwords are looked at, the newest ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Post:
@@ -233,6 +236,16 @@ class Desk:
             raise wrong_game(board, game)
         return board, sitter
 
+    def answered_board(self) -> Focus | None:
+        """The board of the letter that this mail replies to; ``None`` where it is not one."""
+        if self.capability is None or self.capability.purpose is not Purpose.BOARD:
+            return None
+        try:
+            self.seat_at(None, None, None)
+        except Refused:
+            return None
+        return self.focus
+
     def _speaking(self) -> Capability:
         capability = self.capability
         if capability is None or not capability.player:
@@ -243,7 +256,7 @@ class Desk:
         # Tells only somebody who knows the password that was asked for.
         return any(
             self.rooms.passwords.check(request.password_hash, who.password.text)
-            for request in players.pending(self.connection, who.userid)[:3]
+            for request in players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
         )
 
     # -- where the answer goes ----------------------------------------------------------

@@ -32,7 +32,9 @@ from pbmserv.service import (
 )
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.store import boards
 from pbmserv.store.outbox import NewLetter
+from pbmserv.store.savepoint import Savepoint
 
 _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.Help: watch.help_on,
@@ -74,6 +76,12 @@ _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.Export: leaving.export,
 }
 
+_YES = frozenset(
+    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "ja", "jawohl", "oui", "si", "sí")
+)
+
+_COMMAND = Savepoint("command")
+
 
 CAN_WAIT = frozenset(
     {
@@ -107,15 +115,15 @@ def carry_out(desk: Desk) -> list[NewLetter]:
             said.append(_Said(desk.answer_to, line.echo, "not tried", (), line.asked))
             continue
         status = "done"
-        desk.connection.exec_driver_sql("SAVEPOINT command")
+        _COMMAND.begin(desk.connection)
         try:
             answer = plans.go_on(desk, _ask(desk, line))
         except PlayerError as error:
-            desk.connection.exec_driver_sql("ROLLBACK TO SAVEPOINT command")
+            _COMMAND.undo(desk.connection)
             desk.played.clear()
             answer = Answer((_refusal(desk, line, error.refusal),))
             status = "refused"
-        desk.connection.exec_driver_sql("RELEASE SAVEPOINT command")
+        _COMMAND.end(desk.connection)
         # Whoever has left has no address any more.
         letters += [told_letter(desk, told) for told in answer.told if told.recipient]
         said.append(_Said(desk.answer_to, line.echo, status, answer.parts))
@@ -185,8 +193,10 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
             return people.message_by_reply(desk, capability)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
             return people.refuse_signup(desk, capability)
-        case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):
+        case Purpose.CONFIRM if isinstance(asked, model.Yes) or _agrees(asked):
             return people.confirm_by_reply(desk, capability)
+        case Purpose.CONFIRM if isinstance(asked, model.ReplyMove):
+            raise Refused("confirm-how", part=asked.lines[0], example="yes")
         case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
             desk.echo_hidden = True  # somebody may have written just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
@@ -196,8 +206,17 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
             command = tray.only_board(desk, line)
             return _HANDLERS[type(command)](desk, command)
         case Purpose.PLAYER if isinstance(asked, model.ReplyMove):
-            raise Refused("not-a-command", part=asked.lines[0], example="help")
+            games = ", ".join(game.info.key for game in desk.rooms.registry)
+            raise Refused("not-a-command", part=asked.lines[0], example="help", games=games)
     return confirming.answer(desk, asked, capability)
+
+
+def _agrees(asked: object) -> bool:
+    """Whether a reply's first line begins with a yes: "Yes please!" is one, "No!" is not."""
+    if not isinstance(asked, model.ReplyMove):
+        return False
+    first = asked.lines[0].split(None, 1)[0]
+    return first.strip(".,;:!").lower() in _YES
 
 
 def _yes(desk: Desk, capability: Capability | None) -> Answer:
@@ -216,8 +235,9 @@ def _refusal(desk: Desk, line: Line, refusal: Refusal) -> Part:
         "refusal": {**asdict(refusal), "values": dict(refusal.values)},
         "echo": _head(desk, line.echo) if desk.echo_hidden else line.echo,
     }
-    focus = desk.focus
-    if focus is None:
+    # A reply that cannot be read is still about the board of the letter that it answers.
+    focus = desk.answered_board() if isinstance(line.asked, PlayerError) else desk.focus
+    if focus is None or focus.board.status == "declined":  # such a board is nobody's move
         return Part("refusal", words)
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat)
 
@@ -236,7 +256,7 @@ def told_letter(desk: Desk, told: Told) -> NewLetter:
         letter=part.letter,
         recipient=told.recipient,
         words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part),
+        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
         player_id=told.player_id,
         board_id=part.board,
         ply=part.ply,
@@ -256,7 +276,7 @@ def _answer(
         letter=part.letter,
         recipient=to[0],
         words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part),
+        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
         in_reply_to=desk.post.mail.message_id,
         player_id=to[1],
         board_id=part.board,
@@ -265,14 +285,29 @@ def _answer(
     )
 
 
-def message_id(domain: str, part: Part) -> str:
-    """A Message-ID that says which position a letter shows (RFC 5322 section 3.6.4)."""
+def _turns(desk: Desk, part: Part) -> int:
+    """Turns used on the board at the position that a letter shows."""
+    if part.board is None or part.opens:
+        return 0
+    position = desk.played.get(part.board)
+    if position is None:
+        board = boards.load(desk.connection, part.board)
+        assert board is not None
+        position = desk.rooms.positions.newest(desk.connection, board)
+    return position.turns if part.ply is None else position.at(part.ply).turns
+
+
+def message_id(domain: str, part: Part, turns: int = 0) -> str:
+    """A Message-ID that says which position a letter shows (RFC 5322 section 3.6.4).
+
+    It counts turns instead of plies, since a ply may be a private seal.
+    """
     if part.board is None:
         return f"<{part.letter}.{secrets.token_hex(8)}@{domain}>"
     if part.opens:
         return thread_root(part.board, part.seat, part.opens, domain)
     seat = "s" if part.seat is None else part.seat
-    return f"<{part.board}.{part.ply}.{seat}.{secrets.token_hex(8)}@{domain}>"
+    return f"<{part.board}.{turns}.{seat}.{secrets.token_hex(8)}@{domain}>"
 
 
 def thread_root(board: int, seat: int | None, thread: str, domain: str) -> str:

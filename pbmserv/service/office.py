@@ -26,7 +26,8 @@ from pbmserv.errors import PlayerError, ServerFault
 from pbmserv.receive.mail import Envelope
 from pbmserv.service import people
 from pbmserv.service.answers import Part
-from pbmserv.service.desk import Desk, Post, Rooms
+from pbmserv.service.awaiting import Awaiting
+from pbmserv.service.desk import WAITING_SIGNUPS, Desk, Post, Rooms
 from pbmserv.service.dispatch import carry_out, message_id
 from pbmserv.store import inbox, outbox, players
 from pbmserv.store.outbox import NewLetter
@@ -40,6 +41,9 @@ log = logging.getLogger("pbmserv.service")
 
 HASHING_THREADS = 2
 """argon2 takes 64 MiB and a core for a tenth of a second; more at once help nobody."""
+
+LONGEST_FAULT = 20_000
+"""Characters of a traceback that are kept, from its end."""
 
 
 class TryLater(ServerFault):
@@ -86,6 +90,7 @@ class Office:
         self._writer = writer
         self._clock = clock
         self._wake = wake
+        self._awaiting: Awaiting | None = None
         self._hashing = ThreadPoolExecutor(HASHING_THREADS, "pbmserv-hashing")
 
     def close(self) -> None:
@@ -128,7 +133,9 @@ class Office:
     async def keep(self, envelope: Envelope, digest: str, error: str, answer_to: str) -> None:
         """Keep a mail for the operator; tell *answer_to* (if any) that a person will look."""
         digest = digest or hashlib.sha256(envelope.raw).hexdigest()
-        await self._commit(partial(self._file, envelope, digest, "kept", error, answer_to))
+        await self._commit(
+            partial(self._file, envelope, digest, "kept", _storable(error), answer_to)
+        )
 
     # -- pages --------------------------------------------------------------------------
 
@@ -242,10 +249,16 @@ class Office:
             future = self._writer.submit(job)
             # Not after the `await`: the client may have hung up, the commit happens all the same.
             future.add_done_callback(self._committed)
-            return await asyncio.wrap_future(future)
+            return await self._returned().result(future)
         except (*UNAVAILABLE, Closed) as error:
             log.warning("the database could not take a mail: %s", type(error).__name__)
             raise TryLater("the database could not take a mail") from error
+
+    def _returned(self) -> Awaiting:
+        """What waits for the writer in the running event loop."""
+        if self._awaiting is None or self._awaiting.loop is not asyncio.get_running_loop():
+            self._awaiting = Awaiting()
+        return self._awaiting
 
     def _committed(self, future: Future[_Done]) -> None:
         if future.cancelled() or future.exception() is not None:
@@ -259,10 +272,13 @@ class Office:
     async def _warm(self, post: Post) -> None:
         """Do argon2's slow work before the writer needs its result."""
         loop = asyncio.get_running_loop()
-        for line in post.reading.lines:
-            one = _secrets(line.asked)
-            if one is not None:
-                await loop.run_in_executor(self._hashing, self._hash, one, post.network)
+        try:
+            for line in post.reading.lines:
+                one = _secrets(line.asked)
+                if one is not None:
+                    await loop.run_in_executor(self._hashing, self._hash, one, post.network)
+        except UNAVAILABLE as error:
+            raise TryLater("the database could not be asked for a password") from error
 
     def _hash(self, one: _Secrets, network: str) -> None:
         passwords = self._rooms.passwords
@@ -272,12 +288,12 @@ class Office:
         elif who is not None and not passwords.recent(who.userid, who.password.text):
             with self._database.reading.connect() as connection:
                 player = players.of_name(connection, who.userid)
-                waiting = players.pending(connection, who.userid)[:3]
+                waiting = [] if player else players.pending(connection, who.userid)
             known = player.password_hash if player else None
             if passwords.check(known, who.password.text):
                 passwords.seen(who.userid, who.password.text)
-            else:
-                for request in waiting:
+            elif player is None:  # the desk will ask whether a signup waits for its confirmation
+                for request in waiting[:WAITING_SIGNUPS]:
                     passwords.check(request.password_hash, who.password.text)
         if one.new is not None:
             passwords.prepare(one.new.text)
@@ -307,6 +323,12 @@ def _secrets(asked: object) -> _Secrets | None:
     if isinstance(asked, model.Signup):
         new = asked.password
     return _Secrets(who, new) if who or new else None
+
+
+def _storable(error: str) -> str:
+    """The text of a fault without what a database cannot keep: it may quote any mail."""
+    plain = error.encode("utf-8", "backslashreplace").decode("utf-8")
+    return plain.replace("\0", "\\x00")[-LONGEST_FAULT:]
 
 
 def _key(recipient: str) -> str:

@@ -56,12 +56,9 @@ class Passwords:
             verdict = self._memo.get(mark)
         if verdict is None:
             verdict = self._verify(known, password)
-            with self._lock:
-                self._memo[mark] = verdict
-                if not verdict:  # as quick for nobody, so that trying twice tells nothing
-                    self._memo[self._mark(self._nobody, password)] = False
-                while len(self._memo) > MEMO:
-                    self._memo.popitem(last=False)
+            self._remember(mark, verdict=verdict)
+            if not verdict:  # as quick for nobody, so that trying twice tells nothing
+                self._remember(self._mark(self._nobody, password), verdict=False)
         return verdict and password_hash is not None
 
     def recent(self, userid: str, password: str) -> bool:
@@ -71,8 +68,13 @@ class Passwords:
 
     def seen(self, userid: str, password: str) -> None:
         """Note for `recent` that this pair was right; it proves nothing by itself."""
+        self._remember(self._mark(f"seen\0{userid}", password), verdict=True)
+
+    def _remember(self, mark: bytes, *, verdict: bool) -> None:
         with self._lock:
-            self._memo[self._mark(f"seen\0{userid}", password)] = True
+            self._memo[mark] = verdict
+            while len(self._memo) > MEMO:
+                self._memo.popitem(last=False)
 
     def _verify(self, password_hash: str, password: str) -> bool:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,8 @@ from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import another_game, decline, join
 from pbmserv.store import boards
 from pbmserv.store.boards import BoardRow, Sitter
+
+_NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
 
 def make_move(desk: Desk, command: MakeMove) -> Answer:
@@ -40,15 +43,27 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
     board, sitter = desk.seat_at(None, None, None)
     must_run(board)
     position = desk.position(board)
-    not_late(position, sitter.seat, bound_turn(desk, board), command.lines)
+    lines, number = _numbered(command.lines)
+    if number is None:
+        number = bound_turn(desk, board)
+    not_late(position, sitter.seat, number, lines)
     view = position.game.view(position.state, sitter.seat)
-    first = _first_move_line(position, view, command.lines)
-    text, words = command.lines[first], command.after[first]
-    for line, after in zip(command.lines[first + 1 :], command.after[first + 1 :], strict=True):
+    try:
+        first, move = _first_move(position, view, lines)
+    except NotUnderstood as error:
+        if sitter.accepted_at is None:
+            raise Refused("accept-how", part=lines[0], example="accept") from error
+        if lines[0].split(None, 1)[0].lower() == sitter.userid:
+            desk.echo_hidden = True  # "alice secret g": what the password stood in front of before
+            raise Refused("no-password-needed", example=error.refusal.example) from error
+        raise
+    text, words = lines[first], command.after[first]
+    for line, after in zip(lines[first + 1 :], command.after[first + 1 :], strict=True):
         if not _is_move(position, view, line):
             break
         text, words = f"{text},{line}", after
-    return play_move(desk, board, sitter, position, position.game.parse(view, text), words)
+        move = None
+    return play_move(desk, board, sitter, position, move or position.game.parse(view, text), words)
 
 
 def resign(desk: Desk, command: Resign) -> Answer:
@@ -179,6 +194,14 @@ def bound_turn(desk: Desk, board: BoardRow) -> int | None:
     return None
 
 
+def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
+    """The lines without the ``#n`` behind the first one, and n."""
+    found = _NUMBER.search(lines[0])
+    if found is None:
+        return lines, None
+    return (lines[0][: found.start()].rstrip(), *lines[1:]), int(found[1])
+
+
 def not_late(
     position: Position, seat: Seat, number: int | None, lines: list[str] | tuple[str, ...]
 ) -> None:
@@ -197,18 +220,16 @@ def not_late(
         raise Refused("stale", part=line, meant=number, turn=turn)
 
 
-def _first_move_line(position: Position, view: Any, lines: tuple[str, ...]) -> int:
-    """Index of the first line that is a move of this game, legal or not."""
+def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[int, Move | None]:
+    """Index of the first line that is a move of this game, and the move if it is legal."""
     refusal: NotUnderstood | None = None
     for index, line in enumerate(lines):
         try:
-            position.game.parse(view, line)
+            return index, position.game.parse(view, line)
         except NotUnderstood as error:
             refusal = refusal or error
         except MoveError:
-            return index
-        else:
-            return index
+            return index, None
     raise refusal or Refused("empty-reply")
 
 

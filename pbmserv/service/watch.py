@@ -59,11 +59,12 @@ def list_games(desk: Desk, command: ListGames) -> Answer:
 def show(desk: Desk, command: Show) -> Answer:
     """What any spectator may see."""
     parts = [
-        _watched(board_of(desk, ref.board, command.game), ref.number) for ref in command.boards
+        _watched(desk, board_of(desk, ref.board, command.game), ref.number)
+        for ref in command.boards
     ]
     for player in players_of(desk, command.userids):
         found = _boards_of(desk, player, command.which, command.game, SHOWN)
-        parts += [_watched(board, None) for board in found.boards]
+        parts += [_watched(desk, board, None) for board in found.boards]
         parts += _more(found, player, command.which)
     if not parts:
         raise Refused(
@@ -153,13 +154,12 @@ def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
         "status": board.status,
         "waiting": waiting,
         "winners": winners(board.names, places) if places else [],
-        "moves": board.plies,
     }
 
 
-def _watched(board: BoardRow, number: int | None) -> Part:
+def _watched(desk: Desk, board: BoardRow, number: int | None) -> Part:
     words = {"declined": board.status == "declined"}
-    return Part("show", words, board.id, _ply(board, number), None)
+    return Part("show", words, board.id, _ply(desk, board, number), None)
 
 
 def _own(desk: Desk, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
@@ -169,7 +169,8 @@ def _own(desk: Desk, board: BoardRow, seat: Seat, number: int | None = None) -> 
         "undecided": list(board.undecided),
         "ratings": rating.words_of(desk, board) if over else [],
     }
-    return Part("result" if over else "board", words, board.id, _ply(board, number), seat)
+    ply = _ply(desk, board, number)
+    return Part("result" if over else "board", words, board.id, ply, seat)
 
 
 def _as_player(desk: Desk, board: BoardRow, player: Player, number: int | None) -> Part:
@@ -180,9 +181,9 @@ def _as_player(desk: Desk, board: BoardRow, player: Player, number: int | None) 
     return _own(desk, board, sitter.seat, number)
 
 
-def _ply(board: BoardRow, number: int | None) -> int:
-    """The ply that ``board#number`` shows; a number past the end shows the newest."""
-    return board.plies if number is None else min(number, board.plies)
+def _ply(desk: Desk, board: BoardRow, number: int | None) -> int:
+    """The ply that ``board#number`` shows: turns are counted, past the end is the newest."""
+    return board.plies if number is None else desk.position(board).at_turn(number).number
 
 
 def _seated(desk: Desk, player: Player, ref: BoardRef, game: str | None) -> Part:

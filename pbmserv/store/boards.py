@@ -15,6 +15,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.store import clocks
 from pbmserv.store.clocks import Times
 from pbmserv.store.models import boards, players, plies, seats
+from pbmserv.store.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +125,19 @@ _SEEN = (
     .where(boards.c.id == bindparam("board"))
     .order_by(seats.c.seat)
 )
-_LOCKED = _SEEN.with_for_update(of=boards)  # SQLite has one writer and leaves the clause out
-_PLIES = (
+_LOAD = Prepared(_SEEN)
+# SQLite has one writer and leaves the clause out. Who waited for the lock gets locked rows as
+# they are now, but others as they were before: so the seats, which `accept` changes, are locked.
+_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))
+_PLIES = Prepared(
     select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
     .where(plies.c.board_id == bindparam("board"), plies.c.number > bindparam("after"))
     .order_by(plies.c.number)
 )
-_ADD_PLY = insert(plies)
-_PLAYED = (
+_ADD_PLY = Prepared(
+    insert(plies), ("board_id", "number", "seat", "text", "free", "mail_id", "created_at")
+)
+_PLAYED = Prepared(
     update(boards)
     .where(boards.c.id == bindparam("board"))
     .values(plies=bindparam("number"), clocks=bindparam("clocks"), due_at=bindparam("due"))
@@ -170,17 +176,17 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
 
 def load(connection: Connection, board_id: int) -> BoardRow | None:
     """A board, without a lock."""
-    return _board(connection.execute(_SEEN, {"board": board_id}).all())
+    return _board(_LOAD.rows(connection, {"board": board_id}))
 
 
 def lock(connection: Connection, board_id: int) -> BoardRow | None:
     """A board, which nobody else can change until this transaction ends."""
-    return _board(connection.execute(_LOCKED, {"board": board_id}).all())
+    return _board(_LOCK.rows(connection, {"board": board_id}))
 
 
 def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
     """The moves of a board that come after ply *after*."""
-    found = connection.execute(_PLIES, {"board": board_id, "after": after})
+    found = _PLIES.rows(connection, {"board": board_id, "after": after})
     return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in found]
 
 
@@ -251,8 +257,8 @@ def append(
     times: Times,
 ) -> None:
     """Log one move and count it; *times* are the clocks after it."""
-    connection.execute(
-        _ADD_PLY,
+    _ADD_PLY.run(
+        connection,
         {
             "board_id": board_id,
             "number": ply.number,
@@ -263,8 +269,8 @@ def append(
             "created_at": now,
         },
     )
-    connection.execute(
-        _PLAYED,
+    _PLAYED.run(
+        connection,
         {
             "board": board_id,
             "number": ply.number,

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import inbox
+from pbmserv.store.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,20 @@ class Received:
 
 
 _ADD = {
-    name: dialect.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id)
+    name: Prepared(
+        dialect.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id),
+        (
+            "digest",
+            "recipient",
+            "sender",
+            "peer",
+            "raw",
+            "state",
+            "error",
+            "received_at",
+            "player_id",
+        ),
+    )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
 _ONE = select(
@@ -66,8 +80,8 @@ def add(
 
     *player_id* is who speaks, where the address it came to says so.
     """
-    found: int | None = connection.execute(
-        _ADD[connection.dialect.name],
+    found = _ADD[connection.dialect.name].rows(
+        connection,
         {
             "digest": digest,
             "recipient": recipient,
@@ -79,8 +93,8 @@ def add(
             "received_at": now,
             "player_id": player_id,
         },
-    ).scalar()
-    return found
+    )
+    return found[0][0] if found else None
 
 
 def spoken_by(connection: Connection, mail_id: int, player_id: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, case, func, insert, select, update
 
 from pbmserv.store.models import outbox
+from pbmserv.store.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,6 @@ class QueuedLetter(NewLetter):
 FAREWELL = "deleted"
 """The last letter to somebody of whom nothing shall be kept: once it is gone, not even that."""
 
-_ADD = insert(outbox)
 _FORGET = {
     "recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient),
     "raw": case((outbox.c.letter == FAREWELL, None), else_=outbox.c.raw),
@@ -71,35 +71,45 @@ _COLUMNS = (
     outbox.c.created_at,
     outbox.c.raw,
 )
-_DUE = (
+_ADD = Prepared(
+    insert(outbox),
+    (
+        "letter",
+        "recipient",
+        "player_id",
+        "board_id",
+        "ply",
+        "seat",
+        "words",
+        "message_id",
+        "in_reply_to",
+        "state",
+        "attempts",
+        "due_at",
+        "error",
+        "created_at",
+    ),
+)
+_DUE = Prepared(
     select(*_COLUMNS)
     .where(outbox.c.state == "queued", outbox.c.due_at <= bindparam("now"))
     .order_by(outbox.c.due_at, outbox.c.id)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
 )
-_LEASE = (
-    update(outbox).where(outbox.c.id == bindparam("letter_id")).values(due_at=bindparam("until"))
+_ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
+_LEASE = Prepared(_ONE.values(due_at=bindparam("until")))
+_KEEP = Prepared(  # not what was forgotten in the meantime
+    _ONE.where(outbox.c.recipient != "").values(raw=bindparam("made"))
 )
-_KEEP = (
-    update(outbox)
-    .where(outbox.c.id == bindparam("letter_id"), outbox.c.recipient != "")  # not forgotten since
-    .values(raw=bindparam("made"))
+_SENT = Prepared(
+    _ONE.values(state="sent", due_at=None, sent_at=bindparam("at"), error="", **_FORGET)
 )
-_SENT = (
-    update(outbox)
-    .where(outbox.c.id == bindparam("letter_id"))
-    .values(state="sent", due_at=None, sent_at=bindparam("at"), error="", **_FORGET)
+_LATER = Prepared(
+    _ONE.values(due_at=bindparam("at"), error=bindparam("why"), attempts=outbox.c.attempts + 1)
 )
-_LATER = (
-    update(outbox)
-    .where(outbox.c.id == bindparam("letter_id"))
-    .values(due_at=bindparam("at"), error=bindparam("why"), attempts=outbox.c.attempts + 1)
-)
-_FAILED = (
-    update(outbox)
-    .where(outbox.c.id == bindparam("letter_id"))
-    .values(
+_FAILED = Prepared(
+    _ONE.values(
         state="failed",
         due_at=None,
         error=bindparam("why"),
@@ -107,7 +117,7 @@ _FAILED = (
         **_FORGET,
     )
 )
-_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued")
+_NEXT = Prepared(select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued"))
 
 
 def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> None:
@@ -115,8 +125,8 @@ def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> 
     letters = [letter for letter in letters if letter.recipient]
     if not letters:
         return
-    connection.execute(
-        _ADD,
+    _ADD.run_each(
+        connection,
         [
             {
                 "letter": letter.letter,
@@ -166,38 +176,50 @@ def letter(connection: Connection, letter_id: int) -> QueuedLetter | None:
 
 def claim(connection: Connection, now: datetime, until: datetime, most: int) -> list[QueuedLetter]:
     """Take up to *most* due letters; nobody else gets them before *until*."""
-    found = [QueuedLetter(*row) for row in connection.execute(_DUE, {"now": now, "most": most})]
+    found = [QueuedLetter(*row) for row in _DUE.rows(connection, {"now": now, "most": most})]
     if found:
-        connection.execute(_LEASE, [{"letter_id": row.id, "until": until} for row in found])
+        _LEASE.run_each(connection, [{"letter_id": row.id, "until": until} for row in found])
     return found
 
 
 def keep(connection: Connection, made: Mapping[int, bytes]) -> None:
     """Keep the bytes of letters that were rendered, so that every retry is the same mail."""
-    connection.execute(_KEEP, [{"letter_id": i, "made": raw} for i, raw in made.items()])
+    _KEEP.run_each(connection, [{"letter_id": i, "made": raw} for i, raw in made.items()])
 
 
 def sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:
     """The next hop has taken these."""
-    connection.execute(_SENT, [{"letter_id": i, "at": now} for i in ids])
+    _SENT.run_each(connection, [{"letter_id": i, "at": now} for i in ids])
 
 
 def later(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
     """Try these again: (id, when, why)."""
-    connection.execute(_LATER, [{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
+    _LATER.run_each(connection, [{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
 
 
 def release(connection: Connection, waits: Sequence[tuple[int, datetime]]) -> None:
     """Give claimed letters back without an attempt: (id, when they are due)."""
-    connection.execute(_LEASE, [{"letter_id": i, "until": at} for i, at in waits])
+    _LEASE.run_each(connection, [{"letter_id": i, "until": at} for i, at in waits])
 
 
 def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
     """These will not be tried again: (id, why)."""
-    connection.execute(_FAILED, [{"letter_id": i, "why": why} for i, why in losses])
+    _FAILED.run_each(connection, [{"letter_id": i, "why": why} for i, why in losses])
+
+
+def reclaim(connection: Connection, now: datetime) -> None:
+    """Make letters due that a process claimed and died with; for the only process there is.
+
+    Those that wait after a failed attempt keep waiting.
+    """
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.state == "queued", outbox.c.attempts == 0, outbox.c.due_at > now)
+        .values(due_at=now)
+    )
 
 
 def next_due(connection: Connection) -> datetime | None:
     """When the next queued letter is due."""
-    found: datetime | None = connection.execute(_NEXT).scalar()
+    found: datetime | None = _NEXT.rows(connection)[0][0]
     return found

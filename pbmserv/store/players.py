@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, sel
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import addresses, keys, players, signups
+from pbmserv.store.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,10 @@ _PLAYER: Select[Any] = select(
     players.c.digest_minute,
     players.c.away_until,
 )
-_BY_ID = _PLAYER.where(players.c.id == bindparam("id"))
-_BY_USERID = _PLAYER.where(players.c.userid == bindparam("userid"))
-_ACTIVE = _BY_USERID.where(players.c.state == "active")
+_BY_ID = Prepared(_PLAYER.where(players.c.id == bindparam("id")))
+_NAMED = _PLAYER.where(players.c.userid == bindparam("userid"))
+_BY_USERID = Prepared(_NAMED)
+_ACTIVE = Prepared(_NAMED.where(players.c.state == "active"))
 _BY_ADDRESS = (
     _PLAYER.join(addresses, addresses.c.player_id == players.c.id)
     .where(addresses.c.address == bindparam("address"), players.c.state == "active")
@@ -94,20 +96,20 @@ _BY_ADDRESS = (
 
 def by_id(connection: Connection, player_id: int) -> Player | None:
     """The player with this row id, also one who has left."""
-    row = connection.execute(_BY_ID, {"id": player_id}).first()
-    return Player(*row) if row else None
+    found = _BY_ID.rows(connection, {"id": player_id})
+    return Player(*found[0]) if found else None
 
 
 def by_userid(connection: Connection, userid: str) -> Player | None:
     """The active player with this userid (lower case): one to play with and to write to."""
-    row = connection.execute(_ACTIVE, {"userid": userid}).first()
-    return Player(*row) if row else None
+    found = _ACTIVE.rows(connection, {"userid": userid})
+    return Player(*found[0]) if found else None
 
 
 def of_name(connection: Connection, userid: str) -> Player | None:
     """Whoever has this userid (lower case), also one who has left: a name in old games."""
-    row = connection.execute(_BY_USERID, {"userid": userid}).first()
-    return Player(*row) if row else None
+    found = _BY_USERID.rows(connection, {"userid": userid})
+    return Player(*found[0]) if found else None
 
 
 def by_address(connection: Connection, address: str) -> list[Player]:

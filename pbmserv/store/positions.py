@@ -37,12 +37,13 @@ class Positions:
             position = self._kept.get(board.id)
             if position is not None:
                 self._kept.move_to_end(board.id)
-        if position is None or position.number > board.plies:
+        if position is None:
             position = self._opening(board)
         if position.number < board.plies:
             for ply in boards.record(connection, board.id, position.number):
                 position = position.play(ply)
-        return position
+        # A reader's row may be older than what others have committed since.
+        return position.at(board.plies)
 
     def remember(self, board_id: int, position: Position) -> None:
         """Keep a position; call this only once it is committed."""

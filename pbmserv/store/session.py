@@ -10,7 +10,8 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.pool import QueuePool
 
 BUSY_TIMEOUT_MS = 30_000
-"""How long SQLite waits for another process's write, e.g. an operator's command."""
+"""How long a write waits for somebody else's, e.g. an operator's command; then it fails, and
+the mail it was for is put off (451) instead of being kept waiting without end."""
 
 
 class Database:
@@ -18,7 +19,8 @@ class Database:
 
     On SQLite the writing engine begins with BEGIN IMMEDIATE, so that a transaction never
     finds out half-way that another process writes; readers see the last commit (WAL) and
-    wait for nobody. On PostgreSQL both are the same engine.
+    wait for nobody. On PostgreSQL both are the same engine. Errors quote no parameters: these
+    are mails, hidden moves and password hashes, and errors are kept for the operator.
     """
 
     def __init__(self, url: str, pool_size: int = 8) -> None:
@@ -31,14 +33,29 @@ class Database:
             self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2)
             self.reading = _sqlite(url, "BEGIN", pool_size)
         else:
-            self.writing = self.reading = create_engine(
-                url, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True
-            )
+            self.writing = self.reading = _postgresql(url, pool_size)
 
     def close(self) -> None:
         """Close every pooled connection."""
         self.writing.dispose()
         self.reading.dispose()
+
+
+def _postgresql(url: str, pool_size: int) -> Engine:
+    engine = create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_pre_ping=True,
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine, "connect")
+    def configure(dbapi_connection: Any, _record: Any) -> None:
+        dbapi_connection.execute(f"SET lock_timeout = {BUSY_TIMEOUT_MS}")
+        dbapi_connection.commit()
+
+    return engine
 
 
 def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
@@ -47,6 +64,7 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
         poolclass=QueuePool,
         pool_size=pool_size,
         max_overflow=4,
+        hide_parameters=True,
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
     )
 

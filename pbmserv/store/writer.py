@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.errors import ServerFault
+from pbmserv.store.savepoint import Savepoint
 from pbmserv.store.session import Database
 
 T = TypeVar("T")
@@ -32,6 +33,8 @@ WRITERS = 4
 
 ATTEMPTS = 3
 """Tries of one job when PostgreSQL gives way to another transaction (deadlock)."""
+
+_JOB = Savepoint("job")
 
 
 class Closed(ServerFault):
@@ -136,18 +139,17 @@ class GroupWriter(_QueueWriter):
         return batch, True
 
     def _commit(self, batch: list[_Order]) -> None:
-        failed: dict[_Order, BaseException] = {}
+        failed: dict[_Order, Exception] = {}
         try:
             with self._database.writing.connect() as connection, connection.begin():
                 for order in batch:
-                    # A savepoint, by hand: `begin_nested` costs as much as the job's own inserts.
-                    connection.exec_driver_sql("SAVEPOINT job")
+                    _JOB.begin(connection)
                     try:
                         order.result = order.job(connection)
-                    except Exception as error:  # noqa: BLE001 - handed to whoever submitted the job
-                        connection.exec_driver_sql("ROLLBACK TO job")
-                        failed[order] = error
-                    connection.exec_driver_sql("RELEASE job")
+                    except BaseException as error:  # noqa: BLE001 - the submitter gets it
+                        _JOB.undo(connection)
+                        failed[order] = _handed_on(error)
+                    _JOB.end(connection)
         except Exception as error:  # nobody of this group may hear 250
             log.exception("a group of %d jobs was rolled back", len(batch))
             for order in batch:
@@ -173,8 +175,8 @@ class PoolWriter(_QueueWriter):
                 continue
             try:
                 result = self._attempt(order.job)
-            except Exception as error:  # noqa: BLE001 - handed to whoever submitted the job
-                order.future.set_exception(error)
+            except BaseException as error:  # noqa: BLE001 - the submitter gets it
+                order.future.set_exception(_handed_on(error))
             else:
                 order.future.set_result(result)
 
@@ -190,6 +192,15 @@ class PoolWriter(_QueueWriter):
     def _transaction(self, job: Job) -> Any:
         with self._database.writing.begin() as connection:
             return job(connection)
+
+
+def _handed_on(error: BaseException) -> Exception:
+    """What the submitter gets: a job that wants to end the whole process ends only itself."""
+    if isinstance(error, Exception):
+        return error
+    fault = ServerFault(f"a job ended with {type(error).__name__}")
+    fault.__cause__ = error
+    return fault
 
 
 def _gave_way(error: DBAPIError) -> bool:

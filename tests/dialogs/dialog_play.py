@@ -14,6 +14,7 @@ from dialog_reader import (
     Arrival,
     Dialog,
     Expected,
+    Game,
     SentAgain,
     Silence,
     Step,
@@ -30,12 +31,29 @@ from pbmserv.store import inbox
 WIDTH = 76
 """Columns of our text (spec/mail.md)."""
 
+NOTHING = "{nothing}"
 QUOTED = "{the letter, quoted}"
 UNQUOTED = "{the letter, not quoted}"
 
 
 class DialogFailed(Exception):
     """The server did not do what the dialog tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """A letter, taken apart once; `page` is its HTML with plain characters."""
+
+    letter: Letter
+    to: str
+    subject: str
+    text: str
+    page: str
+
+    @classmethod
+    def of(cls, letter: Letter) -> _Came:
+        to = dict(letter.message.raw_items())["To"].strip()
+        return cls(letter, to, letter.subject, letter.text, html.unescape(letter.html))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +70,10 @@ class Play:
     def __init__(self, dialog: Dialog, server: Running) -> None:
         self._dialog = dialog
         self._server = server
-        self._named: dict[str, Letter] = {}
-        self._newest: dict[str, Letter] = {}
-        self._waiting: list[Letter] = []
-        self._all: list[Letter] = []
+        self._named: dict[str, _Came] = {}
+        self._newest: dict[str, _Came] = {}
+        self._waiting: list[_Came] = []
+        self._all: list[_Came] = []
         self._sent: _Sent | None = None
 
     def play(self) -> None:
@@ -66,6 +84,8 @@ class Play:
         """
         for userid, password in self._dialog.players:
             self._server.sign_up(userid, password)
+        for game in self._dialog.games:
+            self._begin(game)
         for step in self._dialog.steps:
             self._take(step)
         self._nothing_left(None)
@@ -75,6 +95,21 @@ class Play:
             kept = inbox.kept(connection)
         if kept:
             raise self._failure(None, f"a mail was kept for the operator:\n{kept[0].error}")
+
+    def _begin(self, game: Game) -> None:
+        """Play until all atoms are hidden; a player's newest letter shows that board."""
+        first, second = (address_of(player) for player in game.players)
+        words = ("blackbox", "challenge", *game.players, *game.options.split())
+        self._server.send(first, " ".join(words))
+        for address, cells in ((second, game.hidden[1]), (first, game.hidden[0])):
+            letter = next(one for one in self._arrived() if one.to == address).letter
+            self._server.reply(letter, cells)
+        self._newest |= {one.to: one for one in self._arrived()}
+
+    def _arrived(self) -> list[_Came]:
+        found = [_Came.of(letter) for letter in self._server.letters()]
+        self._all += found
+        return found
 
     def _take(self, step: Step) -> None:
         match step:
@@ -103,14 +138,14 @@ class Play:
         mail["From"] = address_of(step.who)
         mail["To"] = self._server.address
         mail["Message-ID"] = make_msgid(domain="players.example")
-        body = step.body
+        body = step.body.replace(NOTHING, "")
         if step.answers is not None:
-            letter = self._answered(step)
-            subject = letter.subject
-            mail.replace_header("To", letter.reply_to)
+            answered = self._answered(step)
+            subject = answered.subject
+            mail.replace_header("To", answered.letter.reply_to)
             mail["Subject"] = subject if subject.startswith("Re: ") else f"Re: {subject}"
-            mail["In-Reply-To"] = str(letter.message["Message-ID"])
-            body = _with_quotes(body, letter)
+            mail["In-Reply-To"] = str(answered.letter.message["Message-ID"])
+            body = _with_quotes(body, answered.text)
         for name, value in step.headers:
             del mail[name]
             mail[name] = value
@@ -118,21 +153,19 @@ class Play:
         sender = parseaddr(str(mail["From"]))[1]
         return sender, parseaddr(str(mail["To"]))[1], mail.as_bytes(policy=policy.SMTP)
 
-    def _answered(self, step: Written) -> Letter:
+    def _answered(self, step: Written) -> _Came:
         if step.answers:
             return self._named[step.answers]
-        letter = self._newest.get(address_of(step.who))
-        if letter is None:
+        newest = self._newest.get(address_of(step.who))
+        if newest is None:
             raise self._failure(step, f"{step.who} has got no letter to reply to")
-        return letter
+        return newest
 
     def _send(self, step: Step, sender: str, to: str, raw: bytes) -> None:
         if not to.startswith(("<", "nobody")):
             self._know_passwords(step, Envelope(sender, to, raw))
         self._sent = _Sent(sender, to, raw, self._server.send_raw(sender, to, raw))
-        found = self._server.letters()
-        self._waiting += found
-        self._all += found
+        self._waiting += self._arrived()
 
     def _know_passwords(self, step: Step, envelope: Envelope) -> None:
         """The dialog must declare the passwords it uses, or nobody looks for them in letters."""
@@ -145,7 +178,7 @@ class Play:
 
     def _arrival(self, step: Arrival) -> None:
         address = address_of(step.who)
-        found = next((one for one in self._waiting if one.message["To"] == address), None)
+        found = next((one for one in self._waiting if one.to == address), None)
         if found is None:
             others = "".join(map(_shown, self._waiting)) or " No letter came to anybody."
             raise self._failure(step, f"no letter came to {step.who}.{others}")
@@ -157,22 +190,21 @@ class Play:
         for expected in step.expected:
             at = self._check(expected, found, at)
 
-    def _check(self, expected: Expected, letter: Letter, at: int) -> int:
+    def _check(self, expected: Expected, came: _Came, at: int) -> int:
         """Where to look on behind what was found."""
         if expected.subject:
-            if letter.subject != expected.text:
-                raise self._failure(expected, f"the subject is not {expected.text!r}:", letter)
+            if came.subject != expected.text:
+                raise self._failure(expected, f"the subject is not {expected.text!r}:", came)
             return at
         pattern = _pattern(expected)
         if expected.absent:
-            page = html.unescape(letter.html)
-            if any(pattern.search(part) for part in (letter.subject, letter.text, page)):
-                raise self._failure(expected, "this must not be in the letter:", letter)
+            if any(pattern.search(part) for part in (came.subject, came.text, came.page)):
+                raise self._failure(expected, "this must not be in the letter:", came)
             return at
-        found = pattern.search(letter.text, at)
+        found = pattern.search(came.text, at)
         if found is None:
-            above = " (it is, but further up)" if pattern.search(letter.text) else ""
-            raise self._failure(expected, f"this is not in the letter{above}:", letter)
+            above = " (it is, but further up)" if pattern.search(came.text) else ""
+            raise self._failure(expected, f"this is not in the letter{above}:", came)
         return found.end()
 
     def _nothing_left(self, step: Step | None) -> None:
@@ -185,32 +217,32 @@ class Play:
 
     # -- what holds for every letter -------------------------------------------------------
 
-    def _check_letter(self, letter: Letter) -> None:
-        message = letter.message
-        kinds = [part.get_content_type() for part in message.walk()]
+    def _check_letter(self, came: _Came) -> None:
+        message = came.letter.message
+        kinds = [message.get_content_type()]
+        kinds += [part.get_content_type() for part in message.iter_parts()]
         if kinds != ["multipart/alternative", "text/plain", "text/html"]:
-            raise self._failure(None, f"a letter's parts are {kinds}:", letter)
-        replies = getaddresses([letter.reply_to])
-        house = self._server.server.house
-        if len(replies) != 1 or not house.knows(replies[0][1]):
-            raise self._failure(None, f"nobody can reply to {letter.reply_to!r}:", letter)
-        long = next((line for line in letter.text.split("\n") if len(line) > WIDTH), None)
-        if long is not None:
-            raise self._failure(None, f"a line is wider than {WIDTH}:\n{long}\nin", letter)
-        headers = "\n".join(f"{name}: {value}" for name, value in message.items())
-        everything = f"{headers}\n{letter.text}\n{html.unescape(letter.html)}"
+            raise self._failure(None, f"a letter's parts are {kinds}:", came)
+        replies = getaddresses([came.letter.reply_to])
+        if len(replies) != 1 or not self._server.server.house.knows(replies[0][1]):
+            raise self._failure(None, f"nobody can reply to {replies}:", came)
+        wide = next((line for line in came.text.split("\n") if len(line) > WIDTH), None)
+        if wide is not None:
+            raise self._failure(None, f"a line is wider than {WIDTH}:\n\n{_indented(wide)}", came)
+        headers = "\n".join(f"{name}: {value}" for name, value in message.raw_items())
+        shown = f"{headers}\n{came.subject}\n{came.text}\n{came.page}".lower()
         for password in self._dialog.passwords:
-            if password.lower() in everything.lower():
-                raise self._failure(None, f'a letter shows the password "{password}":', letter)
+            if password.lower() in shown:
+                raise self._failure(None, f'a letter shows the password "{password}":', came)
 
     def _failure(
-        self, where: Step | Expected | None, why: str, letter: Letter | None = None
+        self, where: Step | Expected | None, why: str, came: _Came | None = None
     ) -> DialogFailed:
         place = f"{self._dialog.path.name}:{where.line if where else 'end'}"
         wanted = ""
         if isinstance(where, Expected) and not where.subject:
             wanted = "\n\n" + _indented(where.text)
-        return DialogFailed(f"{place}: {why}{wanted}{_shown(letter) if letter else ''}")
+        return DialogFailed(f"{place}: {why}{wanted}{_shown(came) if came else ''}")
 
 
 def _secrets(asked: object) -> Iterator[str]:
@@ -230,15 +262,15 @@ def _pattern(expected: Expected) -> re.Pattern[str]:
     return re.compile(r"\s+".join(map(re.escape, expected.text.split())))
 
 
-def _with_quotes(body: str, letter: Letter) -> str:
-    text = letter.text.rstrip("\n")
+def _with_quotes(body: str, text: str) -> str:
+    text = text.rstrip("\n")
     quoted = "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
     return body.replace(QUOTED, quoted).replace(UNQUOTED, text)
 
 
-def _shown(letter: Letter) -> str:
-    head = f"To: {letter.message['To']}\nSubject: {letter.subject}\n\n"
-    return "\n\n" + _indented(head + letter.text)
+def _shown(came: _Came) -> str:
+    head = f"To: {came.to}\nSubject: {came.subject}\n\n"
+    return f"\n\nThe letter that came:\n\n{_indented(head + came.text)}"
 
 
 def _indented(text: str) -> str:

@@ -24,13 +24,14 @@ SETTINGS = frozenset({"signup", "web_url"})
 _HEADER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*): ?(.*)")
 _WHO = r"(?P<who>[a-z0-9_-]+(?:@[a-z0-9.-]+)?)"
 _STEPS = {
+    "nobody": re.compile(r"nobody gets a letter"),
     "write": re.compile(rf"{_WHO} writes"),
     "reply": re.compile(rf"{_WHO} replies(?: to the (?P<letter>[a-z ]+))?"),
     "again": re.compile(rf"{_WHO} sends it again"),
     "get": re.compile(rf"{_WHO} gets (?:a letter|the (?P<letter>[a-z ]+))"),
-    "nobody": re.compile(r"nobody gets a letter"),
     "refused": re.compile(r"the mail is turned away: (?P<reply>[45]\d\d .+)"),
 }
+_GAME = re.compile(r"(\S+) hides (\S+) and (\S+) hides (\S+)(?: with (-.+))?")
 _NEEDS_TEXT = frozenset({"write", "reply"})
 _TAKES_TEXT = frozenset({"write", "reply", "get"})
 
@@ -108,18 +109,29 @@ Step = Written | SentAgain | Arrival | Silence | TurnedAway
 
 
 @dataclass(frozen=True, slots=True)
+class Game:
+    """A board on which both players have hidden their atoms, and the first is to fire."""
+
+    players: tuple[str, str]
+    hidden: tuple[str, str]
+    options: str
+
+
+@dataclass(frozen=True, slots=True)
 class Dialog:
     """A dialog file.
 
     Attributes:
         settings: of the server, by their names in lower case.
         players: (userid, password) of those who are signed up before it begins.
+        games: boards that are begun before, numbered from 1.
         passwords: every password that is mentioned, right or wrong.
     """
 
     path: Path
     settings: dict[str, str] = field(default_factory=dict)
     players: tuple[tuple[str, str], ...] = ()
+    games: tuple[Game, ...] = ()
     passwords: frozenset[str] = frozenset()
     steps: tuple[Step, ...] = ()
 
@@ -144,6 +156,7 @@ class _Reader:
         self._lines = path.read_text("utf-8").split("\n")
         self._settings: dict[str, str] = {}
         self._players: list[tuple[str, str]] = []
+        self._games: list[Game] = []
         self._passwords: set[str] = set()
         self._steps: list[Step] = []
         self._letters: set[str] = set()
@@ -153,7 +166,7 @@ class _Reader:
             raise self._error(1, "a dialog begins with a comment that tells its story")
         for number, head, text in self._paragraphs():
             name, colon, value = head.partition(": ")
-            if colon and name in {"setting", "player", "password"}:
+            if colon and name in {"setting", "player", "game", "password"}:
                 self._preface(number, name, value, text)
             else:
                 self._steps.append(self._step(number, head, text))
@@ -162,6 +175,7 @@ class _Reader:
             self._path,
             self._settings,
             tuple(self._players),
+            tuple(self._games),
             frozenset(self._passwords),
             tuple(self._steps),
         )
@@ -199,39 +213,50 @@ class _Reader:
                 raise self._error(number, "a player is a userid and a password")
             self._players.append((words[0], words[1]))
             self._passwords.add(words[1])
+        elif name == "game":
+            found = _GAME.fullmatch(value)
+            known = {userid for userid, _ in self._players}
+            if found is None or not {found[1], found[3]} <= known:
+                raise self._error(number, "a game is: PLAYER hides B2 and PLAYER hides C3 with -…")
+            self._games.append(Game((found[1], found[3]), (found[2], found[4]), found[5] or ""))
         else:
             self._passwords.add(value)
 
     def _step(self, number: int, head: str, text: list[tuple[int, str]]) -> Step:
-        for kind, form in _STEPS.items():
-            found = form.fullmatch(head)
-            if found:
-                break
-        else:
+        matches = ((kind, form.fullmatch(head)) for kind, form in _STEPS.items())
+        kind, found = next((one for one in matches if one[1]), ("", None))
+        if found is None:
             raise self._error(number, f'"{head}" is nothing that can happen in a dialog')
         if kind in _NEEDS_TEXT and not text:
             raise self._error(number, "the mail is missing, indented, below this line")
         if kind not in _TAKES_TEXT and text:
             raise self._error(number, "nothing belongs below this line")
         match kind:
-            case "write" | "reply":
-                answers = None if kind == "write" else found["letter"] or ""
-                if answers and answers not in self._letters:
-                    raise self._error(number, f'nobody has got a letter "the {answers}"')
-                headers, body = self._mail(text)
-                return Written(number, found["who"], answers, headers, body)
+            case "write":
+                return Written(number, found["who"], None, *self._mail(text))
+            case "reply":
+                answers = self._known_letter(number, found["letter"])
+                return Written(number, found["who"], answers, *self._mail(text))
             case "again":
                 return SentAgain(number, found["who"])
             case "get":
-                name = found["letter"] or ""
-                if name in self._letters:
-                    raise self._error(number, f'"the {name}" is the name of two letters')
-                self._letters |= {name} - {""}
+                name = self._new_letter(number, found["letter"])
                 return Arrival(number, found["who"], name, self._expectations(text))
             case "refused":
                 return TurnedAway(number, found["reply"])
             case _:
                 return Silence(number)
+
+    def _known_letter(self, number: int, name: str | None) -> str:
+        if name and name not in self._letters:
+            raise self._error(number, f'nobody has got a letter "the {name}"')
+        return name or ""
+
+    def _new_letter(self, number: int, name: str | None) -> str:
+        if name in self._letters:
+            raise self._error(number, f'"the {name}" is the name of two letters')
+        self._letters |= {name} if name else set()
+        return name or ""
 
     def _mail(self, text: list[tuple[int, str]]) -> tuple[tuple[tuple[str, str], ...], str]:
         """Headers until a blank line, if the first line is one; then the body."""
@@ -270,13 +295,13 @@ class _Reader:
         return tuple(found)
 
     def _check_order(self) -> None:
-        """Every mail is followed by what comes of it."""
+        """Somebody begins, and every mail is followed by what comes of it."""
+        if not self._steps or not isinstance(self._steps[0], Written):
+            raise self._error(1, "somebody must write first")
         for step, following in zip(self._steps, [*self._steps[1:], None], strict=True):
             sent = isinstance(step, Written | SentAgain)
             if sent and not isinstance(following, Arrival | Silence | TurnedAway):
                 raise self._error(step.line, "what comes of this mail? (perhaps: nobody gets …)")
-        if not self._steps or not isinstance(self._steps[0], Written):
-            raise self._error(1, "somebody must write first")
 
     def _error(self, line: int, why: str) -> DialogError:
         return DialogError(f"{self._path.name}:{line}: {why}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from types import TracebackType
+from typing import Self
 
 PATIENCE_S = 20
 
@@ -18,7 +19,7 @@ class Wire:
         if hello:
             assert self.ask(hello).startswith("250")
 
-    def __enter__(self) -> Wire:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -7,12 +7,14 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import OperationalError
 
+from pbmserv.errors import ServerFault
 from pbmserv.store import players, schema, session
 from pbmserv.store.models import players as players_table
 from pbmserv.store.session import Database
@@ -106,7 +108,9 @@ def test_even_an_exception_that_is_no_exception_does_not_end_the_writer(
     writer = open_writer(database)
     futures = [writer.submit(leaves) for _ in range(5)]
     for future in futures:
-        assert isinstance(future.exception(PATIENCE_S), SystemExit)
+        fault = future.exception(PATIENCE_S)
+        assert isinstance(fault, ServerFault)
+        assert isinstance(fault.__cause__, SystemExit)
     assert writer.submit(joins("stays")).result(PATIENCE_S)
     assert userids(database) == {"stays"}
     writer.close()
@@ -117,13 +121,13 @@ def test_what_a_future_promises_is_committed(database: Database) -> None:
     writer = open_writer(database)
     seen: list[bool] = []
 
-    def look(userid: str, future: Future[int]) -> None:
+    def look(userid: str, _: Future[int]) -> None:
         seen.append(userid in userids(database))
 
     futures = []
     for n in range(30):
         future = writer.submit(joins(f"u{n}"))
-        future.add_done_callback(lambda f, userid=f"u{n}": look(userid, f))
+        future.add_done_callback(partial(look, f"u{n}"))
         futures.append(future)
     writer.close()
     assert len({future.result() for future in futures}) == 30
@@ -223,12 +227,21 @@ def test_a_database_that_somebody_else_holds_fails_the_group_and_then_works_agai
 
 
 def crossing(
-    first: int, second: int, meet: threading.Barrier, tries: list[int]
+    first: int,
+    second: int,
+    meet: threading.Barrier,
+    one_is_done: threading.Event,
+    tries: list[int],
 ) -> Callable[[Connection], str]:
-    """Locks two players; the first time only after the other job has locked its first one."""
+    """Locks two players; the first time only after the other job has locked its first one.
+
+    When it is tried again the other one has come to its end.
+    """
 
     def job(connection: Connection) -> str:
         tries.append(first)
+        if tries.count(first) > 1:
+            assert one_is_done.wait(PATIENCE_S)
         players.set_password(connection, first, f"by {first}")
         if tries.count(first) == 1:
             meet.wait(PATIENCE_S)
@@ -242,11 +255,14 @@ def test_two_jobs_that_lock_each_other_out_are_both_done(postgres: Database) -> 
     writer = PoolWriter(postgres, threads=2)
     one, two = (writer.submit(joins(userid)).result(PATIENCE_S) for userid in ("one", "two"))
     meet = threading.Barrier(2)
+    one_is_done = threading.Event()
     tries: list[int] = []
     futures = [
-        writer.submit(crossing(one, two, meet, tries)),
-        writer.submit(crossing(two, one, meet, tries)),
+        writer.submit(crossing(one, two, meet, one_is_done, tries)),
+        writer.submit(crossing(two, one, meet, one_is_done, tries)),
     ]
+    for future in futures:
+        future.add_done_callback(lambda _: one_is_done.set())
     assert [future.result(PATIENCE_S) for future in futures] == ["done", "done"]
     assert len(tries) == 3  # PostgreSQL gave one of them up, and that one was run again
     with postgres.reading.connect() as connection:
@@ -305,3 +321,14 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_without_end(
         assert connection.execute(select(func.count()).select_from(players_table)).scalar() == 1
     writer.close()
     database.close()
+
+
+def test_an_error_of_the_database_quotes_nothing_that_it_was_given(database: Database) -> None:
+    writer = open_writer(database)
+
+    def breaks_a_rule(connection: Connection) -> None:
+        connection.execute(players_table.insert().values(userid="zz", password_hash="argon2-of-it"))
+
+    error = writer.submit(breaks_a_rule).exception(PATIENCE_S)
+    assert "argon2-of-it" not in str(error).partition("DETAIL")[0]
+    writer.close()

@@ -30,6 +30,7 @@ class Geometry:
 
     __slots__ = (
         "_columns",
+        "_names",
         "_ports",
         "_rows",
         "bottom",
@@ -60,6 +61,7 @@ class Geometry:
         self.right = tuple(str(n) for n in range(height + 1, 2 * height + 1))
         self.ports = self.top + self.right + self.bottom + self.left
         self._ports = {label: port for port, label in enumerate(self.ports)}
+        self._names = {self.name(cell): cell for cell in self.cells}
         self._columns = _positions(self.top, self.bottom)
         self._rows = _positions(self.left, self.right)
 
@@ -79,6 +81,10 @@ class Geometry:
     def row(self, label: str) -> int | None:
         """The row that either of its labels names, or ``None``."""
         return self._rows.get(label)
+
+    def named(self, name: str) -> int | None:
+        """The cell of a canonical name such as ``B3``, or ``None``."""
+        return self._names.get(name)
 
     def cell(self, name: str) -> int | None:
         """The cell of a name such as ``b3``, ``3b`` or ``10i``, or ``None``."""

@@ -101,6 +101,8 @@ def _is_shaped(board: Geometry, part: str) -> bool:
     if not part.isascii():
         return False
     upper = part.upper()
+    if board.port(upper) is not None or board.named(upper) is not None:
+        return True  # most moves are just this
     tokens = upper.split()
     if len(tokens) == 1:
         return _is_token(board, upper)
@@ -169,6 +171,8 @@ class _Reader:
         return Element(Kind.PROBE, self._board.ports[port], port=port, part=part)
 
     def _cell(self, kind: Kind, part: str, body: str) -> int:
+        if (cell := self._board.named(body)) is not None:
+            return cell
         runs = _RUN.findall(body)
         rows = [run for run in runs if run.isdigit()]
         columns = [run for run in runs if run.isalpha()]

@@ -56,11 +56,8 @@ def play(state: State, seat: Seat, elements: Sequence[Element], rng: Rng) -> Ste
             turn.guess()
     used = any(element.kind in (Kind.PROBE, Kind.GUESS) for element in elements)
     told = print_elements(element for element in elements if element.kind != Kind.SEAL)
-    after = replace(
-        state.with_box(seat, turn.box()),
-        turns=state.turns + used,
-        outcome=turn.outcome,
-    )
+    boxes = state.with_box(seat, turn.box()).boxes
+    after = State(state.options, boxes, state.turns + used, turn.outcome)
     notes = (*turn.notes, *(revealed(after) if after.outcome else ()))
     return Step(after, {None: told, seat: print_elements(elements)}, notes, reveals=used)
 
@@ -100,13 +97,14 @@ class _Turn:
 
     def box(self) -> Box:
         """The box after what was applied so far."""
-        return replace(
-            self._before,
+        return Box(
+            hider=self._before.hider,
+            guesses_left=self._guesses_left,
+            marks=tuple(self._marks),
+            atoms=self._before.atoms,
             markers=frozenset(self._aids.markers),
             sealed=frozenset(self._aids.sealed),
-            marks=tuple(self._marks),
             detours=self._detours,
-            guesses_left=self._guesses_left,
             fired=self._fired,
         )
 

@@ -79,22 +79,24 @@ def _examples(view: View) -> Example:
 
 
 def _check_placement(view: View, elements: Sequence[Element], example: Example) -> None:
-    shown = example(Kind.CELL)
     least, most = view.options.least, view.options.most
     others = [element for element in elements if element.kind != Kind.CELL]
     if len(others) == len(elements):
         raise Illegal(
-            "blackbox.hide-first", part=others[0].part, example=shown, wanted=_count(view)
+            "blackbox.hide-first",
+            part=others[0].part,
+            example=example(Kind.CELL),
+            wanted=_count(view),
         )
     if others:
-        raise Illegal("blackbox.placement-element", part=others[0].part, example=shown)
+        raise Illegal("blackbox.placement-element", part=others[0].part, example=example(Kind.CELL))
     seen: dict[str, str] = {}
     for element in elements:
         if element.text in seen:
             raise Illegal(
                 "blackbox.repeated-cell",
                 part=element.part,
-                example=shown,
+                example=example(Kind.CELL),
                 first=seen[element.text],
                 cell=element.text,
             )
@@ -102,7 +104,9 @@ def _check_placement(view: View, elements: Sequence[Element], example: Example) 
     if not least <= len(elements) <= most:
         code = "blackbox.too-few-atoms" if len(elements) < least else "blackbox.too-many-atoms"
         part = print_elements(elements)
-        raise Illegal(code, part=part, example=shown, have=len(elements), wanted=_count(view))
+        raise Illegal(
+            code, part=part, example=example(Kind.CELL), have=len(elements), wanted=_count(view)
+        )
 
 
 def _check_play(view: View, own: BoxView, elements: Sequence[Element], example: Example) -> None:
@@ -122,15 +126,21 @@ def _check_play(view: View, own: BoxView, elements: Sequence[Element], example: 
 
 
 def _check_probe(own: BoxView, probes: Sequence[Element], example: Example) -> None:
-    shown = example(Kind.PROBE)
     if len(probes) > 1:
         raise Illegal(
-            "blackbox.two-probes", part=probes[1].part, example=shown, first=probes[0].part
+            "blackbox.two-probes",
+            part=probes[1].part,
+            example=example(Kind.PROBE),
+            first=probes[0].part,
         )
     for probe in probes:
         if mark := own.marks[probe.port]:
             raise Illegal(
-                "blackbox.port-used", part=probe.part, example=shown, port=probe.text, mark=mark
+                "blackbox.port-used",
+                part=probe.part,
+                example=example(Kind.PROBE),
+                port=probe.text,
+                mark=mark,
             )
 
 

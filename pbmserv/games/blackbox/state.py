@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.options import Options
@@ -55,7 +55,7 @@ class State:
     def with_box(self, seat: Seat, box: Box) -> State:
         """The same board with another box for this seat."""
         boxes = tuple(box if at == seat else old for at, old in enumerate(self.boxes))
-        return replace(self, boxes=boxes)
+        return State(self.options, boxes, self.turns, self.outcome)
 
 
 def new_state(options: Options, seats: int) -> State:

@@ -157,13 +157,17 @@ class View:
     @property
     def hides_in(self) -> BoxView | None:
         """The box that the reader hides atoms in; ``None`` for a spectator."""
-        hidden = (box for box in self.boxes if self.seat is not None and box.hider == self.seat)
-        return next(hidden, None)
+        if self.seat is not None:
+            for box in self.boxes:
+                if box.hider == self.seat:
+                    return box
+        return None
 
     @property
     def has_hidden(self) -> bool:
         """Whether the reader has no atoms left to hide."""
-        return self.hides_in is None or self.hides_in.filled
+        box = self.hides_in
+        return box is None or box.filled
 
     @property
     def may_act(self) -> bool:

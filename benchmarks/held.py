@@ -1,0 +1,24 @@
+"""`pbmserv` whose sender is not started, so that taking mail in is all that it does.
+
+With BENCH_COMMIT_MS in the environment every commit takes that much longer, as on a slower disk.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from sqlalchemy import Engine, event
+
+from pbmserv.__main__ import main
+from pbmserv.send.worker import Sender
+
+DELAY = "BENCH_COMMIT_MS"
+
+
+if __name__ == "__main__":
+    Sender.start = lambda _self: None  # type: ignore[method-assign]
+    delay_s = float(os.environ.get(DELAY, "0")) / 1000
+    if delay_s:
+        event.listen(Engine, "commit", lambda _connection: time.sleep(delay_s))
+    main()

@@ -1,0 +1,129 @@
+"""Statements that cost on SQLite only what the driver takes for them.
+
+SQLAlchemy sets up a context for every execution: some fifty microseconds, several times what
+an embedded database needs to answer. On the way of an ordinary move that was most of the work.
+A `Prepared` is compiled once and then handed to the driver, with the conversions that the
+types of its columns ask for. On PostgreSQL, where a statement travels to a server and back, it
+is executed as usual.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy import Connection, Executable
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import TypeEngine
+
+Values: TypeAlias = Mapping[str, Any]
+_Convert: TypeAlias = Callable[[Any], Any] | None
+
+_DIALECT = SQLiteDialect_pysqlite()
+_NONE: Values = {}
+
+
+class Prepared:
+    """One Core statement.
+
+    Args:
+        statement: what to execute.
+        columns: what an insert fills, all of them; defaults of columns are not applied.
+    """
+
+    def __init__(self, statement: Executable, columns: Sequence[str] | None = None) -> None:
+        self._statement = statement
+        self._columns = columns
+
+    def run(self, connection: Connection, values: Values = _NONE) -> None:
+        """Execute it, without results."""
+        if connection.dialect.name == "sqlite":
+            self._execute(connection, values)
+        else:
+            connection.execute(self._statement, values)
+
+    def run_each(self, connection: Connection, values: Sequence[Values]) -> None:
+        """Execute it for each of *values* (at least one), without results."""
+        if connection.dialect.name == "sqlite":
+            for one in values:
+                self._execute(connection, one)
+        else:
+            connection.execute(self._statement, values)
+
+    def rows(self, connection: Connection, values: Values = _NONE) -> Sequence[Sequence[Any]]:
+        """Execute it; all that it finds."""
+        if connection.dialect.name != "sqlite":
+            return connection.execute(self._statement, values).all()
+        try:
+            found: list[Sequence[Any]] = self._execute(connection, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._wrapped(error) from error
+        for at, row in enumerate(found) if self._embedded.results else ():
+            converted = list(row)
+            for place, convert in self._embedded.results:
+                converted[place] = convert(converted[place])
+            found[at] = converted
+        return found
+
+    def _execute(self, connection: Connection, values: Values) -> sqlite3.Cursor:
+        if not connection.in_transaction():
+            connection.begin()  # as any first statement does
+        text, parameters, constants, _ = self._embedded
+        if constants:
+            values = {**values, **constants}
+        bound = [convert(values[name]) if convert else values[name] for name, convert in parameters]
+        driver: Any = connection.connection.dbapi_connection
+        try:
+            cursor: sqlite3.Cursor = driver.execute(text, bound)
+        except sqlite3.Error as error:
+            raise self._wrapped(error) from error
+        return cursor
+
+    def _wrapped(self, error: sqlite3.Error) -> BaseException:
+        """The error that SQLAlchemy would have raised."""
+        text = self._embedded.text
+        return DBAPIError.instance(text, None, error, sqlite3.Error, hide_parameters=True)
+
+    @cached_property
+    def _embedded(self) -> _Embedded:
+        statement: Any = self._statement
+        compiled: SQLCompiler = statement.compile(dialect=_DIALECT, column_keys=self._columns)
+        parameters: list[tuple[str, _Convert]] = []
+        constants: dict[str, Any] = {}
+        for name in compiled.positiontup or ():
+            bind = compiled.binds[name]
+            convert = _writer(bind.type)
+            if not bind.required:
+                constants[name] = convert(bind.value) if convert else bind.value
+                convert = None
+            parameters.append((name, convert))
+        readers = [_reader(column.type) for column in getattr(statement, "exported_columns", ())]
+        results = [(place, convert) for place, convert in enumerate(readers) if convert]
+        return _Embedded(str(compiled), parameters, constants, results)
+
+
+class _Embedded(NamedTuple):
+    """A statement as SQLite's driver takes it.
+
+    Attributes:
+        parameters: name and conversion of each ``?``.
+        constants: the values of those that are not given at the execution.
+        results: place and conversion of each column that needs one.
+    """
+
+    text: str
+    parameters: Sequence[tuple[str, _Convert]]
+    constants: Values
+    results: Sequence[tuple[int, Callable[[Any], Any]]]
+
+
+def _writer(kind: TypeEngine[Any]) -> _Convert:
+    return kind.dialect_impl(_DIALECT).bind_processor(_DIALECT)
+
+
+def _reader(kind: TypeEngine[Any]) -> _Convert:
+    return kind.dialect_impl(_DIALECT).result_processor(_DIALECT, None)

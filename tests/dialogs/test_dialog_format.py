@@ -1,0 +1,88 @@
+"""A dialog that is not what it should be fails, and says why and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from dialog_play import DialogFailed, Play
+from dialog_reader import DialogError, read_dialog
+from running import start
+
+ASK = "bob writes\n    Subject: list\n\n"
+STORY = "# A story.\n\n"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "a.dialog"
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (ASK, "a.dialog:1: a dialog begins with a comment"),
+        (STORY, "a.dialog:1: somebody must write first"),
+        (STORY + "bob got a letter\n", "a.dialog:3: .* is nothing that can happen"),
+        (STORY + "bob writes\n", "a.dialog:3: the mail is missing"),
+        (STORY + "    Subject: list\n", "a.dialog:3: this indented line belongs to nothing"),
+        (STORY + "bob writes\n  Subject: list\n", "a.dialog:4: text is indented by 4"),
+        (STORY + "bob writes\n    Subject: list\n    now\n", "a.dialog:4: a blank line stands"),
+        (STORY + ASK, "a.dialog:3: what comes of this mail"),
+        (STORY + ASK + ASK, "a.dialog:3: what comes of this mail"),
+        (STORY + ASK + "nobody gets a letter\n    Subject: x\n", "a.dialog:6: nothing belongs"),
+        (
+            STORY + ASK + "bob gets a letter\n      six\n",
+            "a.dialog:7: whole lines are indented by 8",
+        ),
+        (STORY + ASK + "bob replies to the list\n    a\n", "a.dialog:6: nobody has got a letter"),
+        (STORY + ASK + "bob gets the list\nbob gets the list\n", "a.dialog:7: .* two letters"),
+        (STORY + ASK + "player: bob toolbelt\n", "a.dialog:6: player stands alone, above"),
+        (STORY + "setting: smtp=off\n", "a.dialog:3: no such setting"),
+        (STORY + "player: bob\n", "a.dialog:3: a player is a userid and a password"),
+        (STORY + "game: bob hides B2\n", "a.dialog:3: a game is"),
+    ],
+)
+def test_what_the_format_does_not_know_is_an_error(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(DialogError, match=why):
+        read_dialog(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("nobody gets a letter\n", "a.dialog:6: before this, a letter came that is not mentioned"),
+        ("alice gets a letter\n", "a.dialog:6: no letter came to alice"),
+        ("bob gets a letter\nbob gets a letter\n", "a.dialog:7: no letter came to bob"),
+        ("bob gets a letter\n    Subject: Lists\n", "a.dialog:7: the subject is not 'Lists'"),
+        ("bob gets a letter\n    Chess\n", "a.dialog:7: this is not in the letter:\n\n    Chess\n"),
+        ("bob gets a letter\n    Blackbox\n    here\n", "8: this is not .* but further up"),
+        ("bob gets a letter\n        Black\n", "a.dialog:7: this is not in the letter"),
+        ("bob gets a letter\n    without: Blackbox\n", "a.dialog:7: this must not be in"),
+        ("the mail is turned away: 550 5.1.1\n", "a.dialog:6: the server replied: 250"),
+    ],
+)
+def test_where_dialog_and_server_part_the_letter_is_shown(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    dialog = read_dialog(written(tmp_path, STORY + ASK + text))
+    with (
+        start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, web="") as server,
+        pytest.raises(DialogFailed, match=why) as failed,
+    ):
+        Play(dialog, server).play()
+    nothing_to_show = ("250", "No letter came to anybody")
+    if not any(words in str(failed.value) for words in nothing_to_show):
+        assert "The letter that came:" in str(failed.value)
+        assert "Subject: Games you can play here" in str(failed.value)
+
+
+def test_passwords_are_declared_and_looked_for(tmp_path: Path) -> None:
+    signup = STORY + "bob writes\n    Subject: signup bob toolbelt\n\nbob gets a letter\n"
+    shown = STORY + "password: blackbox\n\n" + ASK + "bob gets a letter\n"
+    wrong = ((signup, 'say at the top: "password: toolbelt"'), (shown, "shows the password"))
+    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, web="") as server:
+        for text, why in wrong:
+            with pytest.raises(DialogFailed, match=why):
+                Play(read_dialog(written(tmp_path, text)), server).play()

@@ -1,0 +1,139 @@
+"""A server as an operator runs it, a process of its own, and a relay that it sends to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from email import message_from_bytes
+from pathlib import Path
+from time import monotonic
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+PATIENCE_S = 30
+DOMAIN = "games.example"
+
+
+class Process:
+    """``python -m pbmserv serve``, up to the line that says it is ready."""
+
+    def __init__(self, folder: Path, database_url: str, **settings: str) -> None:
+        given = {
+            "DATA_DIR": str(folder),
+            "DATABASE": database_url,
+            "SMTP": "127.0.0.1:0",
+            "WEB": "",
+            "ADDRESS": f"pbmserv@{DOMAIN}",
+            "SIGNUP": "open",
+            **{name.upper(): value for name, value in settings.items()},
+        }
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
+        self._errors = folder / "stderr.log"
+        with self._errors.open("ab") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "pbmserv", "serve"],
+                env={**clean, **{f"PBMSERV_{name}": value for name, value in given.items()}},
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        self.greeting = ""
+        for line in self.process.stdout:
+            if line == "ready\n":
+                break
+            self.greeting += line
+        else:
+            raise AssertionError(f"it ended: {self.errors}")
+        port = re.search(r"SMTP 127\.0\.0\.1:(\d+)", self.greeting)
+        assert port is not None, self.greeting
+        self.port = int(port[1])
+
+    @property
+    def errors(self) -> str:
+        """All that processes in this folder have logged."""
+        return self._errors.read_text()
+
+    def kill(self) -> None:
+        """Pull the plug (SIGKILL)."""
+        self.process.kill()
+        self._wait()
+
+    def ask_to_stop(self, signum: signal.Signals = signal.SIGTERM) -> None:
+        """Send the signal; see `stopped` for how it ends."""
+        self.process.send_signal(signum)
+
+    def stopped(self) -> int:
+        """Wait for its end; the exit code."""
+        self._wait()
+        return self.process.returncode
+
+    def stop(self, signum: signal.Signals = signal.SIGTERM) -> int:
+        """Stop it in the usual way; the exit code."""
+        self.ask_to_stop(signum)
+        return self.stopped()
+
+    def _wait(self) -> None:
+        try:
+            self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("it did not stop") from None
+        finally:
+            assert self.process.stdout is not None
+            self.process.stdout.close()
+
+
+class Sink:
+    """A relay that keeps what it takes, by Message-ID."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.taken: dict[str, list[bytes]] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="relay")
+        self._thread.start()
+        self._server = asyncio.run_coroutine_threadsafe(self._open(port), self._loop).result(
+            PATIENCE_S
+        )
+        self.port: int = self._server.sockets[0].getsockname()[1]
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        raw = envelope.content
+        assert isinstance(raw, bytes)
+        message_id = str(message_from_bytes(raw)["Message-ID"])
+        self.taken.setdefault(message_id, []).append(raw)
+        return "250 2.0.0 taken"
+
+    async def _open(self, port: int) -> asyncio.Server:
+        return await self._loop.create_server(
+            lambda: SMTP(self, hostname="relay.example", loop=self._loop), "127.0.0.1", port
+        )
+
+    async def _close(self) -> None:
+        self._server.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    def close(self) -> None:
+        """Close the door and every session."""
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(PATIENCE_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(PATIENCE_S)
+        self._loop.close()
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    """Look until it is so: the other process tells nobody when it has sent a letter."""
+    end, pause = monotonic() + PATIENCE_S, threading.Event()
+    while not condition():
+        assert monotonic() < end, f"not in time: {what}"
+        pause.wait(0.02)

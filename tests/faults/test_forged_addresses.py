@@ -1,0 +1,199 @@
+"""Reply addresses: what they say is what we wrote, and nobody else can write one."""
+
+from __future__ import annotations
+
+import base64
+from random import Random
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from running import Running
+from seating import HIDINGS, seat_pairs
+from sqlalchemy import Connection
+
+from pbmserv.capability import (
+    LONGEST_LOCAL,
+    MAC_BYTES,
+    Capability,
+    House,
+    KeyRing,
+    Purpose,
+    password_mark,
+)
+from pbmserv.store import boards, players
+from pbmserv.store.models import players as players_table
+
+RING = KeyRing({1: b"first key" * 4})
+HOUSE = House("pbmserv", "games.example", RING)
+LARGEST = Capability(Purpose.BOARD, 2**28 - 1, 2**28 - 1, 2**14 - 1, 2**7 - 1)
+
+numbers = st.integers(0, 2**40)
+capabilities = st.builds(Capability, st.sampled_from(Purpose), numbers, numbers, numbers, numbers)
+# What a server of 268 million players and boards may come to.
+usual = st.builds(
+    Capability,
+    st.sampled_from(Purpose),
+    st.integers(0, 2**28 - 1),
+    st.integers(0, 2**28 - 1),
+    st.integers(0, 2**14 - 1),
+    st.integers(0, 2**7 - 1),
+)
+resets = st.builds(
+    Capability,
+    st.just(Purpose.RESET),
+    player=st.integers(0, 2**35),
+    number=st.integers(0, 2**32 - 1),
+    epoch=st.integers(0, 2**14),
+)
+
+
+@given(capabilities, st.randoms())
+def test_what_is_written_is_read_in_any_letter_case(capability: Capability, random: Random) -> None:
+    token = RING.token(capability)
+    assert RING.read(token) == RING.read(token.upper()) == capability
+    mixed = "".join(c.upper() if random.random() < 0.5 else c for c in token)
+    assert RING.read(mixed) == capability
+
+
+@given(st.one_of(usual, resets))
+@example(LARGEST)
+def test_an_address_fits_into_what_smtp_carries(capability: Capability) -> None:
+    house = House("l" * 18, "games.example", RING)  # the longest that the settings allow
+    address = house.reply_address(capability)
+    assert len(address.rpartition("@")[0]) <= LONGEST_LOCAL
+    assert address == address.lower()
+    assert house.knows(address)
+    assert house.knows(address.upper())
+    assert house.capability(address.upper()) == capability
+
+
+@given(capabilities, st.data())
+def test_any_bit_that_is_changed_is_refused(capability: Capability, data: st.DataObject) -> None:
+    token = RING.token(capability).upper()
+    packed = bytearray(base64.b32decode(token + "=" * (-len(token) % 8)))
+    at = data.draw(st.integers(0, len(packed) * 8 - 1))
+    packed[at // 8] ^= 1 << at % 8
+    forged = base64.b32encode(packed).decode().rstrip("=").lower()
+    assert RING.read(forged) is None
+    assert not HOUSE.knows(f"pbmserv+{forged}@games.example")
+
+
+@given(capabilities, st.binary(max_size=60), st.text(max_size=60))
+def test_nothing_else_is_read_and_nothing_raises(
+    capability: Capability, octets: bytes, text: str
+) -> None:
+    assert RING.read(base64.b32encode(octets).decode().rstrip("=")) is None
+    assert RING.read(text) is None
+    assert not HOUSE.knows(f"pbmserv+{text}@games.example")
+    token = RING.token(capability)
+    for damaged in (token[:-1], token[1:], token + "a", token + "=", token[:-2], f" {token}"):
+        assert RING.read(damaged) is None
+
+
+@given(capabilities)
+def test_a_token_has_one_spelling(capability: Capability) -> None:
+    """The bits that base32 leaves over must not make a second address of the same meaning."""
+    token = RING.token(capability)
+    alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+    spellings = [last for last in alphabet if RING.read(token[:-1] + last) is not None]
+    assert spellings == [token[-1]]
+
+
+@given(capabilities)
+def test_keys_can_be_rotated_and_withdrawn(capability: Capability) -> None:
+    old, new = b"first key" * 4, b"second key" * 4
+    before, both, after = KeyRing({1: old}), KeyRing({1: old, 2: new}), KeyRing({2: new})
+    assert both.read(before.token(capability)) == capability
+    assert after.read(before.token(capability)) is None
+    assert before.read(both.token(capability)) is None  # the newest signs
+    assert after.read(both.token(capability)) == capability
+    assert KeyRing({1: new}).read(before.token(capability)) is None
+
+
+def test_a_token_tells_its_keys_to_nobody() -> None:
+    assert "key" not in repr(RING).replace("KeyRing", "")
+    assert "first" not in repr(HOUSE)
+    assert MAC_BYTES * 8 == 80
+
+
+def test_a_purpose_of_a_newer_version_is_no_address_of_ours() -> None:
+    body = bytes((1, 99, 0, 0, 0, 0))
+    token = base64.b32encode(body + RING._mac(1, body)).decode().rstrip("=")
+    assert RING.read(token) is None
+    for body in (bytes((1, 1, 0, 0, 0, 0, 0)), bytes((1, 1, 0, 0, 0, 0x80))):
+        token = base64.b32encode(body + RING._mac(1, body)).decode().rstrip("=")
+        assert RING.read(token) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "known"),
+    [
+        ("pbmserv@games.example", True),
+        ("PBMSERV@Games.Example", True),
+        ("postmaster@games.example", True),
+        ("Postmaster", True),  # RFC 5321 section 4.1.1.3: without a domain too
+        ("pbmserv", False),
+        ("pbmserv@elsewhere.example", False),
+        ("pbmserv@sub.games.example", False),
+        ("pbmserv@games.example.", False),
+        ("pbmserv+@games.example", False),
+        ("pbmserv+aaaa@games.example", False),
+        ("someone@games.example", False),
+        ("@games.example", False),
+        ("", False),
+        ("pbmserv%elsewhere.example@games.example", False),
+        ("a@b@games.example", False),
+    ],
+)
+def test_which_addresses_are_ours(address: str, known: bool) -> None:
+    assert HOUSE.knows(address) is known
+
+
+def test_a_password_mark_changes_with_the_hash() -> None:
+    assert password_mark("one") != password_mark("two")
+    assert 0 <= password_mark("one") < 2**32
+
+
+def test_an_address_of_one_purpose_is_useless_for_another(server: Running) -> None:
+    """Everything a signed address could be taken for, on a real server."""
+    table = seat_pairs(server.server, 1)[0]
+    one, two = table.players
+    ring = server.server.house
+
+    def write(capability: Capability, body: str) -> str:
+        reply = server.send(one.address, "Re: board", body, to=ring.reply_address(capability))
+        assert reply.startswith("250")
+        return server.letters(one.address)[-1].text
+
+    # A confirmation or reset address does not move, even with the numbers of a board.
+    for purpose in (Purpose.CONFIRM, Purpose.RESET, Purpose.PLAYER, Purpose.MESSAGE):
+        write(Capability(purpose, one.id, table.board, 1, 0), HIDINGS[0])
+    # A board address changes no password.
+    write(Capability(Purpose.BOARD, one.id, table.board, 1, 0), "password newsecret")
+    # An address of a board sits at that board only.
+    write(Capability(Purpose.BOARD, one.id, 99, 1, 0), HIDINGS[0])
+    # A player number that does not exist speaks for nobody.
+    write(Capability(Purpose.BOARD, 99, table.board, 1, 0), HIDINGS[0])
+    with server.server.database.reading.connect() as connection:
+        assert boards.record(connection, table.board) == []
+        for player in (one, two):
+            found = players.by_id(connection, player.id)
+            assert found is not None
+            assert found.password_hash == player.password_hash
+
+
+def test_raising_the_epoch_revokes_every_address(server: Running) -> None:
+    table = seat_pairs(server.server, 1)[0]
+    player, address = table.players[0], table.addresses[0]
+
+    def revoke(connection: Connection) -> None:
+        connection.execute(
+            players_table.update().where(players_table.c.id == player.id).values(reply_epoch=1)
+        )
+
+    server.server.writer.submit(revoke).result()
+    assert server.send(player.address, "Re: board", HIDINGS[0], to=address).startswith("250")
+    assert "forgot" in server.letter(player.address).text
+    with server.server.database.reading.connect() as connection:
+        assert boards.record(connection, table.board) == []

@@ -1,0 +1,69 @@
+"""What the server prints when it starts can be typed as it stands, and leads to a game."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from running import Running, start
+
+from pbmserv.cli.main import run
+from pbmserv.config import Settings
+from pbmserv.greeting import greeting, program
+from pbmserv.setting_values import Listen
+
+
+def as_it_runs(server: Running) -> Settings:
+    """The settings with the port that was found for port 0, as `serve` has them."""
+    return replace(server.server.settings, smtp=Listen("127.0.0.1", server.port))
+
+
+def commands(text: str) -> list[list[str]]:
+    """The lines of a greeting that are to be typed, without the program's own name."""
+    typed = [line.strip() for line in text.splitlines()]
+    start_of_each = f"{program()} "
+    return [
+        shlex.split(t.removeprefix(start_of_each)) for t in typed if t.startswith(start_of_each)
+    ]
+
+
+@pytest.mark.parametrize("signup", ["confirm", "open"])
+def test_the_first_game_of_the_greeting_is_a_game(
+    tmp_path: Path, signup: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with start(url, tmp_path, signup=signup) as server:
+        for name, value in {
+            "DATA_DIR": str(tmp_path),
+            "SMTP": f"127.0.0.1:{server.port}",
+            "ADDRESS": server.address,
+        }.items():
+            monkeypatch.setenv(f"PBMSERV_{name}", value)
+        typed = commands(greeting(as_it_runs(server)))
+        assert len(typed) == (10 if signup == "confirm" else 8)
+        for arguments in typed:
+            assert run(arguments) == 0, arguments
+            server.settle()
+        seen = capsys.readouterr()
+        assert seen.out.rstrip().count("Your move") >= 1, seen.out
+        assert not seen.err
+
+
+def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with start(url, tmp_path, lmtp=str(tmp_path / "lmtp.sock")) as server:
+        settings = as_it_runs(server)
+    assert "A first game" in greeting(settings)
+    assert f"LMTP {tmp_path}/lmtp.sock" in greeting(settings)
+    for other in (
+        replace(settings, signup="closed"),
+        replace(settings, relay="smtp://relay.example"),
+        replace(settings, smtp=None),
+    ):
+        assert "A first game" not in greeting(other)
+        assert "Ctrl-C stops the server" in greeting(other)
+    secret = "postgresql+psycopg://games:hunter2@db.example/games"
+    assert "hunter2" not in greeting(replace(settings, database=secret))
+    assert "pages      off" in greeting(replace(settings, web=None))

@@ -1,0 +1,314 @@
+"""When our own code fails: the player is told, the mail is kept, and can be carried out later."""
+
+from __future__ import annotations
+
+import logging
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import MovableClock, Running, start
+from seating import HIDINGS, Table, seat_pairs
+from sqlalchemy import select
+from wire import Wire, mail
+
+from pbmserv import app
+from pbmserv.cli.main import run
+from pbmserv.commands import model
+from pbmserv.config import load
+from pbmserv.receive import intake
+from pbmserv.service import dispatch
+from pbmserv.store import boards
+from pbmserv.store.models import inbox
+
+OURS = "pbmserv@games.example"
+PASSWORD = "hunter2-wonderland"
+
+
+@contextmanager
+def a_fault(
+    monkeypatch: pytest.MonkeyPatch, command: type, words: str = "the inner workings"
+) -> Iterator[None]:
+    """One handler does half of its work and then breaks."""
+    handler = dispatch._HANDLERS[command]
+
+    def breaks(desk: Any, asked: Any) -> None:
+        handler(desk, asked)
+        raise ZeroDivisionError(words)
+
+    with monkeypatch.context() as broken:
+        broken.setitem(dispatch._HANDLERS, command, breaks)
+        yield
+
+
+def moves(server: Running, table: Table) -> list[str]:
+    with server.server.database.reading.connect() as connection:
+        return [ply.text for ply in boards.record(connection, table.board)]
+
+
+def states(server: Running) -> list[str]:
+    with server.server.database.reading.connect() as connection:
+        return list(connection.execute(select(inbox.c.state).order_by(inbox.c.id)).scalars())
+
+
+def numbers(server: Running) -> list[str]:
+    """What the operator calls the mails; a rolled back transaction may have used up a number."""
+    with server.server.database.reading.connect() as connection:
+        return [
+            str(n) for n in connection.execute(select(inbox.c.id).order_by(inbox.c.id)).scalars()
+        ]
+
+
+def catch_up(server: Running) -> None:
+    """The operator's own program goes by the real time; so does the server from now on."""
+    clock = server.server.clock
+    assert isinstance(clock, MovableClock)
+    clock.moment = datetime.now(UTC) + timedelta(days=1)
+    server.server.sender.wake()
+
+
+@pytest.fixture
+def operator(server: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Running]:
+    """A server, and an environment in which `pbmserv inbox` finds its database."""
+    monkeypatch.setattr("pbmserv.cli.output.WIDTH", 200)
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PBMSERV_DATABASE", server.server.database.url)
+    monkeypatch.setenv("PBMSERV_ADDRESS", OURS)
+    monkeypatch.setenv("PBMSERV_SMTP", "")
+    monkeypatch.setenv("PBMSERV_WEB", "")
+    closers: list[Any] = []
+    monkeypatch.setattr("pbmserv.app.atexit.register", closers.append)
+    levels = {name: logging.getLogger(name).level for name in ("", "pbmserv")}
+    handlers = list(logging.getLogger().handlers)
+    yield server
+    for close in closers:
+        close()
+    logging.getLogger().handlers[:] = handlers
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
+    operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = operator
+    table = seat_pairs(server.server, 1)[0]
+    one, two = table.players
+    subject = f"blackbox move {table.board} {one.userid} secret {HIDINGS[0]}"
+    raw = mail(one.address, subject, "my words", Message_ID="<1@players.example>")
+    with Wire(server.port) as wire, a_fault(monkeypatch, model.MakeMove, "it failed on 'secret'"):
+        assert wire.mail(one.address, OURS, raw).startswith("250")
+        # The session lives, the rest of the server works, and nothing of the move is there.
+        assert wire.mail(one.address, OURS, raw).startswith("250")  # sent twice, kept once
+        assert wire.mail(two.address, OURS, mail(two.address, "list")).startswith("250")
+    assert moves(server, table) == []
+    assert states(server) == ["kept", "done"]
+    (kept,) = server.letters(one.address)
+    for words in (kept.text, kept.html, kept.subject):
+        assert "Traceback" not in words
+        assert "ZeroDivision" not in words
+        assert "it failed" not in words
+        assert "secret" not in words
+    assert len(server.letters(two.address)) == 1
+
+    number, other = numbers(server)
+    assert run(["inbox", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert one.address in listed
+    assert "ZeroDivisionError" in listed
+    assert "secret" not in listed
+    assert run(["inbox", "show", number]) == 0
+    shown = capsys.readouterr().out
+    assert f"blackbox move {table.board} {one.userid} ***" in shown
+    assert "my words" in shown
+    assert "ZeroDivisionError: it failed on '***'" in shown
+    assert "secret" not in shown
+    assert run(["inbox", "show", other]) == 1  # carried out, so not kept
+    assert run(["inbox", "show", "99"]) == 1
+    capsys.readouterr()
+
+    with a_fault(monkeypatch, model.MakeMove, "still failing on secret"):
+        assert run(["inbox", "retry", number]) == 0
+    again = capsys.readouterr().out
+    assert "failed again and is still kept" in again
+    assert "secret" not in again
+    assert moves(server, table) == []
+
+    assert run(["inbox", "retry", number]) == 0
+    assert "has been carried out" in capsys.readouterr().out
+    assert len(moves(server, table)) == 1
+    assert states(server) == ["done", "done"]
+    assert run(["inbox", "retry", number]) == 1
+    assert run(["inbox", "list"]) == 0
+    assert "nothing has gone wrong" in capsys.readouterr().out
+
+
+def test_a_kept_mail_that_was_carried_out_has_had_its_effect(
+    operator: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sent once more it changes nothing, and the running server goes on from there."""
+    server = operator
+    table = seat_pairs(server.server, 1)[0]
+    one, two = table.players
+    subject = f"blackbox move {table.board} {one.userid} secret {HIDINGS[0]}"
+    raw = mail(one.address, subject, Message_ID="<1@players.example>")
+    with a_fault(monkeypatch, model.MakeMove):
+        assert server.send_raw(one.address, OURS, raw).startswith("250")
+    assert run(["inbox", "retry", *numbers(server)]) == 0
+    catch_up(server)
+    assert len(server.letters(one.address)) == 2  # it was kept; it was carried out
+    assert server.send_raw(one.address, OURS, raw).startswith("250")
+    assert len(moves(server, table)) == 1
+    assert server.letters(one.address) == []
+    hidden = server.send(two.address, "Re: board", HIDINGS[1], to=table.addresses[1])
+    assert hidden.startswith("250")
+    assert len(moves(server, table)) == 2
+
+
+def test_no_form_of_a_password_is_shown_to_the_operator(
+    operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operator.sign_up("carol", PASSWORD)
+    commands = {
+        model.Signup: f"signup dora {PASSWORD}",
+        model.ChangePassword: f"change password carol {PASSWORD} {PASSWORD}-new",
+        model.Message: f"message carol {PASSWORD} carol",
+    }
+    for command, subject in commands.items():
+        with a_fault(monkeypatch, command, f"on {subject}"):
+            assert operator.send("carol@players.example", subject, "words").startswith("250")
+    encoded = (
+        "From: carol@players.example\r\nMessage-ID: <1@players.example>\r\nSubject: =?utf-8?b?"
+        + b64encode(f"change password carol {PASSWORD} {PASSWORD}".encode()).decode()
+        + "?=\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+        + b64encode(b"only words").decode()
+    ).encode()
+    with a_fault(monkeypatch, model.ChangePassword):
+        assert operator.send_raw("carol@players.example", OURS, encoded).startswith("250")
+    kept = numbers(operator)[-4:]
+    for number in kept:
+        assert run(["inbox", "show", number]) == 0
+    run(["inbox", "list"])
+    seen = capsys.readouterr()
+    assert PASSWORD not in seen.out + seen.err
+    assert "?b?" not in seen.out
+    assert "change password carol *** ***\n\nonly words" in seen.out
+
+
+def test_a_mail_that_cannot_even_be_read_is_kept_too(
+    operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A fault of ours in reading; what is wrong with the mail itself is refused at the door."""
+
+    def breaks(*_: object, **__: object) -> None:
+        raise RecursionError("in\0the \ud800 reader")  # nothing that a fault says can hurt
+
+    alice = "alice@players.example"
+    raw = mail(alice, "help", Message_ID="<1@players.example>")
+    with monkeypatch.context() as broken, Wire(operator.port) as wire:
+        broken.setattr(intake, "read_mail", breaks)
+        assert wire.mail(alice, OURS, raw).startswith("250")
+        assert wire.mail(alice, OURS, raw).startswith("250")
+        assert wire.mail(alice, "postmaster", raw).startswith("250")
+        assert states(operator) == ["kept", "kept"]
+        number = numbers(operator)[0]
+        assert run(["inbox", "list"]) == 0
+        assert "(cannot be read)" in capsys.readouterr().out
+        assert run(["inbox", "show", number]) == 0
+        shown = capsys.readouterr().out
+        assert "Message-ID: <1@players.example>" in shown
+        assert "Subject" not in shown  # where a password would stand could not be read either
+        assert run(["inbox", "retry", number]) == 0
+        assert "still kept" in capsys.readouterr().out
+    assert operator.letters() == []  # who wrote it could not be read, so nobody is told
+    assert run(["inbox", "retry", number]) == 0
+    catch_up(operator)
+    assert len(operator.letters(alice)) == 1
+
+
+def test_a_fault_on_an_automatic_mail_is_told_to_nobody(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A player's own program answers a board letter, and we fail on it."""
+    table = seat_pairs(server.server, 1)[0]
+    player = table.players[0]
+    with a_fault(monkeypatch, model.ReplyMove):
+        reply = server.send(
+            player.address,
+            "Re: board",
+            HIDINGS[0],
+            to=table.addresses[0],
+            Auto_Submitted="auto-generated",
+        )
+    assert reply.startswith("250")
+    assert states(server) == ["kept"]
+    assert server.letters() == []
+
+
+def test_the_operators_own_view(
+    server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two operators retry at once: it is carried out once, and the second is told so."""
+    closers: list[Any] = []
+    monkeypatch.setattr("pbmserv.app.atexit.register", closers.append)
+    monkeypatch.setattr("pbmserv.app.log.configure", lambda level: None)
+    loaded = load(
+        {
+            "PBMSERV_DATA_DIR": str(tmp_path),
+            "PBMSERV_DATABASE": server.server.database.url,
+            "PBMSERV_ADDRESS": OURS,
+        },
+        None,
+    )
+    with a_fault(monkeypatch, model.Help):
+        assert server.send("alice@players.example", "help").startswith("250")
+    first, second = app.operator(loaded), app.operator(loaded)
+    (one,) = first.list()
+    assert one.subject == "help"
+    assert one.error == "ZeroDivisionError: the inner workings"
+    read = second._read
+
+    def slowly(envelope: Any) -> Any:
+        post = read(envelope)
+        assert "has been carried out; " in first.retry(one.id)
+        return post
+
+    monkeypatch.setattr(second, "_read", slowly)
+    assert "somebody else" in second.retry(one.id)
+    assert first.retry(one.id) == f"There is no kept mail {one.id}."
+    assert second.show(one.id) is None
+    for close in closers:
+        close()
+    catch_up(server)
+    assert len(server.letters("alice@players.example")) == 2  # kept, then help
+
+
+def test_a_game_that_breaks_takes_nobody_else_down(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug in a game's rules: its board stands still, every other board goes on."""
+    with start(database_url, tmp_path) as server:
+        broken_one, other = seat_pairs(server.server, 2)
+        game = server.server.registry.newest("blackbox")
+        apply = type(game).apply
+
+        def breaks(self: Any, state: Any, seat: Any, move: Any, rng: Any) -> Any:
+            if "B3" in move.text.upper():
+                raise IndexError("off the board")
+            return apply(self, state, seat, move, rng)
+
+        with monkeypatch.context() as broken:
+            broken.setattr(type(game), "apply", breaks)
+            for table in (broken_one, other):
+                for seat in (0, 1):
+                    sender = table.players[seat].address
+                    hiding = HIDINGS[seat] if table is broken_one else HIDINGS[1]
+                    reply = server.send(sender, "Re: board", hiding, to=table.addresses[seat])
+                    assert reply.startswith("250")
+        assert len(moves(server, broken_one)) == 1
+        assert len(moves(server, other)) == 2
+        assert states(server).count("kept") == 1

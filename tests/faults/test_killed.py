@@ -1,0 +1,154 @@
+"""The plug is pulled in the middle of a burst of mails; not one move is lost or counted twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from processes import Process, Sink, wait_until
+from running import start
+from seating import HIDINGS, Table, seat_pairs
+from sqlalchemy import select, update
+from wire import Wire, mail
+
+from pbmserv.store.models import inbox, outbox, plies
+from pbmserv.store.session import Database
+
+TABLES = 100
+SESSIONS = 8
+ENOUGH = 70
+"""So many 250s, then the process is killed; the rest is under way or has not begun."""
+
+
+class Burst:
+    """Mails that are sent over several sessions at once until one of them breaks."""
+
+    def __init__(self, mails: dict[str, tuple[str, str, bytes]]) -> None:
+        self.mails = mails
+        self.taken: set[str] = set()
+        self._changed = threading.Condition()
+
+    def send(self, port: int) -> None:
+        """Send all that has had no 250 so far."""
+        left = [message_id for message_id in self.mails if message_id not in self.taken]
+        shares = [left[n::SESSIONS] for n in range(SESSIONS)]
+        with ThreadPoolExecutor(SESSIONS) as pool:
+            list(pool.map(lambda share: self._session(port, share), shares))
+
+    def wait_for(self, count: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.taken) >= count, 30)
+
+    def _session(self, port: int, share: list[str]) -> None:
+        try:
+            with Wire(port) as wire:
+                for message_id in share:
+                    answer = wire.mail(*self.mails[message_id])
+                    assert answer.startswith(("250", "451")) or not answer, answer
+                    if answer.startswith("250"):
+                        with self._changed:
+                            self.taken.add(message_id)
+                            self._changed.notify_all()
+        except (OSError, AssertionError):
+            return  # the server is gone; whoever sends mail tries again later
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    relay = Sink()
+    yield relay
+    relay.close()
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """The database as somebody else sees it."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+def played(database: Database) -> list[tuple[int, int]]:
+    """(board, seat) of every move."""
+    with database.reading.connect() as connection:
+        rows = connection.execute(select(plies.c.board_id, plies.c.seat))
+        return [(row.board_id, row.seat) for row in rows]
+
+
+def board_and_seat(message_id: str) -> tuple[int, int]:
+    board, seat = message_id[1:].partition("@")[0].split(".")
+    return int(board), int(seat)
+
+
+def burst_for(tables: list[Table]) -> Burst:
+    """Both players of every board hide their atoms, each by a reply to the first letter."""
+    mails = {}
+    for seat in (0, 1):
+        for table in tables:
+            message_id = f"<{table.board}.{seat}@players.example>"
+            sender = table.players[seat].address
+            raw = mail(sender, "Re: board", HIDINGS[seat], Message_ID=message_id)
+            mails[message_id] = (sender, table.addresses[seat], raw)
+    return Burst(mails)
+
+
+def test_nothing_is_lost_and_nothing_counts_twice(
+    database: Database, tmp_path: Path, sink: Sink
+) -> None:
+    with start(database.url, tmp_path) as preparing:
+        tables = seat_pairs(preparing.server, TABLES)
+    burst = burst_for(tables)
+    settings = {"relay": f"smtp://127.0.0.1:{sink.port}"}
+
+    process = Process(tmp_path, database.url, **settings)
+    sending = threading.Thread(target=burst.send, args=(process.port,))
+    sending.start()
+    burst.wait_for(ENOUGH)
+    process.kill()
+    sending.join()
+    before = set(burst.taken)
+    assert ENOUGH <= len(before) < len(burst.mails)
+
+    assert {board_and_seat(message_id) for message_id in before} <= set(played(database))
+    with database.writing.begin() as connection:
+        # The leases of the process that died come to their end.
+        connection.execute(
+            update(outbox).where(outbox.c.state == "queued").values(due_at=outbox.c.created_at)
+        )
+    early = {message_id: list(copies) for message_id, copies in sink.taken.items()}
+
+    process = Process(tmp_path, database.url, **settings)
+    burst.send(process.port)
+    assert burst.taken == set(burst.mails)
+
+    def all_sent() -> bool:
+        with database.reading.connect() as connection:
+            states = set(connection.execute(select(outbox.c.state)).scalars())
+        return states == {"sent"}
+
+    wait_until(all_sent, "every letter has been sent")
+    assert process.stop() == 0
+
+    with database.reading.connect() as connection:
+        mails = connection.execute(select(inbox.c.state)).scalars().all()
+        letters = connection.execute(select(outbox.c.message_id, outbox.c.in_reply_to)).all()
+    # Every move is there, once; every mail was taken once; each has one answer.
+    assert Counter(played(database)) == {
+        (table.board, seat): 1 for table in tables for seat in (0, 1)
+    }
+    assert mails == ["done"] * len(burst.mails)
+    answers = Counter(in_reply_to for _, in_reply_to in letters if in_reply_to in burst.mails)
+    assert answers == dict.fromkeys(burst.mails, 1)
+    # Everything that was queued has arrived, and nothing else. A letter that was under way
+    # when the plug was pulled may have come twice, but then as the same mail.
+    assert set(sink.taken) == {message_id for message_id, _ in letters}
+    assert len(letters) == len({message_id for message_id, _ in letters})
+    twice = {message_id: copies for message_id, copies in sink.taken.items() if len(copies) > 1}
+    assert set(twice) <= set(early)
+    for copies in twice.values():
+        assert len(set(copies)) == 1
+        assert len(copies) == 2

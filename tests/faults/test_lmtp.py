@@ -1,0 +1,79 @@
+"""LMTP, from a mail server in front: one reply for each recipient, whatever becomes of the mail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from running import Running, start
+from sqlalchemy import func, select
+from wire import Wire, mail
+
+from pbmserv.capability import Capability, Purpose
+from pbmserv.receive.smtp import LARGEST_MAIL
+from pbmserv.store.models import inbox
+
+ALICE = "alice@players.example"
+OURS = "pbmserv@games.example"
+
+
+def taken(server: Running) -> int:
+    with server.server.database.reading.connect() as connection:
+        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+
+
+def test_every_recipient_has_a_reply_of_its_own(database_url: str, tmp_path: Path) -> None:
+    with start(database_url, tmp_path, lmtp="127.0.0.1:0") as server:
+        reply_to = server.server.house.reply_address(Capability(Purpose.PLAYER, 1))
+        with Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire:
+            assert wire.ask("EHLO mta.games.example").startswith("500")
+            assert wire.ask("HELO mta.games.example").startswith("500")
+
+            wire.begin(ALICE, OURS, reply_to, "postmaster@games.example")
+            replies = [wire.ask(mail(ALICE, "help one") + b"\r\n.\r\n")]
+            replies += [wire.answer(), wire.answer()]
+            assert [reply[:3] for reply in replies] == ["250", "250", "250"]
+            assert taken(server) == 3
+
+            # The same address twice is one mail, but two replies are owed.
+            wire.begin(ALICE, OURS, OURS, OURS.upper())
+            replies = [wire.ask(mail(ALICE, "help two") + b"\r\n.\r\n")]
+            replies += [wire.answer(), wire.answer()]
+            assert [reply[:3] for reply in replies] == ["250", "250", "250"]
+            assert taken(server) == 4
+
+            # RFC 2033 section 4.2: a recipient that was refused has had its reply.
+            assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+            assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")
+            assert wire.ask("RCPT TO:<nobody@games.example>").startswith("550")
+            assert wire.ask("DATA").startswith("354")
+            assert wire.ask(b"Subject: from nobody\r\n\r\n\r\n.\r\n").startswith("554")
+
+            too_large = b"x" * 78 + b"\r\n"
+            for raw, code in (
+                (b"X: " + b"y" * 1500, "500"),
+                (too_large * (LARGEST_MAIL // len(too_large) + 1), "552"),
+                (b"From: a@b.example\r\nX: bare\nfeed\r\n", "550"),
+            ):
+                wire.begin(ALICE, OURS, reply_to)
+                first = wire.ask(raw + b"\r\n.\r\n")
+                assert (first[:3], wire.answer()[:3]) == (code, code)
+                assert wire.ask("NOOP") == "250 OK"
+            assert wire.ask("QUIT").startswith("221")
+        assert taken(server) == 4
+        assert len(server.letters(ALICE)) == 3  # help twice, and the reply address's own answer
+
+
+def test_lmtp_over_a_socket_in_the_file_system(tmp_path: Path) -> None:
+    import socket
+
+    path = tmp_path / "lmtp.sock"
+    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, lmtp=str(path)):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.settimeout(20)
+            client.connect(str(path))
+            assert client.recv(200).startswith(b"220 games.example")
+            client.sendall(b"LHLO mta\r\nMAIL FROM:<>\r\n")
+            seen = b""
+            while b"2.1.0 ok" not in seen:
+                seen += client.recv(1000)
+        assert path.stat().st_mode & 0o777 == 0o660

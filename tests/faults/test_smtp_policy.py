@@ -1,0 +1,370 @@
+"""What the SMTP door lets in, what it turns away, and that nothing a client says breaks it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Running, start
+from sqlalchemy import select
+from wire import Wire, mail
+
+from pbmserv.capability import Capability, Purpose
+from pbmserv.receive.smtp import LARGEST_MAIL, MOST_SESSIONS
+from pbmserv.store.models import inbox
+
+ALICE = "alice@players.example"
+OURS = "pbmserv@games.example"
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One server for all that happens before the database; SQLite does for that."""
+    folder: Path = tmp_path_factory.mktemp("embedded")
+    with start(f"sqlite:///{folder}/pbmserv.sqlite3", folder) as running:
+        yield running
+
+
+def received(server: Running) -> list[tuple[str, str, str, str]]:
+    """(sender, recipient, state, error) of every mail that was taken."""
+    with server.server.database.reading.connect() as connection:
+        rows = connection.execute(
+            select(inbox.c.sender, inbox.c.recipient, inbox.c.state, inbox.c.error).order_by(
+                inbox.c.id
+            )
+        )
+        return [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "recipient",
+    [
+        "someone@elsewhere.example",
+        "someone@games.example",
+        "pbmserv+aeaqcaiaaaaaaaaaaaaaaaaaaa@games.example",  # of the right form, forged
+        "pbmserv%elsewhere.example@games.example",
+        "pbmserv@games.example@elsewhere.example",
+        '"pbmserv@games.example"@elsewhere.example',
+        "elsewhere.example!pbmserv",
+        "pbmserv@[127.0.0.1]",
+    ],
+)
+def test_this_is_never_a_relay(embedded: Running, recipient: str) -> None:
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+        assert wire.ask(f"RCPT TO:<{recipient}>").startswith(("550", "553", "501"))
+        assert wire.ask("DATA").startswith("503")
+
+
+def test_a_genuine_reply_address_is_known_and_a_changed_one_is_not(embedded: Running) -> None:
+    address = embedded.server.house.reply_address(Capability(Purpose.PLAYER, 1))
+    local, _, domain = address.partition("@")
+    changed = f"{local[:-3]}{'a' if local[-3] != 'a' else 'b'}{local[-2:]}@{domain}"
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+        assert wire.ask(f"RCPT TO:<{address.upper()}>").startswith("250")
+        assert wire.ask(f"RCPT TO:<{changed}>").startswith("550")
+
+
+def test_five_recipients_and_no_more(embedded: Running) -> None:
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+        for _ in range(5):
+            assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")
+        assert wire.ask(f"RCPT TO:<{OURS}>").startswith("452")
+        assert wire.ask("RSET").startswith("250")
+        assert wire.ask("NOOP").startswith("250")
+
+
+def test_a_mail_that_is_too_large_is_refused_before_and_after(embedded: Running) -> None:
+    before = received(embedded)
+    with Wire(embedded.port) as wire:
+        assert f"SIZE {LARGEST_MAIL}" in wire.ask("EHLO players.example")
+        assert wire.ask(f"MAIL FROM:<{ALICE}> SIZE={LARGEST_MAIL + 1}").startswith("552")
+        line = b"x" * 78 + b"\r\n"
+        raw = mail(ALICE, "help") + line * (LARGEST_MAIL // len(line) + 1)
+        assert wire.mail(ALICE, OURS, raw).startswith("552")
+        # The session goes on, and a mail just below the limit is taken.
+        body = mail(ALICE, "help") + b"\r\n" + line * ((LARGEST_MAIL - 1000) // len(line))
+        assert wire.mail(ALICE, OURS, body).startswith("250")
+    assert len(received(embedded)) == len(before) + 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "reply"),
+    [
+        (b"From: a@players.example\nSubject: help\r\n\r\nhello", "550"),
+        (b"From: a@players.example\rBcc: b@players.example\r\nSubject: help\r\n\r\nx", "550"),
+        (b"From: a@players.example\r\nSubject: help\r\n\r\nbare\rreturn", "550"),
+        (b"From: a@players.example\r\nSubject: help\r\n\r\n" + b"y" * 999, "5"),
+        (b"From: a@players.example\r\nSubject: help\r\n\r\n" + b"y" * 70_000, "500"),
+        (b"From: a@players.example\r\nX-Long: " + b"y" * 991 + b"\r\n\r\nhello", "5"),
+        (b"From: a@players.example\r\nFrom: b@players.example\r\n\r\nhelp", "554"),
+        (b"From: a@players.example, b@players.example\r\n\r\nhelp", "554"),
+        (b"Subject: help\r\n\r\nno sender at all", "554"),
+        (b"From: a@players.example\r\nnot a header\r\n\r\nhelp", "554"),
+        (b"", "554"),
+    ],
+)
+def test_what_no_parser_shall_see_is_refused(embedded: Running, raw: bytes, reply: str) -> None:
+    before = received(embedded)
+    with Wire(embedded.port) as wire:
+        answer = wire.mail(ALICE, OURS, raw)
+        assert answer.startswith(reply), answer
+        assert "Error:" not in answer.replace("500 Error", "")
+        assert wire.ask("NOOP").startswith("250")
+    assert received(embedded) == before
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        b"\n.\n",
+        b"\n.\r\n",
+        b"\r\n.\n",
+        b"\r.\r",
+        b"\r\n.\r",
+        b"\r.\r\n",
+        b"\n\n.\r\n",
+        b"\r\n\x00.\r\n",
+    ],
+)
+def test_no_odd_end_of_data_hides_a_second_mail(embedded: Running, end: bytes) -> None:
+    """SMTP smuggling: everything up to CRLF . CRLF is one mail, and that one is refused."""
+    smuggled = (
+        f"MAIL FROM:<admin@games.example>\r\nRCPT TO:<{OURS}>\r\nDATA\r\n"
+        "From: admin@players.example\r\nSubject: signup smuggled secret\r\n\r\nhello"
+    ).encode()
+    before = received(embedded)
+    with Wire(embedded.port) as wire:
+        answer = wire.mail(ALICE, OURS, mail(ALICE, "help", "hello") + end + smuggled)
+        assert wire.ask("NOOP") == "250 OK"  # one reply for all of it
+    if b"\x00" in end:  # just a line like any other
+        assert answer.startswith("250")
+    else:
+        assert answer.startswith("550 5.6.0"), answer
+        assert received(embedded) == before
+    assert not embedded.letters("admin@players.example")
+
+
+def test_dots_are_doubled_on_the_way_and_only_there(embedded: Running) -> None:
+    raw = mail("dots@players.example", "nonsense", "..\r\n...two\r\n..\r\nend")
+    with Wire(embedded.port) as wire:
+        assert wire.mail("dots@players.example", OURS, raw).startswith("250")
+    with embedded.server.database.reading.connect() as connection:
+        (stored,) = connection.execute(
+            select(inbox.c.raw).where(inbox.c.sender == "dots@players.example")
+        ).one()
+    assert stored.endswith(b"\r\n\r\n.\r\n..two\r\n.\r\nend\r\n")
+
+
+@pytest.mark.parametrize(
+    ("sender", "headers"),
+    [
+        ("", {}),
+        ("robot@players.example", {"Auto_Submitted": "auto-replied"}),
+        ("robot@players.example", {"Precedence": "bulk"}),
+        ("robot@players.example", {"List_Id": "<games.players.example>"}),
+        ("robot@players.example", {"X_Loop": OURS}),
+        ("mailer-daemon@players.example", {}),
+        (OURS, {}),
+    ],
+)
+def test_machines_are_heard_and_never_answered(
+    embedded: Running, sender: str, headers: dict[str, str]
+) -> None:
+    who = sender or "robot@players.example"
+    raw = mail(who, f"help {len(headers)}", Message_ID=f"<{who}.{len(headers)}.x@y>", **headers)
+    embedded.letters()
+    with Wire(embedded.port) as wire:
+        assert wire.mail(sender, OURS, raw).startswith("250")
+    assert embedded.letters() == []
+    assert received(embedded)[-1][0] == sender  # the null sender is kept as such
+    assert received(embedded)[-1][2] == "ignored"
+
+
+@pytest.mark.parametrize(
+    "recipient", ["postmaster@games.example", "PostMaster", "POSTMASTER@GAMES.EXAMPLE"]
+)
+def test_mail_to_the_postmaster_waits_for_a_person(embedded: Running, recipient: str) -> None:
+    raw = mail(ALICE, f"something is wrong with {recipient}", "list")
+    embedded.letters()
+    with Wire(embedded.port) as wire:
+        assert wire.mail(ALICE, recipient, raw).startswith("250")
+    assert received(embedded)[-1] == (ALICE, recipient.lower(), "kept", "for the postmaster")
+    assert embedded.letters() == []
+
+
+@pytest.mark.parametrize("recipient", [OURS, "postmaster@games.example"])
+def test_addresses_in_other_alphabets_and_eight_bit_bodies(
+    embedded: Running, recipient: str
+) -> None:
+    raw = (
+        b"From: =?utf-8?q?J=C3=B6rg?= <joerg@players.example>\r\nSubject: Gr\xc3\xbc\xc3\x9fe "
+        + recipient.encode()
+        + b"\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"
+        b"h\xc3\xa9lp\r\n\xff\xfe"
+    )
+    with Wire(embedded.port) as wire:
+        assert "SMTPUTF8" in wire.ask("EHLO players.example")
+        assert wire.ask("MAIL FROM:<jörg@players.example> BODY=8BITMIME SMTPUTF8").startswith("250")
+        assert wire.ask(f"RCPT TO:<{recipient}>").startswith("250")
+        assert wire.ask("RCPT TO:<spieler-ä@games.example>").startswith("550")
+        assert wire.ask("DATA").startswith("354")
+        assert wire.ask(raw + b"\r\n.\r\n").startswith("250")
+    assert received(embedded)[-1][0] == "jörg@players.example"
+
+
+ODD_SENDERS = (
+    b"MAIL FROM:<\xff\xfe@players.example>",
+    b"MAIL FROM:<a\x00b@players.example>",
+    b"MAIL FROM:<a\x07b@players.example>",
+    b"MAIL FROM:<" + b"a" * 300 + b"@players.example>",
+    b"MAIL FROM:<" + "ü".encode() * 130 + b"@players.example>",
+    b"MAIL FROM:<",
+    b"MAIL FROM:<>>",
+    b"MAIL FROM:<((((((((((((((((",
+    b"MAIL FROM:<(\\",
+    b'MAIL FROM:<"',
+    b"MAIL FROM:<@>",
+    b"MAIL FROM:<a@b> SIZE=\xc2\xb2",
+    b"MAIL FROM:",
+    b"MAIL FROM",
+    b"MAIL",
+    b"RCPT TO:<",
+    b"VRFY \xff",
+)
+
+
+def test_senders_that_cannot_be_written_down(server: Running) -> None:
+    """Either refused for good, or a mail from them is taken like any other: never 451."""
+    with Wire(server.port) as wire:
+        for command in ODD_SENDERS:
+            answer = wire.ask(command + b"\r\n")
+            assert answer.startswith(("250", "252", "5")), (command, answer)
+            if answer.startswith("250"):
+                assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")
+                assert wire.ask("DATA").startswith("354")
+                raw = mail(ALICE, "help", Message_ID=f"<{len(command)}@players.example>")
+                assert wire.ask(raw + b"\r\n.\r\n").startswith("250"), command
+            assert wire.ask("RSET") == "250 OK"
+
+
+def test_garbage_is_answered_with_patience_that_has_an_end(embedded: Running) -> None:
+    chance = random.Random(7)
+    for _ in range(15):
+        with (
+            Wire(embedded.port) as wire,
+            contextlib.suppress(BrokenPipeError, ConnectionResetError),
+        ):
+            for _ in range(20):
+                junk = chance.randbytes(chance.randrange(1, 3000)).replace(b"\n", b"?")
+                answer = wire.ask(junk + b"\r\n")
+                if not answer:
+                    break
+                assert answer[:1] == "5", answer
+    with Wire(embedded.port) as wire:
+        assert wire.ask("HELP").startswith("250")
+        assert wire.ask("VRFY root").startswith("252")
+        assert wire.ask("EXPN root").startswith("502")
+        assert wire.ask("AUTH PLAIN AGEAYg==").startswith("5")
+        assert wire.ask("QUIT").startswith("221")
+
+
+def test_commands_out_of_order(embedded: Running) -> None:
+    with Wire(embedded.port, hello="") as wire:
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("503")
+        assert wire.ask("DATA").startswith("503")
+        assert wire.ask("EHLO players.example").startswith("250")
+        assert wire.ask(f"RCPT TO:<{OURS}>").startswith("503")
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("503")
+        assert wire.ask("DATA").startswith("503")
+
+
+def test_a_whole_session_in_one_packet(embedded: Running) -> None:
+    one = mail("pipe@players.example", "help one")
+    two = mail("pipe@players.example", "help two")
+    with Wire(embedded.port, hello="") as wire:
+        begin = f"MAIL FROM:<pipe@players.example>\r\nRCPT TO:<{OURS}>\r\nDATA\r\n".encode()
+        wire.say(
+            b"EHLO players.example\r\n"
+            + begin
+            + one
+            + b"\r\n.\r\n"
+            + begin
+            + two
+            + b"\r\n.\r\n"
+            + b"QUIT\r\n"
+        )
+        codes = [wire.answer()[:3] for _ in range(10)]
+    assert codes == ["250", "250", "250", "354", "250", "250", "250", "354", "250", "221"]
+    assert len(embedded.letters("pipe@players.example")) == 2
+
+
+def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(embedded: Running) -> None:
+    before = received(embedded)
+    for leave in ("close", "half"):
+        wire = Wire(embedded.port)
+        wire.begin(ALICE, OURS)
+        wire.say(mail(ALICE, "help", "half a mail"))
+        if leave == "half":
+            wire.half_close()
+            assert wire.answer() == ""  # no reply: it was never finished
+        wire.close()
+    with Wire(embedded.port) as wire:  # the server goes on
+        assert wire.ask("NOOP") == "250 OK"
+    assert received(embedded) == before
+
+
+def test_a_line_without_an_end_ends_the_session(embedded: Running) -> None:
+    """aiosmtpd keeps what belongs to one line; nobody may fill the memory with that."""
+    with Wire(embedded.port) as wire:
+        wire.begin(ALICE, OURS)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for _ in range(64):
+                wire.say(b"x" * 65_535 + b"\n")  # a bare LF ends no line in SMTP
+        replies = [wire.answer() for _ in range(2)]
+    assert replies[1] == "", replies
+    with Wire(embedded.port) as wire:
+        assert wire.ask("NOOP") == "250 OK"
+
+
+def test_a_fault_at_the_door_is_temporary_and_tells_nothing(
+    embedded: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(address: str) -> bool:
+        raise LookupError("inner workings")
+
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+        with monkeypatch.context() as broken:
+            broken.setattr(type(embedded.server.house), "knows", lambda self, a: breaks(a))
+            answer = wire.ask(f"RCPT TO:<{OURS}>")
+        assert answer.startswith("451 4.3.0")
+        assert "inner" not in answer
+        assert "Lookup" not in answer
+        assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")
+
+
+def test_the_hundred_and_first_session_is_sent_away(embedded: Running) -> None:
+    wires = [Wire(embedded.port, hello="") for _ in range(MOST_SESSIONS)]
+    assert all(wire.greeting.startswith("220") for wire in wires)
+    late = socket.create_connection(("127.0.0.1", embedded.port), 20)
+    late.sendall(b"EHLO in-a-hurry.example\r\n")
+    assert late.recv(200).startswith(b"421 4.3.2 too many sessions")
+    late.close()
+    assert wires[0].ask("NOOP").startswith("250")
+    assert wires[0].ask("QUIT").startswith("221")
+    for _ in range(100):  # its place is free as soon as the server has seen it go
+        with Wire(embedded.port, hello="") as next_one:
+            if next_one.greeting.startswith("220"):
+                break
+    else:
+        pytest.fail("nobody was let in again")
+    for wire in wires:
+        wire.close()

@@ -1,0 +1,156 @@
+"""Stopping and starting: mails under way are finished, and what was queued goes out later."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import Process, Sink, wait_until
+from sqlalchemy import select, update
+from wire import Wire, mail
+
+from pbmserv.store.models import outbox
+from pbmserv.store.session import Database
+
+OURS = "pbmserv@games.example"
+ALICE = "alice@players.example"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """The database as somebody else sees it."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_a_clean_stop_finishes_what_is_under_way(tmp_path: Path, signum: signal.Signals) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    lmtp, web = tmp_path / "lmtp.sock", free_port()
+    process = Process(tmp_path, url, lmtp=str(lmtp), web=f"127.0.0.1:{web}")
+    # "ready" means that every door is open: nothing has to be tried twice.
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.connect(str(lmtp))
+        assert client.recv(100).startswith(b"220")
+    with socket.create_connection(("127.0.0.1", web), 20) as client:
+        client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert client.recv(100).startswith(b"HTTP/1")
+
+    idle, fresh, busy = Wire(process.port), Wire(process.port, hello=""), Wire(process.port)
+    late = Wire(process.port)
+    assert late.mail(ALICE, OURS, mail(ALICE, "signup alice wonder-land")).startswith("250")
+    busy.begin(ALICE, OURS)
+    busy.say(mail(ALICE, "help", "half of it is said") + b"\r\n")
+    process.ask_to_stop(signum)
+    for wire in (idle, fresh, late):
+        assert wire.answer().startswith("421 4.3.2")
+        assert wire.answer() == ""
+    with pytest.raises(OSError):
+        Wire(process.port)  # nobody new is let in
+    assert busy.ask(b"and now all of it.\r\n.\r\n").startswith("250")
+    assert busy.answer().startswith("421 4.3.2")
+    assert process.stopped() == 0
+    for wire in (idle, fresh, late, busy):
+        wire.close()
+    assert "Traceback" not in process.errors
+    assert "fault=" not in process.errors
+
+    # The next start finds all of it: the player, the mails, the letters.
+    process = Process(tmp_path, url)
+    with Wire(process.port) as wire:
+        shown = mail(ALICE, "blackbox games alice")
+        assert wire.mail(ALICE, OURS, shown).startswith("250")
+    box = tmp_path / "mail" / ALICE / "new"
+    wait_until(lambda: len(list(box.iterdir())) == 3, "three letters to alice")
+    assert process.stop(signum) == 0
+
+
+def test_letters_wait_for_a_relay_that_is_down(database: Database, tmp_path: Path) -> None:
+    """Queued while nobody took them, kept over a restart, and then sent as they were made."""
+    port = free_port()
+    settings = {"relay": f"smtp://127.0.0.1:{port}"}
+    process = Process(tmp_path, database.url, **settings)
+    with Wire(process.port) as wire:
+        for n in range(7):  # enough to make the breaker stop knocking
+            raw = mail(ALICE, "help", Message_ID=f"<{n}@players.example>")
+            assert wire.mail(ALICE, OURS, raw).startswith("250")
+
+    def errors() -> list[str]:
+        with database.reading.connect() as connection:
+            query = select(outbox.c.error).where(outbox.c.attempts > 0)
+            return list(connection.execute(query).scalars())
+
+    wait_until(lambda: len(errors()) >= 5, "five attempts")
+    assert all(errors())
+    assert process.stop() == 0
+    with database.writing.begin() as connection:
+        rows = connection.execute(select(outbox.c.message_id, outbox.c.state, outbox.c.raw)).all()
+        assert [row.state for row in rows] == ["queued"] * 7
+        # A minute passes.
+        connection.execute(update(outbox).values(due_at=outbox.c.created_at))
+
+    sink = Sink(port)
+    process = Process(tmp_path, database.url, **settings)
+    wait_until(lambda: len(sink.taken) == 7, "seven letters at the relay")
+    assert process.stop() == 0
+    sink.close()
+    assert {message_id: [raw] for message_id, _, raw in rows if raw} == {
+        row.message_id: sink.taken[row.message_id] for row in rows if row.raw
+    }
+    with database.reading.connect() as connection:
+        assert set(connection.execute(select(outbox.c.state)).scalars()) == {"sent"}
+
+
+def refused_to_start(**settings: str) -> subprocess.CompletedProcess[str]:
+    """A start that must fail, before it is ready and without a traceback."""
+    served = subprocess.run(
+        [sys.executable, "-m", "pbmserv", "serve"],
+        env={
+            **os.environ,
+            "PBMSERV_WEB": "",
+            **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
+        },
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert "ready" not in served.stdout
+    assert "Traceback" not in served.stderr
+    return served
+
+
+def test_a_port_that_is_taken_is_told_before_anything_else(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        served = refused_to_start(data_dir=str(tmp_path / "data"), smtp=f"127.0.0.1:{port}")
+    assert served.returncode == 2
+    assert re.search(rf'PBMSERV_SMTP = "127\.0\.0\.1:{port}".*in use', served.stderr)
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_database_that_is_not_there_is_told_in_one_sentence(tmp_path: Path) -> None:
+    url = f"postgresql+psycopg://pbmserv:hunter2@127.0.0.1:{free_port()}/games"
+    served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0", database=url)
+    assert served.returncode == 1
+    assert "cannot be used: connection failed" in served.stderr
+    assert "hunter2" not in served.stderr
+    (tmp_path / "junk.sqlite3").write_bytes(b"no database at all " * 100)
+    url = f"sqlite:///{tmp_path}/junk.sqlite3"
+    served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0", database=url)
+    assert served.returncode == 1
+    assert "junk.sqlite3 cannot be used: file is not a database" in served.stderr

@@ -1,0 +1,154 @@
+"""A server without its doors: mails are handed in, and the letters they lead to come back.
+
+Everything between the socket and the relay is real; nothing runs beside the test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from running import Letter, MovableClock
+from sqlalchemy import select
+
+from pbmserv.app import Server
+from pbmserv.config import load
+from pbmserv.receive.mail import Envelope
+from pbmserv.send.outbox import Sent
+from pbmserv.send.relay import OutgoingLetter
+from pbmserv.service.passwords import Passwords
+from pbmserv.store.models import outbox
+
+PASSWORD = "wonder-land"
+
+
+class NoRelay:
+    """Nothing is delivered here."""
+
+    def deliver(self, letter: OutgoingLetter) -> None:
+        raise AssertionError("letters are taken from the outbox itself")
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass
+class Posted(Letter):
+    """A letter, the very bytes of it, and the position it shows."""
+
+    raw: bytes
+    recipient: str
+    kind: str
+    board: int | None
+    ply: int | None
+    seat: int | None
+
+
+@dataclass
+class Indoors:
+    """A server, and the mail that goes in and out."""
+
+    server: Server
+    loop: asyncio.AbstractEventLoop
+    mails: int = 0
+
+    def send(
+        self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
+    ) -> list[Posted]:
+        """Hand a mail in; the letters it led to come back."""
+        self.mails += 1
+        message = EmailMessage()
+        message["From"] = sender
+        message["To"] = to or self.server.house.address
+        message["Subject"] = subject
+        message["Message-ID"] = f"<{self.mails}@players.example>"
+        for name, value in headers.items():
+            message[name.replace("_", "-")] = value
+        message.set_content(body)
+        return self.send_raw(
+            sender, message.as_bytes(policy=policy.SMTP), to or self.server.house.address
+        )
+
+    def send_raw(self, sender: str, raw: bytes, to: str = "") -> list[Posted]:
+        """Hand these very octets in."""
+        envelope = Envelope(sender, to or self.server.house.address, raw)
+        answer = self.loop.run_until_complete(self.server.intake.take(envelope))
+        assert answer.startswith("250"), answer
+        return self.letters()
+
+    def reply(self, letter: Letter, body: str, subject: str = "") -> list[Posted]:
+        """Answer a letter as a mail program does."""
+        return self.send(
+            str(letter.message["To"]),
+            subject or f"Re: {letter.subject}",
+            body,
+            letter.reply_to,
+            In_Reply_To=str(letter.message["Message-ID"]),
+        )
+
+    def letters(self) -> list[Posted]:
+        """The letters that wait to be sent, made as the sender makes them, oldest first."""
+        claimed = self.server.outbox.claim(1000)
+        made = self.server.outbox.prepare([letter.id for letter in claimed])
+        self.server.outbox.settle([Sent(letter.id) for letter in made])
+        return sorted(map(self._posted, made), key=lambda letter: letter.id)
+
+    def sign_up(self, *userids: str) -> None:
+        """Players with open accounts; each one's address is `address_of` it."""
+        for userid in userids:
+            self.send(address_of(userid), f"signup {userid} {PASSWORD}")
+
+    def _posted(self, letter: OutgoingLetter) -> Posted:
+        message = message_from_bytes(letter.raw, policy=policy.default)
+        assert isinstance(message, EmailMessage)
+        with self.server.database.reading.connect() as connection:
+            row = connection.execute(select(outbox).where(outbox.c.id == letter.id)).one()
+        return Posted(
+            letter.id,
+            message,
+            letter.raw,
+            letter.recipient,
+            row.letter,
+            row.board_id,
+            row.ply,
+            row.seat,
+        )
+
+
+def address_of(userid: str) -> str:
+    return f"{userid}@players.example"
+
+
+@contextmanager
+def indoors(folder: Path, **settings: str) -> Iterator[Indoors]:
+    """A server on SQLite in *folder*; signing up needs no confirmation."""
+    loaded = load(
+        {
+            "PBMSERV_DATA_DIR": str(folder),
+            "PBMSERV_DATABASE": f"sqlite:///{folder}/pbmserv.sqlite3",
+            "PBMSERV_ADDRESS": "pbmserv@games.example",
+            "PBMSERV_WEB_URL": "http://games.example",
+            "PBMSERV_SIGNUP": "open",
+            **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
+        },
+        None,
+    )
+    server = Server(
+        loaded.settings,
+        MovableClock(),
+        NoRelay(),
+        Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
+    )
+    loop = asyncio.new_event_loop()
+    try:
+        yield Indoors(server, loop)
+    finally:
+        server.close()
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()

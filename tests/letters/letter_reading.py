@@ -1,0 +1,208 @@
+"""Reads letters as their readers' mail programs do, and checks the form that all of them keep."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+from indoors import Posted
+
+from pbmserv.games.blackbox.views import View
+
+WIDTH = 76
+VOID = {"br", "hr", "meta", "img", "input", "link"}
+SINGLE = (
+    *("Date", "From", "To", "Reply-To", "Subject", "Message-ID", "In-Reply-To", "References"),
+    *("Auto-Submitted", "X-Loop", "List-Id", "MIME-Version", "Content-Type"),
+)
+
+Grid = tuple[tuple[str, ...], ...]
+"""The rows of a drawn board from its top labels to its bottom labels, blanks stripped."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A board as a letter draws it."""
+
+    title: str
+    grid: Grid
+    guesses: int
+
+
+class Page(HTMLParser):
+    """An HTML body; refuses tags that are not closed in order, and what mail must not hold.
+
+    `words` are all that it shows, `quoted` those of them that stand in a block of their own.
+    """
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tables: list[list[list[str]]] = []
+        self.captions: list[str] = []
+        self.links: list[str] = []
+        self.heading = ""
+        self.words: list[str] = []
+        self.quoted: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    @property
+    def text(self) -> str:
+        """All that is to be read, blanks run together."""
+        return " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in {"script", "style", "img", "iframe", "form", "object", "link"}, tag
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), (tag, names)
+        assert all(value is not None for _, value in attrs), (tag, attrs)
+        assert not any(name.startswith("on") for name in names), (tag, names)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "a":
+            self.links.append(str(dict(attrs)["href"]))
+        elif tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in {"td", "th"}:
+            self.tables[-1][-1].append("")
+        elif tag == "caption":
+            self.captions.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data: str) -> None:
+        if "title" in self.open:
+            return
+        self.words.append(data)
+        if "blockquote" in self.open:
+            self.quoted.append(data)
+        if "h1" in self.open:
+            self.heading += data
+        elif "caption" in self.open:
+            self.captions[-1] += data
+        elif {"td", "th"} & set(self.open):
+            self.tables[-1][-1][-1] += data
+
+    @property
+    def boards(self) -> list[Drawn]:
+        """The boards, in their order."""
+        drawn = [table for table in self.tables if len(table) > 5 and len(table[0]) > 5]
+        assert len(drawn) == len(self.captions)
+        return [
+            _drawn(caption, tuple(tuple(map(str.strip, row)) for row in table))
+            for caption, table in zip(self.captions, drawn, strict=True)
+        ]
+
+
+def boards_in_text(text: str, width: int, height: int) -> list[Drawn]:
+    """The boards that the plain text draws, in their order."""
+    lines = text.split("\n")
+    one = 3 * width + 11
+    rule = "     |" + "=" * (3 * width - 1) + "|     "
+    titles = re.findall(r"^Player \S+'s board|(?<=  )Player \S+'s board", text, re.MULTILINE)
+    guesses = re.findall(r"Player (\S+) has (\d+) guess(?:es)? left\.", text)
+    found: list[Grid] = []
+    for start, line in enumerate(lines):
+        if line.startswith(rule) and lines[start - 2].strip()[0] == "A":
+            block = lines[start - 2 : start + 2 * height + 3]
+            found += [
+                _grid([row[first : first + one] for row in block], width)
+                for first in range(0, len(line), one)
+            ]
+    assert len(found) == len(guesses) >= len(titles) > 0
+    return [
+        _drawn(f"Player {name}'s board: {left} guess", grid)
+        for grid, (name, left) in zip(found, guesses, strict=True)
+    ]
+
+
+def _grid(block: list[str], width: int) -> Grid:
+    """The rows of one board out of its lines; every character stands where it belongs."""
+    assert {len(line) for line in block} == {3 * width + 11}
+    for between in block[3:-3][1::2]:
+        assert between == "  |" + "--|" * (width + 2) + "  "
+    inner = [block[0], block[1], *block[3:-3][::2], block[-2], block[-1]]
+    rows = [
+        [line[:2], *(line[3 * n : 3 * n + 2] for n in range(1, width + 3)), line[3 * width + 9 :]]
+        for line in inner
+    ]
+    return tuple(tuple(cell.strip() for cell in row) for row in rows)
+
+
+def _drawn(caption: str, grid: Grid) -> Drawn:
+    title, _, left = caption.partition(": ")
+    return Drawn(title, grid, int(left.split()[0]))
+
+
+def boards_in_view(view: View, names: tuple[str, ...]) -> list[Drawn]:
+    """The boards as the letter has to draw them."""
+    return [
+        Drawn(
+            f"Player {names[box.seat]}'s board",
+            (
+                ("", "", *(column.top for column in box.columns), "", ""),
+                ("", "", *(column.top_mark for column in box.columns), "", ""),
+                *(
+                    (row.left, row.left_mark, *map(str.strip, row.cells), row.right_mark, row.right)
+                    for row in box.rows
+                ),
+                ("", "", *(column.bottom_mark for column in box.columns), "", ""),
+                ("", "", *(column.bottom for column in box.columns), "", ""),
+            ),
+            box.guesses_left,
+        )
+        for box in view.shown
+    ]
+
+
+def check_form(letter: Posted, *, ascii_only: bool = True, own_words: bool = True) -> Page:
+    """What holds for every letter; its HTML comes back, read.
+
+    With *own_words* no player's words are in it, so blank lines are ours too.
+    """
+    _check_headers(letter)
+    text = letter.text
+    assert text.isascii() or not ascii_only, [c for c in text if not c.isascii()]
+    assert not any(unicodedata.category(c) == "Cc" for c in text if c != "\n")
+    for line in text.split("\n"):
+        assert len(line) <= WIDTH or _of_wide_board(line), line
+    if own_words:
+        assert "\n\n\n" not in text, text
+    assert not text.startswith("\n")
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert re.search(r"\A(?:\S.*  )?-- Reply above this line --\n(?!\n\n)", text), text
+    head, signature, _ = text.rpartition("\n\n-- \n")
+    assert signature, text
+    assert not head.endswith("\n"), text
+    return Page(letter.html)
+
+
+def _of_wide_board(line: str) -> bool:
+    """One board alone is wider than a letter from 22 columns on, and is not cut."""
+    width, rest = divmod(len(line) - 11, 3)
+    drawn = "|" in line or re.fullmatch(r" {6}(?:[A-Z]{1,2} {1,2})+ {5}", line)
+    return rest == 0 and width >= 22 and bool(drawn)
+
+
+def _check_headers(letter: Posted) -> None:
+    header = letter.raw.partition(b"\r\n\r\n")[0].decode("ascii")
+    lines = header.split("\r\n")
+    assert not re.search(r"[\x00-\x1f\x7f]", "".join(lines)), header
+    assert all(re.match(r"[A-Za-z-]+: \S| \S", line) for line in lines), header
+    assert max(map(len, lines)) <= 998
+    for name in SINGLE:
+        assert len(letter.message.get_all(name, [])) <= 1, name
+    assert letter.message.get_all("Bcc", []) == letter.message.get_all("Cc", []) == []
+    assert letter.message["To"] == letter.recipient
+    assert not letter.message.defects
+    assert letter.raw.count(b"\n") == letter.raw.count(b"\r\n") == letter.raw.count(b"\r")
+    kinds = [part.get_content_type() for part in letter.message.walk()]
+    assert kinds == ["multipart/alternative", "text/plain", "text/html"]

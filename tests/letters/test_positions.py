@@ -1,0 +1,155 @@
+"""Letters of random games: text and page show what the reader may see; a board is one thread."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+
+import pytest
+from indoors import Indoors, Posted, address_of, indoors
+from letter_reading import boards_in_text, boards_in_view, check_form
+from some_moves import some_move, some_options
+
+from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.views import View
+from pbmserv.store import boards
+from pbmserv.store.boards import BoardRow
+
+ALICE, BOB = "alice", "bob"
+GAMES = 6
+SEATED = {"challenge", "challenged", "board", "result", "refusal", "chat", "chat-sent"}
+
+Played = tuple[int, list[Posted]]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
+    with indoors(tmp_path_factory.mktemp("letters")) as opened:
+        opened.sign_up(ALICE, BOB)
+        yield opened
+
+
+def record(server: Indoors, board: int) -> BoardRow:
+    with server.server.database.reading.connect() as connection:
+        row = boards.load(connection, board)
+    assert row is not None
+    return row
+
+
+def seen_in(server: Indoors, letter: Posted) -> View:
+    """What the reader of this letter may know at its moment."""
+    assert letter.board is not None
+    assert letter.ply is not None
+    with server.server.database.reading.connect() as connection:
+        row = boards.load(connection, letter.board)
+        assert row is not None
+        position = server.server.positions.newest(connection, row).at(letter.ply)
+    view: View = position.game.view(
+        position.state, None if letter.seat is None else Seat(letter.seat)
+    )
+    return view
+
+
+@pytest.fixture(scope="module")
+def games(server: Indoors) -> list[Played]:
+    """Games of all sizes, each with the board's number and its letters."""
+    return [play(server, random.Random(seed), mails=9) for seed in range(GAMES)]
+
+
+def play(server: Indoors, dice: random.Random, mails: int) -> Played:
+    """A board, and all letters of a game of so many mails."""
+    names = dice.sample((ALICE, BOB), 2)
+    letters = server.send(
+        address_of(names[0]), f"blackbox challenge {' '.join(names)} {some_options(dice)}"
+    )
+    board = letters[0].board
+    assert board is not None
+    for _ in range(mails):
+        newest = {letter.recipient: letter for letter in letters}
+        last = newest[address_of(dice.choice(names))]
+        row = record(server, board)
+        shown = seen_in(server, last)
+        asked = "chat\nNice weather." if dice.random() < 0.1 else some_move(shown, dice)
+        letters += server.reply(last, asked)
+        if row.status == "finished":
+            break
+    letters += server.send(address_of(BOB), f"blackbox show {board}")
+    return board, letters
+
+
+@pytest.mark.parametrize("number", range(GAMES))
+def test_text_and_page_draw_what_their_reader_may_see(
+    server: Indoors, games: list[Played], number: int
+) -> None:
+    board, letters = games[number]
+    names = record(server, board).names
+    for letter in letters:
+        page = check_form(letter, own_words="Nice weather" not in letter.text)
+        view = seen_in(server, letter)
+        if letter.kind not in {"board", "result", "refusal", "show"}:
+            assert page.tables == []
+            continue
+        expected = boards_in_view(view, names)
+        assert boards_in_text(letter.text, view.width, view.options.height) == expected
+        assert page.boards == expected
+
+
+@pytest.mark.parametrize("number", range(GAMES))
+def test_text_and_page_say_the_same_about_the_turn(
+    server: Indoors, games: list[Played], number: int
+) -> None:
+    board, letters = games[number]
+    row = record(server, board)
+    for letter in letters:
+        page = check_form(letter, own_words=False)
+        view = seen_in(server, letter)
+        text = " ".join(letter.text.split())
+        if letter.kind in {"board", "result"} and letter.ply and not waits(letter):
+            mine = letter.seat in view.to_act
+            for told in (letter.text.partition("\n\n")[0], page.heading):
+                if view.outcome:
+                    assert f"board {board}" in told
+                    assert "move" not in told
+                else:
+                    assert ("Your move" in told) == mine
+                    others = [row.names[seat] for seat in view.to_act if seat != letter.seat]
+                    assert all(name in told for name in others)
+        if letter.kind in {"board", "refusal"} and view.has_hidden and not view.outcome:
+            left = f"You have {view.guesses_left} guess"
+            count = f"Markers on your board: {view.marker_count}; a guess needs"
+            free = "Ports not used yet: " + " ".join(view.unused_ports)
+            for told in (text, page.text):
+                assert left in told
+                assert count in told
+                assert (free in told) == bool(view.unused_ports)
+        for line in letter.text.splitlines():
+            if line.startswith("* "):
+                assert line[2:] in page.text
+
+
+def waits(letter: Posted) -> bool:
+    return "to accept" in letter.text
+
+
+@pytest.mark.parametrize("number", range(GAMES))
+def test_a_board_is_one_thread_for_each_player(games: list[Played], number: int) -> None:
+    board, letters = games[number]
+    threads: dict[str, list[Posted]] = defaultdict(list)
+    for letter in letters:
+        if letter.kind in SEATED:
+            threads[letter.recipient].append(letter)
+    assert len(threads) == 2
+    ids = [letter.message["Message-ID"] for letter in letters]
+    assert len(set(ids)) == len(ids)
+    for first, *later in threads.values():
+        root = first.message["Message-ID"]
+        assert root.startswith(f"<{board}.0.{first.seat}.")
+        assert not first.subject.startswith("Re:")
+        assert root not in str(first.message["References"])
+        for letter in later:
+            assert letter.subject == f"Re: {first.subject}"
+            references = letter.message["References"].split()
+            assert references[0] == root
+            assert letter.message["In-Reply-To"] in references
+            assert len(references) == len(set(references)) <= 2

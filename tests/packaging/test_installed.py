@@ -1,0 +1,181 @@
+"""The wheel and the source archive: complete, and a server that works far from the checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import smtplib
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from pbmserv import __version__
+
+ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = {
+    path.relative_to(ROOT)
+    for folder in ("templates", "migrations")
+    for path in (ROOT / folder).rglob("*")
+    if path.is_file() and "__pycache__" not in path.parts
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `python -m build` made."""
+
+    wheel: Path
+    sdist: Path
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The source archive, and the wheel made from it."""
+    out = tmp_path_factory.mktemp("dist")
+    done = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Built(next(out.glob("*.whl")), next(out.glob("*.tar.gz")))
+
+
+@pytest.fixture(scope="module")
+def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Programs of an environment with nothing of ours but the wheel."""
+    home = tmp_path_factory.mktemp("environment")
+    venv.create(home, with_pip=False, symlinks=True)
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install"),
+            *("--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"),
+            str(built.wheel),
+        ],
+        check=True,
+    )
+    # The libraries are borrowed from the environment that runs this test. What a .pth file adds
+    # comes last, and .pth files there (such as an editable pbmserv's) are not read.
+    packages = next((home / "lib").glob("python*")) / "site-packages"
+    borrowed = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+    (packages / "borrowed.pth").write_text("\n".join(borrowed) + "\n")
+    return home / "bin"
+
+
+def run(program: Path, *arguments: str, folder: Path) -> str:
+    """What a program prints; it must end well and complain of nothing."""
+    done = subprocess.run(
+        [program, *arguments],
+        cwd=folder,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return done.stdout
+
+
+def clean_environment() -> dict[str, str]:
+    """No setting and no import path of ours; any port that is free."""
+    kept = {key: value for key, value in os.environ.items() if key in {"PATH", "HOME", "LANG"}}
+    ports = {"PBMSERV_SMTP": "127.0.0.1:0", "PBMSERV_WEB": "127.0.0.1:0"}
+    return {**kept, **ports, "PYTHONUNBUFFERED": "1"}
+
+
+@contextmanager
+def started(*command: str | Path, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A program that runs until it is told to stop."""
+    with subprocess.Popen(
+        [*command],
+        cwd=folder,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def lines_until(process: subprocess.Popen[str], last: str) -> str:
+    """What it prints, up to a line that begins with *last*."""
+    assert process.stdout is not None
+    told = []
+    for line in process.stdout:
+        told.append(line)
+        if line.startswith(last):
+            return "".join(told)
+    pytest.fail(f"no line {last!r} in {told}")
+
+
+def test_the_wheel_has_every_template_and_migration(built: Built) -> None:
+    with zipfile.ZipFile(built.wheel) as wheel:
+        names = set(wheel.namelist())
+    assert {f"pbmserv/_{path.as_posix()}" for path in SHIPPED} <= names
+    assert "pbmserv/py.typed" in names
+    assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
+    assert {name.partition("/")[0] for name in names} == {
+        "pbmserv",
+        f"pbmserv-{__version__}.dist-info",
+    }
+
+
+def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Built) -> None:
+    with tarfile.open(built.sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {path.as_posix() for path in SHIPPED} <= names
+    assert {"pyproject.toml", "README.md", "Makefile", "constraints.txt"} <= names
+    tests = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
+    assert tests <= names
+    assert not [name for name in names if "__pycache__" in name or "/." in name]
+
+
+def test_both_ways_to_start_it_tell_the_version(installed: Path, tmp_path: Path) -> None:
+    expected = f"pbmserv {__version__}\n"
+    assert run(installed / "pbmserv", "--version", folder=tmp_path) == expected
+    assert run(installed / "python", "-m", "pbmserv", "--version", folder=tmp_path) == expected
+    found = run(
+        installed / "python", "-c", "import pbmserv; print(*pbmserv.__path__)", folder=tmp_path
+    )
+    assert found.startswith(str(installed.parent))
+
+
+def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
+    installed: Path, tmp_path: Path
+) -> None:
+    with started(installed / "pbmserv", "serve", folder=tmp_path) as server:
+        greeting = lines_until(server, "ready")
+        port = re.search(r"SMTP \S+:(\d+)", greeting)
+        address = re.search(r"address +(\S+)", greeting)
+        assert port
+        assert address
+        mail = EmailMessage()
+        mail["From"] = "alice@localhost"
+        mail["To"] = address[1]
+        mail["Subject"] = "help blackbox"
+        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=20) as client:
+            client.send_message(mail)
+        with started(
+            installed / "pbmserv", "read", "--follow", "alice@localhost", folder=tmp_path
+        ) as reader:
+            answer = lines_until(reader, "=" * 76)
+        assert "Subject: Help: blackbox" in answer
+        assert "YOUR FIRST MOVE" in answer
+        server.send_signal(signal.SIGTERM)
+        _, complaints = server.communicate(timeout=20)
+        assert (server.returncode, complaints) == (0, "")

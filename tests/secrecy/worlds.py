@@ -1,0 +1,191 @@
+"""The same game in two worlds: one player's secrets differ, and nobody else may be able to tell.
+
+A story is a list of mails. It is written down while a game is played in a first world; in a
+second one the very same mails are sent, but for the atoms and the seals of one player. With all
+nonces drawn from a counter, a letter that does not depend on those is the same octet by octet.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from typing import Protocol
+
+import pytest
+from indoors import PASSWORD, address_of
+from some_moves import some_move, some_placement
+from sqlalchemy import select
+
+from pbmserv.app import Server
+from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.views import View
+from pbmserv.store import boards
+from pbmserv.store.boards import BoardRow
+from pbmserv.store.models import outbox
+
+SOLVER, HIDER, WATCHER = "solver", "hider", "watcher"
+
+
+class World(Protocol):
+    """A server to which mails can be sent."""
+
+    @property
+    def server(self) -> Server: ...
+
+    def send(self, sender: str, subject: str, body: str, to: str) -> object:
+        """Send a mail, and wait for the letters that it leads to."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A mail of a story.
+
+    Attributes:
+        answers: which of the sender's letters it is a reply to; ``None`` = none.
+        secret: the words that are other ones in the second world.
+    """
+
+    userid: str
+    subject: str = ""
+    body: str = ""
+    answers: int | None = None
+    secret: str = ""
+
+
+@dataclass
+class Played:
+    """A story, and how many plies the board had after each of its mails."""
+
+    seats: tuple[str, str]
+    options: str
+    mails: list[Sent] = field(default_factory=list)
+    plies: list[int] = field(default_factory=list)
+
+
+def draw_from_a_counter(patch: pytest.MonkeyPatch) -> None:
+    """Make everything that `secrets` gives out the same in every world."""
+    numbers = itertools.count(1)
+
+    def token_bytes(count: int) -> bytes:
+        return next(numbers).to_bytes(count, "big")
+
+    patch.setattr(secrets, "token_bytes", token_bytes)
+    patch.setattr(secrets, "token_hex", lambda count: token_bytes(count).hex())
+
+
+def letters_to(world: World, userid: str) -> list[bytes]:
+    """Every letter to this player so far, as it went out."""
+    rows = select(outbox.c.raw).where(outbox.c.recipient == address_of(userid))
+    with world.server.database.reading.connect() as connection:
+        return list(connection.execute(rows.order_by(outbox.c.id)).scalars())
+
+
+def begin(world: World) -> None:
+    """The three people of every story."""
+    for userid in (SOLVER, HIDER, WATCHER):
+        world.send(address_of(userid), f"signup {userid} {PASSWORD}", "", "")
+
+
+def tell(world: World, mail: Sent) -> None:
+    """Send a mail of a story."""
+    to = ""
+    if mail.answers is not None:
+        letter = letters_to(world, mail.userid)[mail.answers]
+        to = str(message_from_bytes(letter, policy=policy.default)["Reply-To"])
+    subject = mail.subject.replace("SECRET", mail.secret)
+    world.send(address_of(mail.userid), subject, mail.body.replace("SECRET", mail.secret), to)
+
+
+def play(world: World, options: str, mails: int, dice: random.Random) -> Played:
+    """Play a game at random and write down its story."""
+    seats = (SOLVER, HIDER) if dice.random() < 0.5 else (HIDER, SOLVER)
+    story = Played(seats, options)
+
+    def add(mail: Sent) -> None:
+        tell(world, mail)
+        story.mails.append(mail)
+        story.plies.append(board_of(world).plies)
+
+    add(Sent(seats[0], f"blackbox challenge {seats[0]} {seats[1]} {options}"))
+    hidden = some_placement(view_of(world, HIDER, seats).options, dice).lower()
+    waits: list[Callable[[], None]] = [
+        lambda: add(Sent(SOLVER, "Re: Blackbox", "accept", answers=1)),
+        lambda: add(Sent(HIDER, f"blackbox move 1 {HIDER} {PASSWORD} SECRET", secret=hidden)),
+        lambda: add(_of_solver(world, seats, dice)),
+    ]
+    dice.shuffle(waits)
+    for wait in waits:
+        wait()
+    while len(story.mails) < mails and board_of(world).status != "finished":
+        draw = dice.random()
+        if draw < 0.15:
+            shown = dice.choice(("show 1", "show 1#3", f"games {HIDER} all", f"show {HIDER}"))
+            add(Sent(WATCHER, f"blackbox {shown}"))
+        elif draw < 0.55:
+            add(_of_solver(world, seats, dice))
+        else:
+            add(_of_hider(world, seats, dice))
+    return story
+
+
+def _of_solver(world: World, seats: tuple[str, str], dice: random.Random) -> Sent:
+    """Anything that the one who must not know might send."""
+    view = view_of(world, SOLVER, seats)
+    letters = len(letters_to(world, SOLVER))
+    draw = dice.random()
+    if draw < 0.1:
+        body = dice.choice(("show", "games", "chat\nWhere did you hide them?", "help", "undo"))
+        return Sent(SOLVER, "Re: Blackbox", body, answers=letters - 1)
+    if draw < 0.2:  # perhaps too late
+        answers = dice.randrange(letters)
+        return Sent(SOLVER, "Re: Blackbox", some_move(view, dice), answers=answers)
+    if draw < 0.6:
+        return Sent(SOLVER, "Re: Blackbox", some_move(view, dice), answers=letters - 1)
+    return Sent(SOLVER, f"blackbox move 1 {SOLVER} {PASSWORD} {some_move(view, dice)}")
+
+
+def _of_hider(world: World, seats: tuple[str, str], dice: random.Random) -> Sent:
+    """A move of the one who has secrets: markers stand on even cells, seals on odd ones."""
+    view = view_of(world, HIDER, seats)
+    board = view.options.board
+    elements = []
+    if view.has_hidden and view.may_act and view.unused_ports and dice.random() < 0.7:
+        elements.append(dice.choice(view.unused_ports))
+    elements.append("+" + board.name(2 * dice.randrange(len(board.cells) // 2)))
+    secret = ""
+    if dice.random() < 0.7:
+        elements.append("SECRET")
+        secret = some_seals(view, dice)
+    return Sent(
+        HIDER, f"blackbox move 1 {HIDER} {PASSWORD} {','.join(elements)}", "", secret=secret
+    )
+
+
+def some_seals(view: View, dice: random.Random) -> str:
+    """Two seals on odd cells."""
+    board = view.options.board
+    odd = dice.sample(range(1, len(board.cells), 2), 2)
+    return ",".join("!" + board.name(cell) for cell in odd)
+
+
+def board_of(world: World) -> BoardRow:
+    """The board of the story."""
+    with world.server.database.reading.connect() as connection:
+        row = boards.load(connection, 1)
+    assert row is not None
+    return row
+
+
+def view_of(world: World, userid: str, seats: tuple[str, str]) -> View:
+    """What this player may see now."""
+    with world.server.database.reading.connect() as connection:
+        row = boards.load(connection, 1)
+        assert row is not None
+        position = world.server.positions.newest(connection, row)
+    view: View = position.game.view(position.state, Seat(seats.index(userid)))
+    return view

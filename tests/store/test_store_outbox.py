@@ -1,0 +1,151 @@
+"""The queue of letters: one worker at a time has a letter, and none is lost with its worker."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from running import MovableClock
+from sqlalchemy import Connection, select
+
+from pbmserv.capability import House, KeyRing
+from pbmserv.engine.registry import Registry
+from pbmserv.send.composing import Composer
+from pbmserv.send.outbox import Failed, Later, Sent, Untried
+from pbmserv.send.queue import LEASE, DatabaseOutbox
+from pbmserv.store import outbox, schema
+from pbmserv.store.models import outbox as rows
+from pbmserv.store.outbox import NewLetter
+from pbmserv.store.positions import Positions
+from pbmserv.store.session import Database
+from pbmserv.store.writer import Writer, open_writer
+
+PATIENCE_S = 20
+
+
+class Post:
+    """A server's half of the queue: its own connections, writer and worker."""
+
+    def __init__(self, url: str, clock: MovableClock) -> None:
+        self.database = Database(url)
+        schema.prepare(self.database)
+        self.writer: Writer = open_writer(self.database)
+        registry = Registry.installed()
+        house = House("pbmserv", "games.example", KeyRing({1: b"k" * 32}))
+        composer = Composer(house, registry, Positions(registry), "")
+        self.queue = DatabaseOutbox(self.database, self.writer, composer, clock)
+
+    def post(self, count: int, clock: MovableClock) -> None:
+        letters = [
+            NewLetter(
+                "welcome", f"p{n}@players.example", {"userid": f"p{n}"}, f"<{n}@games.example>"
+            )
+            for n in range(count)
+        ]
+
+        def job(connection: Connection) -> None:
+            outbox.add(connection, letters, clock.now())
+
+        self.writer.submit(job).result(PATIENCE_S)
+
+    def states(self) -> Counter[str]:
+        with self.database.reading.connect() as connection:
+            return Counter(connection.execute(select(rows.c.state)).scalars())
+
+    def close(self) -> None:
+        self.writer.close()
+        self.database.close()
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture
+def post(database_url: str, clock: MovableClock) -> Iterator[Post]:
+    made = Post(database_url, clock)
+    yield made
+    made.close()
+
+
+def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: MovableClock) -> None:
+    post.post(3, clock)
+    assert [row.id for row in post.queue.claim(2)] == [1, 2]
+    assert [row.id for row in post.queue.claim(2)] == [3]
+    assert post.queue.claim(2) == []
+    made = post.queue.prepare([1])[0].raw
+    assert post.queue.next_due() == clock.now() + LEASE
+
+    clock.move(seconds=LEASE.total_seconds())
+    again = post.queue.claim(9)
+    assert [row.id for row in again] == [1, 2, 3]
+    assert again[0].letter is not None
+    assert again[0].letter.raw == made  # the very mail that may have gone out already
+    assert again[1].letter is None
+    assert [row.attempts for row in again] == [0, 0, 0]
+
+
+def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> None:
+    post.post(4, clock)
+    post.queue.prepare([row.id for row in post.queue.claim(9)])
+    soon = clock.now() + timedelta(minutes=1)
+    post.queue.settle(
+        [Sent(1), Later(2, soon, "451 greylisted"), Failed(3, "550 no"), Untried(4, soon)]
+    )
+    post.queue.settle([])
+    post.queue.settle([Sent(77)])  # a letter that nobody knows is no error
+    assert post.states() == {"sent": 1, "queued": 2, "failed": 1}
+    assert post.queue.next_due() == soon
+    clock.move(minutes=1)
+    assert [(row.id, row.attempts) for row in post.queue.claim(9)] == [(2, 1), (4, 0)]
+    post.queue.settle([Sent(2), Sent(4)])
+    assert post.queue.next_due() is None
+    with post.database.reading.connect() as connection:
+        found = connection.execute(select(rows.c.id, rows.c.error).order_by(rows.c.id)).all()
+    assert [tuple(row) for row in found] == [(1, ""), (2, ""), (3, "550 no"), (4, "")]
+
+
+def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
+    postgres_url: str, clock: MovableClock
+) -> None:
+    servers = [Post(postgres_url, clock), Post(postgres_url, clock)]
+    servers[0].post(120, clock)
+    sent: list[int] = []
+    begin = threading.Barrier(4)
+
+    def work(server: Post) -> None:
+        begin.wait(PATIENCE_S)
+        while claimed := server.queue.claim(7):
+            letters = server.queue.prepare([row.id for row in claimed])
+            sent.extend(letter.id for letter in letters)
+            server.queue.settle([Sent(letter.id) for letter in letters])
+
+    threads = [threading.Thread(target=work, args=(server,)) for server in servers * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert sorted(sent) == list(range(1, 121))
+    assert servers[1].states() == {"sent": 120}
+    for server in servers:
+        server.close()
+
+
+def test_a_worker_passes_over_what_another_one_is_just_claiming(
+    postgres_url: str, clock: MovableClock
+) -> None:
+    """Without SKIP LOCKED the second claim would wait for the first one's commit."""
+    server = Post(postgres_url, clock)
+    server.post(4, clock)
+    until = clock.now() + LEASE
+    with server.database.writing.begin() as first, server.database.writing.begin() as second:
+        one = outbox.claim(first, clock.now(), until, 2)
+        two = outbox.claim(second, clock.now(), until, 9)
+        assert [row.id for row in one] == [1, 2]
+        assert [row.id for row in two] == [3, 4]
+    assert server.queue.claim(9) == []
+    server.close()
