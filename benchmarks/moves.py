@@ -8,17 +8,19 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.smtp import Mail
 from pbmserv.capability import Capability, House, KeyRing, Purpose
+from pbmserv.engine.clocks import SeatClock
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.options import CLASSIC
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.store import boards, players, schema
+from pbmserv.store.clocks import Times
 from pbmserv.store.session import Database
 
 LOCAL, DOMAIN = "pbmserv", "games.example"
@@ -136,6 +138,7 @@ def prepare(database_file: Path, count: int) -> Games:
     ring = KeyRing({1: secrets.token_bytes(32)})
     chance = random.Random(8)
     now = datetime.now(UTC)
+    begun = Times((SeatClock(now), SeatClock()), now + timedelta(days=7))
     running: list[Board] = []
     with database.writing.begin() as connection:
         players.add_signing_key(connection, 1, ring.keys[1], now)
@@ -159,9 +162,10 @@ def prepare(database_file: Path, count: int) -> Games:
                 sitting=pair,
                 accepted=pair,
                 now=now,
+                waiting=(Seat(0), Seat(1)),
             )
             for ply in _hidings(atoms):
-                boards.append(connection, board_id, ply, None, now)
+                boards.append(connection, board_id, ply, None, now, begun)
             running.append(Board(board_id, (pair[0], pair[1]), _probes(atoms)))
     database.close()
     return Games(House(LOCAL, DOMAIN, ring), running)

@@ -11,15 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, TypeAlias
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from pbmserv.engine.spans import Span, counted, daytime, instant, merged, zone
 from pbmserv.engine.types import Seat
-
-Span: TypeAlias = tuple[datetime, datetime]
-"""From the first moment, and up to but without the second one."""
 
 NOTICE = timedelta(hours=24)
 """Counted time between a wait's first reminder and its forfeit, at least."""
@@ -27,11 +24,8 @@ NOTICE = timedelta(hours=24)
 RECOVERY = timedelta(hours=1)
 """After an outage nothing is asked or taken for so long: moves may be on their way."""
 
-NIGHT = (time(22), time(7))
-"""Local time between which nobody is reminded who has not asked for it."""
-
 _OFFSET = re.compile(r"([0-9]{1,3})([dh])")
-_NO_TIME = timedelta(0)
+_NO_TIME = timedelta()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,62 +212,7 @@ def turned(
     return tuple(found)
 
 
-# -- spans of time ---------------------------------------------------------------------------
-
-
-def merged(spans: Iterable[Span]) -> list[Span]:
-    """The same time in spans that do not touch, oldest first; empty ones are left out."""
-    found: list[Span] = []
-    for begins, ends in sorted(spans):
-        if ends <= begins:
-            continue
-        if found and begins <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], ends))
-        else:
-            found.append((begins, ends))
-    return found
-
-
-def counted(since: datetime, until: datetime, stopped: Sequence[Span]) -> timedelta:
-    """Time from *since* to *until* outside of *stopped*, which is `merged`."""
-    total = until - since
-    for begins, ends in stopped:
-        total -= max(_NO_TIME, min(ends, until) - max(begins, since))
-    return total
-
-
-def instant(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> datetime:
-    """The first moment at which `counted` time since *since* is *waited*."""
-    at = since + waited
-    for begins, ends in stopped:
-        if ends <= since:
-            continue
-        if begins >= at:
-            break
-        at += ends - max(begins, since)
-    return at
-
-
-def daytime(at: datetime, local: tzinfo) -> datetime:
-    """*at*, or the next morning if it is night there."""
-    evening, morning = NIGHT
-    wall = at.astimezone(local)
-    if morning <= wall.time() < evening:
-        return at
-    day = wall.date() + timedelta(days=1) if wall.time() >= evening else wall.date()
-    return datetime.combine(day, morning, local).astimezone(UTC)
-
-
 # -- what people chose -----------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1024)
-def zone(name: str) -> tzinfo:
-    """The time zone of that name; UTC where the machine does not know it."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
 
 
 @lru_cache(maxsize=1024)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pbmserv.engine.clocks import USUAL, SeatClock, Terms, counted, earliest, merged, turned
+from pbmserv.engine.clocks import USUAL, SeatClock, Terms, earliest, turned
 from pbmserv.engine.referee import Position
+from pbmserv.engine.spans import counted, merged
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.desk import Desk

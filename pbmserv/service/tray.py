@@ -10,7 +10,7 @@ from typing import Any
 from pbmserv.capability import Purpose
 from pbmserv.commands import model
 from pbmserv.commands.replies import read_reply
-from pbmserv.engine.clocks import daytime, zone
+from pbmserv.engine.spans import daytime, zone
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.desk import Desk

@@ -14,12 +14,12 @@ from pbmserv.engine.clocks import (
     Person,
     SeatClock,
     Server,
-    Span,
     Terms,
     earliest,
     to_json,
     turned,
 )
+from pbmserv.engine.spans import Span
 from pbmserv.engine.types import Seat
 from pbmserv.store.models import absences, boards, heartbeats, outages, players, seats
 
