@@ -180,7 +180,7 @@ class Desk:
                 inbox.spoken_by(self.connection, self.mail_id, player.id)
             return player
         if looked_at:
-            if self._waits_for_confirmation(who):
+            if player is None and self._waits_for_confirmation(who):
                 raise Refused("not-confirmed", part=who.userid)
             lockout.wrong(who.userid, network)
         # Nothing of the line is repeated: words may have slipped, and any of them may be

@@ -193,10 +193,11 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
             return people.message_by_reply(desk, capability)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
             return people.refuse_signup(desk, capability)
-        case Purpose.CONFIRM if isinstance(asked, model.Yes) or _agrees(asked):
-            return people.confirm_by_reply(desk, capability)
-        case Purpose.CONFIRM if isinstance(asked, model.ReplyMove):
+        case Purpose.CONFIRM | Purpose.ADDRESS if _unclear(asked):
+            assert isinstance(asked, model.ReplyMove)
             raise Refused("confirm-how", part=asked.lines[0], example="yes")
+        case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):
+            return people.confirm_by_reply(desk, capability)
         case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
             desk.echo_hidden = True  # somebody may have written just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
@@ -211,12 +212,12 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
     return confirming.answer(desk, asked, capability)
 
 
-def _agrees(asked: object) -> bool:
-    """Whether a reply's first line begins with a yes: "Yes please!" is one, "No!" is not."""
+def _unclear(asked: object) -> bool:
+    """Whether a reply says something that is no yes: "Yes please!" is one, "No!" is not."""
     if not isinstance(asked, model.ReplyMove):
         return False
     first = asked.lines[0].split(None, 1)[0]
-    return first.strip(".,;:!").lower() in _YES
+    return first.strip(".,;:!").lower() not in _YES
 
 
 def _yes(desk: Desk, capability: Capability | None) -> Answer:

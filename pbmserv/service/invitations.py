@@ -255,15 +255,6 @@ def decline(desk: Desk, board: BoardRow, sitter: Sitter) -> Answer:
     return Answer((own,), told + not_played(desk, board))
 
 
-def _whole_line(error: OptionError, command: Challenge) -> OptionError:
-    """The same refusal, with the whole challenge as the example instead of one option."""
-    refusal = error.refusal
-    line = (command.game, "challenge", *command.userids, refusal.example)
-    return OptionError(
-        refusal.code, part=refusal.part, example=" ".join(line).strip(), **refusal.values
-    )
-
-
 def another_game(board: BoardRow) -> str:
     """The command for one more game of the same kind."""
     return " ".join((board.game, "challenge", *board.names, *board.options))

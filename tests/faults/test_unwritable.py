@@ -137,7 +137,7 @@ def test_a_password_that_cannot_be_looked_up_puts_the_mail_off(
         raise OperationalError("SELECT", None, ConnectionError("gone"))
 
     with monkeypatch.context() as broken:
-        broken.setattr(players, "by_userid", gone)
+        broken.setattr(players, "of_name", gone)
         assert server.send_raw(player.address, OURS, raw) == TRY_LATER
     assert counts(server, table.board) == (0, 0, 0)
     assert server.send_raw(player.address, OURS, raw).startswith("250")

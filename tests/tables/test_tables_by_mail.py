@@ -33,7 +33,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     assert "You get one letter when board 1 is over." in carol.letter().text
     server.reply(alice.letters()[-1], "b6,d7,f5,a7")
     server.reply(bob.letters()[-1], "resign")
-    assert "bob has resigned board 1" in carol.letter().text
+    assert "bob has resigned: alice wins board 1" in carol.letter().text
     won = alice.letters()[-1]
     assert "Your Blackbox rating: 1138 (+138), provisional, 1 game." in won.text
 
@@ -48,7 +48,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     server.send(carol.address, "blackbox history alice bob")
     assert carol.letter().text.count("won by alice (resigned)") == 2
     server.send(carol.address, "all show alice inactive")
-    assert "bob has resigned board 1" in carol.letter().text
+    assert "bob has resigned: alice wins board 1" in carol.letter().text
     server.send(carol.address, "blackbox games alice all")
     listed = carol.letter()
     assert "2 blackbox games of alice" in listed.text
@@ -59,7 +59,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
         server.send(carol.address, f"{line} alice hunter22")
         refused = carol.letter()
         assert "hunter22" not in refused.subject + refused.text + refused.html
-        assert "no longer here" in refused.text
+        assert "One of the names belongs to nobody" in refused.text
     server.send(carol.address, "blackbox seek carol secret -size=99x99")
     assert "blackbox seek carol PASSWORD -size=" in carol.letter().text
     _played_back(record, tmp_path / "mail.txt", capsys)
@@ -71,7 +71,7 @@ def _played_back(record: Letter, saved: Path, capsys: pytest.CaptureFixture[str]
     assert run(["replay", str(saved)]) == 0
     boards, complaints = capsys.readouterr()
     assert "1.\n* bob hid 4 atoms.\n" in boards
-    assert "bob has resigned board 1" in boards
+    assert "bob has resigned: alice wins board 1" in boards
     assert complaints == ""
     saved.write_text(record.text.replace("resign\nend", "a1,b1\nend"), encoding="utf-8")
     assert run(["replay", str(saved)]) == 1

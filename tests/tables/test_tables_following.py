@@ -57,7 +57,7 @@ def test_every_turn_or_only_the_end(server: Running) -> None:
 
     # Replies: looking, trying to move, leaving.
     carol.replies(news, ShowAs(None, None))
-    assert "Board 1 after 4 moves" in carol.letter().text
+    assert "Board 1 after 3 moves" in carol.letter().text
     carol.replies(news, ReplyMove(("5",), ("",)))
     assert "its players make the moves" in carol.letter().text
     carol.replies(news, Follow(None, None, "off"))
@@ -68,7 +68,7 @@ def test_every_turn_or_only_the_end(server: Running) -> None:
     bob.asks(Resign(None, 1, None))
     assert carol.letters() == []
     over = dave.letter()
-    assert "bob has resigned board 1" in over.text
+    assert "bob has resigned: alice wins board 1" in over.text
     assert "You get no more letters about this board." in " ".join(over.text.split())
     with server.server.database.reading.connect() as connection:
         assert followers.of_board(connection, 1) == []
