@@ -191,6 +191,7 @@ class Running:
 
     def live(self, **by: float) -> None:
         """Move the clock of a server that is up all the while, and let it do what is due."""
+        self.settle()
         clock = self.server.clock
         assert isinstance(clock, MovableClock)
         later = clock.moment + timedelta(**by)
@@ -203,6 +204,7 @@ class Running:
 
     def sleep(self, **by: float) -> None:
         """Move the clock of a server that is down all the while, and start it again."""
+        self.settle()
         clock = self.server.clock
         assert isinstance(clock, MovableClock)
         clock.move(**by)

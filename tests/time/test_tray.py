@@ -178,3 +178,64 @@ def test_without_a_digest_what_waited_goes_out_and_letters_come_at_once(server: 
     assert "Hello!" in server.letter(bob).text
     server.live(days=1)
     assert server.letters(bob) == []
+
+
+def test_a_digest_that_an_outage_held_up_at_night_comes_in_the_morning(server: Running) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    server.send(bob, "prefs bob secret digest=daily@00:30")
+    server.send(alice, f"blackbox challenge alice bob {SMALL}")
+    server.letters()
+    server.live(hours=12)
+    server.sleep(hours=2)
+    assert server.letters(bob) == []
+    server.live(hours=4, minutes=59)
+    assert server.letters(bob) == []
+    server.live(minutes=1)
+    assert len(server.letters(bob)) == 1
+
+
+def test_what_else_a_line_can_say(server: Running) -> None:
+    alice, bob = three_boards(server)
+    mine = server.letters(alice)
+    server.reply(mine[0], "1: a1")  # the number in front does no harm in its own board's thread
+    assert "Board 1 waits for bob" in server.letter(alice).text
+    server.reply(mine[0], "2: a1")
+    assert "The letter was about: 1." in one_line(server.letter(alice).text)
+    server.send(alice, "prefs alice secret")
+    report = server.letter(alice)
+    server.reply(report, "1: show")
+    assert "no reply to this letter" in one_line(server.letter(alice).text)
+    server.live(hours=19)
+    tray = server.letter(bob)
+    server.reply(tray, "1: show\n2: yes\n3: help\n1: move b2")
+    report = server.letter(bob)
+    assert "4 of 4" in report.subject
+    assert "Help" in report.text
+    server.letters()
+    server.send(alice, "blackbox chat 1 alice secret", "Are you there?")
+    server.send(alice, "blackbox move 1 alice secret 1")
+    server.letters()
+    server.reply(tray, "1: 2")
+    server.letters()
+
+
+def test_words_about_boards_that_wait_for_others_or_are_over(server: Running) -> None:
+    alice, bob = three_boards(server)
+    server.live(hours=19)
+    server.reply(server.letter(bob), "1: b2\n2: b2\n3: b2")
+    server.letters()
+    server.send(alice, "blackbox chat 1 alice secret", "A moment, please.")
+    server.send(alice, "blackbox move 2 alice secret a1")
+    server.send(alice, "blackbox chat 2 alice secret", "It was fun.")
+    server.send(alice, "blackbox resign 2 alice secret")
+    server.send(alice, "blackbox move 3 alice secret a1")
+    server.send(alice, "blackbox resign 3 alice secret")
+    assert len(server.letters(bob)) == 2  # the results
+    server.live(days=1)
+    text = one_line(server.letter(bob).text)
+    assert "News of your games" in text
+    assert "Blackbox 1 with alice: alice to move" in text
+    assert "A moment, please." in text
+    assert "Blackbox 2 with alice: it is over" in text
+    assert "It was fun." in text
+    assert "Blackbox 3" not in text
