@@ -46,10 +46,11 @@ def read_only(server: Running) -> Iterator[None]:
     """The disk has become read-only, or a standby has not been promoted yet."""
     database = server.server.database
     if database.is_sqlite:
-        writing = database.writing.raw_connection()
-        driver = writing.driver_connection
+        # Asked for by a job: only so is it surely the connection that the writer uses.
+        driver = server.server.writer.submit(
+            lambda connection: connection.connection.driver_connection
+        ).result()
         assert isinstance(driver, sqlite3.Connection)
-        writing.close()  # back to the pool, the only one there
         driver.execute("PRAGMA query_only = ON")
         yield
         driver.execute("PRAGMA query_only = OFF")
