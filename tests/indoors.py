@@ -6,16 +6,18 @@ Everything between the socket and the relay is real; nothing runs beside the tes
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 from argon2 import PasswordHasher
 from running import Letter, MovableClock
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from pbmserv.app import Server
 from pbmserv.config import load
@@ -23,7 +25,7 @@ from pbmserv.receive.mail import Envelope
 from pbmserv.send.outbox import Sent
 from pbmserv.send.relay import OutgoingLetter
 from pbmserv.service.passwords import Passwords
-from pbmserv.store.models import outbox
+from pbmserv.store.models import heartbeats, outbox
 
 PASSWORD = "wonder-land"
 
@@ -40,7 +42,7 @@ class NoRelay:
 
 @dataclass
 class Posted(Letter):
-    """A letter, the very bytes of it, and the position it shows."""
+    """A letter, the very bytes of it, the position it shows, and the letters inside it."""
 
     raw: bytes
     recipient: str
@@ -48,6 +50,12 @@ class Posted(Letter):
     board: int | None
     ply: int | None
     seat: int | None
+    inside: tuple[str, ...] = ()
+
+    @property
+    def has_html(self) -> bool:
+        """Whether its reader wants more than plain text."""
+        return self.message.get_body(("html",)) is not None
 
 
 @dataclass
@@ -99,6 +107,19 @@ class Indoors:
         self.server.outbox.settle([Sent(letter.id) for letter in made])
         return sorted(map(self._posted, made), key=lambda letter: letter.id)
 
+    def live(self, **by: float) -> list[Posted]:
+        """Move the clock of a server that is up all the while; the letters that brought."""
+        clock = self.server.clock
+        assert isinstance(clock, MovableClock)
+        later = clock.moment + timedelta(**by)
+        # The heartbeat first: a clock that is ahead of it would look like an outage.
+        self.server.writer.submit(
+            lambda c: c.execute(update(heartbeats).values(beat_at=later))
+        ).result()
+        clock.moment = later
+        self.server.keeper.run_once()
+        return self.letters()
+
     def sign_up(self, *userids: str) -> None:
         """Players with open accounts; each one's address is `address_of` it."""
         for userid in userids:
@@ -118,7 +139,16 @@ class Indoors:
             row.board_id,
             row.ply,
             row.seat,
+            tuple(_inside(row.words)),
         )
+
+
+def _inside(words: Mapping[str, Any]) -> Iterator[str]:
+    """The kinds of the letters that a report or a tray is made of."""
+    for line in words.get("lines", ()):
+        yield from (part["letter"] for part in line["parts"])
+    for name in ("waiting", "news"):
+        yield from (part["letter"] for part in words.get(name, ()) if isinstance(part, Mapping))
 
 
 def address_of(userid: str) -> str:

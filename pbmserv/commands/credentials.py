@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pbmserv.commands.catalogue import WHICH
 from pbmserv.commands.forms import Kind, Row
 from pbmserv.commands.heads import is_number
 from pbmserv.commands.places import UNTIL
-from pbmserv.commands.spelling import PLAN_WORDS, SETTINGS, is_date, is_userid
+from pbmserv.commands.spelling import BOARD, PLAN_WORDS, SETTINGS, is_date, is_userid
 from pbmserv.commands.words import Word
 
 _ENGLISH = frozenset(
@@ -43,6 +44,11 @@ def has_credentials(row: Row, rest: Sequence[Word], *, named: bool) -> bool:
             return first not in UNTIL and not is_date(" ".join(word.text for word in rest))
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
+        case Kind.BOARDS:
+            texts = [word.text.lower().rstrip(",") for word in rest]
+            return any(text not in WHICH and not BOARD.fullmatch(text) for text in texts)
+        case Kind.RECIPIENTS:  # "bob, carol" are two of them, "bob carol" may be a password
+            return any(not word.text.endswith(",") for word in rest[:-1])
         case Kind.PASSWORD:
             return len(rest) == 2 and first not in _ENGLISH
     return True

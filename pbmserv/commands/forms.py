@@ -28,7 +28,7 @@ class Kind(Enum):
     PLAYERS = auto()  # userids, options and times
     RECIPIENTS = auto()  # userids to write to
     SHOWN = auto()  # boards, or userids and which of their boards
-    WATCHED = auto()  # userids and which of their boards
+    WATCHED = auto()  # userids, or nobody, and which of their boards
     BOARDS = auto()  # boards, or which of them
     PEOPLE = auto()  # userids, or nobody
     ADDRESSES = auto()
@@ -71,7 +71,7 @@ _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
     Kind.PLAYERS: (1, NO_LIMIT, "alice bob"),
     Kind.RECIPIENTS: (1, NO_LIMIT, "bob"),
     Kind.SHOWN: (1, NO_LIMIT, "12"),
-    Kind.WATCHED: (1, NO_LIMIT, "alice"),
+    Kind.WATCHED: (0, NO_LIMIT, "alice"),
     Kind.BOARDS: (0, NO_LIMIT, ""),
     Kind.PEOPLE: (0, NO_LIMIT, "alice"),
     Kind.ADDRESSES: (0, NO_LIMIT, "alice@example.org"),

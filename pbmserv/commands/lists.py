@@ -178,8 +178,7 @@ def shown(at: Cursor) -> None:
 
 
 def watched(at: Cursor) -> None:
-    """Userids, and which of their boards."""
-    at.next("missing-userid")
+    """Userids, or nobody, and which of their boards."""
     userids: dict[str, None] = {}
     for text in at.rest():
         if text in WHICH:
@@ -188,8 +187,6 @@ def watched(at: Cursor) -> None:
             userids[text] = None
         else:
             raise at.bad_userid(text)
-    if not userids:
-        raise at.refusal("missing-userid")
     if len(userids) > MOST_SHOWN:
         raise at.refusal("too-many-shown", most=MOST_SHOWN)
     at.taken.userids = tuple(userids)

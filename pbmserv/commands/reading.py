@@ -9,9 +9,10 @@ from pbmserv.commands.catalogue import BY_NAME, MULTIPLE, STOPS
 from pbmserv.commands.examples import example
 from pbmserv.commands.heads import find_head
 from pbmserv.commands.line import HELP, not_a_command, read_line, words_of
-from pbmserv.commands.model import Help, Line, ListGames, Reading
+from pbmserv.commands.model import Games, Help, Line, ListGames, Reading
 from pbmserv.commands.replies import read_reply
 from pbmserv.commands.tray import read_tray
+from pbmserv.commands.words import fold
 from pbmserv.errors import Misread, PlayerError
 
 
@@ -43,17 +44,23 @@ def read(
         refused = not_a_command(words, games)
         return Reading((refused,))
     line = read_line(words, head, len(text), games)
-    if isinstance(line.asked, PlayerError):
-        # "Move for Bob" is a subject in English: a command in full below it goes first.
+    answers = text != fold(subject).strip()
+    if isinstance(line.asked, PlayerError) or (answers and isinstance(line.asked, Help | Games)):
+        # "Move for Bob" is a subject in English: a command in full below it goes first. So does
+        # any below "Re: Games of alice", which was the subject of a letter from here.
         read_in_body = read_body(body, games)
-        if read_in_body is not None and _is_meant(read_in_body.lines[0]):
+        if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
     return Reading((line,), opponent_text(text_lines(body)))
 
 
-def _is_meant(line: Line) -> bool:
+def _is_meant(line: Line, *, answers: bool) -> bool:
     """Whether a body's first line was surely written as a command, not as chat."""
-    if isinstance(line.asked, PlayerError | Help | ListGames):
+    if isinstance(line.asked, PlayerError):
+        return False
+    if answers:
+        return True
+    if isinstance(line.asked, Help | ListGames):
         return False
     return line.echo.count("***") > 0 or getattr(line.asked, "game", None) is not None
 

@@ -32,7 +32,7 @@ EMPTY = Line("(an empty reply)", Yes())
 _MAYBE_MOVES = frozenset({"redo", "restart"})
 """Commands still to come that are moves in some games: the game decides."""
 
-_ALONE = frozenset({"reject", "resign", "signoff", "delete", "export"})
+_ALONE = frozenset({"reject", "resign", "signoff", "delete", "export", "broadcast"})
 """What cannot be taken back, or is long, counts only when nothing else stands on its line."""
 
 _MAYBE_WORDS = frozenset({"undo", "check", "back", "rematch", "record", "standings"})
@@ -74,7 +74,7 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
         refused = Misread("reply-password", example="password NEWPASSWORD")
         return Reading((Line(REST, refused),))
     move = ReplyMove(
-        tuple(_without_move_word(text) for _, text in top),
+        tuple(_without_move_word(text, games) for _, text in top),
         tuple(opponent_text(lines[at + 1 :]) for at, _ in top),
     )
     return Reading((Line(move.lines[0][:LONGEST_ECHO], move),), below)
@@ -95,6 +95,9 @@ def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
     game = first if first in games and len(words) > 1 else None
     words = words[1:] if game else words
     name, rest = _plain(words[0]), words[1:]
+    pair = " ".join(_plain(word) for word in words[:2])
+    if pair in IN_REPLY:
+        return _Head(game, pair, IN_REPLY[pair], words[2:])
     row = IN_REPLY.get(name) or _slip(name)
     if row is not None and row.name == "move" and len(rest) == 1:
         instead = _plain(rest[0])  # "move resign"
@@ -173,9 +176,12 @@ def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
     return found
 
 
-def _without_move_word(text: str) -> str:
-    """A line without ``move`` in front, which a reply does not need."""
+def _without_move_word(text: str, games: Collection[str]) -> str:
+    """A line without ``move`` or ``GAME move`` in front, which a reply does not need."""
     first, _, rest = text.partition(" ")
+    if first.lower() in games:
+        shorter = _without_move_word(rest.lstrip(), ())
+        return text if shorter == rest.lstrip() else shorter
     row = BY_NAME.get(first.lower().rstrip(":")) or BY_SLIP.get(first.lower())
     return rest.strip() if row is not None and row.name == "move" and rest.strip() else text
 

@@ -67,6 +67,7 @@ ACCOUNT: tuple[Row, ...] = (
         build=lambda _, t: model.ChangeAddress(t.who, t.addresses),
         summary="have your letters sent to another address",
         example="change address alice PASSWORD alice@example.org",
+        places=ANYWHERE,
         page="address",
     ),
     Row(

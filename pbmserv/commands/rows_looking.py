@@ -39,6 +39,7 @@ LOOKING: tuple[Row, ...] = (
         build=lambda game, t: model.ShowAs(game, t.who, t.boards, t.which),
         summary="look at your own boards as you see them",
         example="blackbox showas alice PASSWORD 12",
+        places=ANYWHERE,
         page="showas",
     ),
     Row(
@@ -46,7 +47,7 @@ LOOKING: tuple[Row, ...] = (
         slips=("gamse", "gmaes"),
         section=SECTION,
         scope=Scope.GAME,
-        parameters=(Parameter("userid... [which]", Kind.WATCHED),),
+        parameters=(Parameter("[userid...] [which]", Kind.WATCHED),),
         build=lambda game, t: model.Games(game, t.userids, t.which),
         summary="a player's games, one line each",
         example="blackbox games alice",

@@ -146,6 +146,7 @@ PLAYING: tuple[Row, ...] = (
         build=lambda _, t: model.Message(t.who, t.userids),
         summary="write to other players",
         example="message alice PASSWORD bob",
+        places=ANYWHERE,
         page="message",
     ),
     Row(
@@ -157,6 +158,7 @@ PLAYING: tuple[Row, ...] = (
         build=lambda _, t: model.Broadcast(t.who),
         summary="write to everybody who wants such news (operators only)",
         example="broadcast alice PASSWORD",
+        places=ANYWHERE,
         page="broadcast",
     ),
 )

@@ -159,6 +159,7 @@ class Composer:
             "spoken": False,
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
+            "here": [s.userid for s in seen.board.sitters if s.state == "active"] if seen else [],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }
         if scene is not None:  # the names that a game's own templates know

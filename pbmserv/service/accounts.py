@@ -15,7 +15,7 @@ from pbmserv.errors import Refused
 from pbmserv.service import localtime
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk
-from pbmserv.store import clocks, leaving, players, preferences
+from pbmserv.store import clocks, leaving, players, preferences, seeks
 from pbmserv.store.players import Player
 from pbmserv.store.preferences import Absence
 
@@ -206,6 +206,10 @@ def _as_words(desk: Desk, player: Player, *, set_now: bool) -> Mapping[str, Any]
         "accept": player.accept,
         "broadcast": "on" if player.broadcasts else "off",
         "blocked": preferences.blocked(desk.connection, player.id),
+        "seeks": [
+            " ".join((seek.game, str(seek.seats), *seek.options))
+            for seek in seeks.of_player(desk.connection, player.id)
+        ],
     }
 
 
@@ -271,7 +275,7 @@ def back(desk: Desk, command: Back) -> Answer:
     now_away = _running(preferences.absences_of(desk.connection, player.id), desk.now)
     if now_away is None:
         example = f"away {player.userid} PASSWORD until tomorrow"
-        raise Refused("not-away", part=player.userid, example=example)
+        raise Refused("not-away", part="back", example=example)
     preferences.end_absence(desk.connection, player.id, now_away.id, desk.now)
     clocks.look_again(desk.connection, player.id, desk.now)
     today = localtime.local_date(desk.now, tz)

@@ -130,8 +130,10 @@ class _Look:
     def _end(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Told]:
         position = self._desk.position(self._board)
         moved = {p.ply.seat for p in position.backwards() if p.ply is not None}
-        nobody_began = len(late) == len(self._running) > 1 and not moved
-        if self._board.undecided or nobody_began:
+        # Who has never moved may not even know of this board: somebody else can have begun it
+        # in their name. So nobody loses anything there, as by "resign".
+        not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
+        if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
         sitter, clock, forfeit = late[0]
         why = {

@@ -49,7 +49,7 @@ def challenge(desk: Desk, command: Challenge) -> Answer:
         game, command.options, len(command.userids), part, f"{game.info.key} challenge {part}"
     )
     sitting = tuple(_invited(desk, userid) for userid in command.userids)
-    sender = _sender_among(desk, sitting)
+    sender = _sender_among(desk, sitting, command)
     return invite(desk, sender, Proposal(game, options, rated, terms, sitting), {})
 
 
@@ -285,7 +285,7 @@ def _not_too_many(desk: Desk, sender: Player, asked: list[Player]) -> None:
             raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
 
 
-def _sender_among(desk: Desk, sitting: tuple[Player, ...]) -> Player:
+def _sender_among(desk: Desk, sitting: tuple[Player, ...], command: Challenge) -> Player:
     """Which of the players sends this challenge.
 
     A reply address proves it. Otherwise the From address decides: it proves nothing, but all
@@ -293,16 +293,17 @@ def _sender_among(desk: Desk, sitting: tuple[Player, ...]) -> Player:
     """
     capability = desk.capability
     if capability is not None and capability.player:
-        player = desk.speaker(None)
-        if player.id in {p.id for p in sitting}:
-            return player
+        here = {(player := desk.speaker(None)).id: player}
     else:
-        here = {p.id for p in players.by_address(desk.connection, desk.post.mail.sender)}
-        for player in sitting:
-            if player.id in here:
-                return player
-    raise Refused(
-        "challenge-not-you",
-        part=desk.post.mail.sender,
-        example=f"signup {desk.post.mail.sender.partition('@')[0]} PASSWORD",
-    )
+        found = players.by_address(desk.connection, desk.post.mail.sender)
+        here = {player.id: player for player in found}
+    for player in sitting:
+        if player.id in here:
+            return player
+    example = f"signup {desk.post.mail.sender.partition('@')[0]} PASSWORD"
+    for player in here.values():
+        options = (*command.options, *command.times)
+        words = (command.game, "challenge", player.userid, *command.userids[1:], *options)
+        example = " ".join(words)
+        break
+    raise Refused("challenge-not-you", part=desk.post.mail.sender, example=example)

@@ -147,7 +147,8 @@ def message_by_reply(desk: Desk, capability: Capability) -> Answer:
     sender = desk.speaker(None)
     peer = players.by_id(desk.connection, capability.about)
     if peer is None or not peer.active:
-        raise Refused("no-such-player")
+        part = "" if peer is None or peer.state == "deleted" else peer.userid
+        raise Refused("takes-no-messages", part=part, example="help message")
     words = desk.post.text[:4000].strip()
     if not words:
         raise Refused("no-words", part="message")
@@ -159,7 +160,7 @@ def broadcast(desk: Desk, command: Broadcast) -> Answer:
     sender = desk.speaker(command.who)
     if sender.userid not in desk.rooms.operators:
         raise Refused(
-            "not-an-operator", part=sender.userid, example=f"message {sender.userid} PASSWORD bob"
+            "not-an-operator", part=sender.userid, example=f"message {sender.userid} PASSWORD USERID"
         )
     if not desk.words:
         raise Refused("no-words", part="broadcast")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pbmserv.capability import Purpose
 from pbmserv.commands.model import (
     BoardRef,
     Games,
@@ -20,7 +21,7 @@ from pbmserv.service import rating
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk, Focus, not_seated
 from pbmserv.service.named import board_of, players_of
-from pbmserv.store import boards, histories, seeks
+from pbmserv.store import boards, histories, players, seeks
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player
 
@@ -78,7 +79,7 @@ def show(desk: Desk, command: Show) -> Answer:
 
 def show_as(desk: Desk, command: ShowAs) -> Answer:
     """What the speaker may see of their own boards."""
-    if command.who is None and not command.boards:
+    if command.who is None and not command.boards and _by_board_letter(desk, command.which):
         board, sitter = desk.seat_at(None, command.game, None)
         return Answer((_own(desk, board, sitter.seat),))
     player = desk.speaker(command.who)
@@ -97,9 +98,15 @@ def show_as(desk: Desk, command: ShowAs) -> Answer:
     return Answer((*parts, *_more(found, player, command.which)))
 
 
+def _by_board_letter(desk: Desk, which: str) -> bool:
+    """Whether just the board of the letter that is answered is meant."""
+    capability = desk.capability
+    return which == "active" and (capability is None or capability.purpose is Purpose.BOARD)
+
+
 def games(desk: Desk, command: Games) -> Answer:
     """A table of somebody's games; in a reply, of one's own."""
-    wanted = players_of(desk, command.userids) or [desk.speaker(None)]
+    wanted = players_of(desk, command.userids) or _oneself(desk)
     rows: dict[int, dict[str, Any]] = {}
     total = 0
     for player in wanted:
@@ -115,6 +122,19 @@ def games(desk: Desk, command: Games) -> Answer:
         "seeks": [seek for p in wanted for seek in _seeks(desk, p, command)],
     }
     return Answer((Part("games", words),))
+
+
+def _oneself(desk: Desk) -> list[Player]:
+    """Who asks without a name: by the reply address, else whose address the mail comes from.
+
+    That proves nothing; but lists are no secret, and this one goes to that address.
+    """
+    if desk.capability is not None:
+        return [desk.speaker(None)]
+    here = [p for p in players.by_address(desk.connection, desk.post.mail.sender) if p.active]
+    if not here:
+        raise Refused("missing-userid", example="games USERID")
+    return here
 
 
 def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:

@@ -265,9 +265,15 @@ def _erase_letters(
             # They have got theirs, or it is composed anew; nobody needs our copy with the name.
             connection.execute(update(outbox).where(about).values(raw=None))
             _take_out(connection, about, player.userid, neutral)
-    readers = select(players.c.id).where(players.c.userid.in_(written_to))
-    messages = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
-    _take_out(connection, messages, player.userid, neutral)
+    readers = select(players.c.id).where(
+        or_(players.c.userid.in_(written_to), players.c.id.in_(list(_readers(connection, player.id))))
+    )
+    # Digests and reports are about many boards, so they are found by their readers alone.
+    many = and_(outbox.c.letter.in_(("tray", "report")), outbox.c.player_id.in_(readers))
+    connection.execute(update(outbox).where(many, outbox.c.raw.is_not(None)).values(raw=None))
+    message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
+    elsewhere = or_(many, message)
+    _take_out(connection, elsewhere, player.userid, neutral)
 
 
 def _take_out(
@@ -276,8 +282,6 @@ def _take_out(
     """Name and words of *userid* out of letters to others."""
     for row in connection.execute(select(outbox.c.id, outbox.c.words).where(which)).all():
         words = without_name(row.words, userid, neutral)
-        if words.get("by") == neutral:
-            words["said"] = ""
         if words != row.words:
             connection.execute(
                 update(outbox).where(outbox.c.id == row.id).values(words=words, raw=None)
@@ -285,10 +289,11 @@ def _take_out(
 
 
 def without_name(words: Any, userid: str, neutral: str) -> Any:
-    """The words of a letter with another name wherever the userid stood."""
+    """The words of a letter with another name wherever the userid stood, without what they said."""
     match words:
         case dict():
-            return {key: without_name(value, userid, neutral) for key, value in words.items()}
+            found = {key: without_name(value, userid, neutral) for key, value in words.items()}
+            return found | {"said": ""} if "said" in found and words.get("by") == userid else found
         case list() | tuple():
             return [without_name(value, userid, neutral) for value in words]
         case _:

@@ -126,7 +126,7 @@ def test_blocked_players_are_not_passed_on(embedded: Running) -> None:
     alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
     asked(embedded, alice, "prefs alice secret block=bob")
     embedded.send(bob, "message bob secret alice", "Play with me!")
-    assert "takes no messages from you" in embedded.letter(bob).text
+    assert "cannot be reached by messages at present" in embedded.letter(bob).text
     assert not embedded.letters(alice)
 
 

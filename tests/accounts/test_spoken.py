@@ -65,7 +65,7 @@ def test_a_game_in_play() -> None:
         "Along the top, from the left: port A hit, port C reflection, port F ray a.",
         "On the right, from above: port 9 ray a.",
         "Ray a joins ports F and 9.",
-        "Row 3: marker on B3 and C3; sealed D3.",
+        "Row 3: markers on B3 and C3; sealed D3.",
         "Row 5: sealed E5.",
         "",
         "The box of bob, 7 columns by 7 rows: bob has 1 guess left.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
@@ -54,6 +55,11 @@ class Page(HTMLParser):
     def text(self) -> str:
         """All that is to be read, blanks run together."""
         return " ".join(" ".join(self.words).split())
+
+    @property
+    def told(self) -> str:
+        """All that is to be read, and where its links to pages lead."""
+        return " ".join((self.text, *(link for link in self.links if link.startswith("http"))))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in {"script", "style", "img", "iframe", "form", "object", "link"}, tag
@@ -163,7 +169,7 @@ def boards_in_view(view: View, names: tuple[str, ...]) -> list[Drawn]:
 
 
 def check_form(letter: Posted, *, ascii_only: bool = True, own_words: bool = True) -> Page:
-    """What holds for every letter; its HTML comes back, read.
+    """What holds for every letter; its HTML comes back, read (an empty page if it has none).
 
     With *own_words* no player's words are in it, so blank lines are ours too.
     """
@@ -182,7 +188,7 @@ def check_form(letter: Posted, *, ascii_only: bool = True, own_words: bool = Tru
     head, signature, _ = text.rpartition("\n\n-- \n")
     assert signature, text
     assert not head.endswith("\n"), text
-    return Page(letter.html)
+    return Page(letter.html if letter.has_html else "")
 
 
 def _of_wide_board(line: str) -> bool:
@@ -205,4 +211,12 @@ def _check_headers(letter: Posted) -> None:
     assert not letter.message.defects
     assert letter.raw.count(b"\n") == letter.raw.count(b"\r\n") == letter.raw.count(b"\r")
     kinds = [part.get_content_type() for part in letter.message.walk()]
-    assert kinds == ["multipart/alternative", "text/plain", "text/html"]
+    if letter.kind == "export":
+        assert (kinds.pop(0), kinds.pop()) == ("multipart/mixed", "application/json")
+    assert kinds in (["multipart/alternative", "text/plain", "text/html"], ["text/plain"])
+
+
+def facts(text: str, userids: Collection[str]) -> set[str]:
+    """What must not differ between text and page: numbers, cells, options, addresses, players."""
+    words = re.findall(r"[\w@=.:+-]*\w", text)
+    return {word for word in words if re.search(r"[\d@=]", word) or word in userids}

@@ -38,7 +38,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     assert "Your Blackbox rating: 1138 (+138), provisional, 1 game." in won.text
 
     server.reply(won, "ratings")
-    assert "1000 > 1138 (+138)" in alice.letter().text
+    assert "1000 to 1138 (+138)" in alice.letter().text
     server.reply(won, "record")
     record = alice.letter()
     server.reply(won, "rematch")

@@ -82,15 +82,15 @@ def _tables(carol: Guest, alice: Guest, won: Letter) -> None:
     carol.asks(Ratings("blackbox", ("bob", "carol")))
     text = carol.letter().text
     assert "2 rated games: 0 won, 2 lost, 0 drawn." in text
-    assert "1000 > 927 (-73)" in text
-    assert "927 > 875 (-52)" in text
+    assert "1000 to 927 (-73)" in text
+    assert "927 to 875 (-52)" in text
     assert "carol has no Blackbox rating yet" in text
     alice.replies(won, Ratings(None))
     assert "Blackbox rating of alice: 1248, provisional" in alice.letter().text
 
     carol.asks(History("blackbox", ("alice",)))
     history = carol.letter()
-    assert "3 ended blackbox games of alice" in history.text
+    assert "3 finished blackbox games of alice" in history.text
     assert [line.split()[:2] for line in history.text.splitlines() if line[:4] == "2026"] == [
         ["2026-03-02", "5"],
         ["2026-03-01", "4"],

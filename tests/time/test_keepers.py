@@ -151,16 +151,17 @@ def test_clocks_that_differ_a_little_are_no_outage(server: Running) -> None:
 def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
     (table,) = seat_pairs(server.server, 1)
     server.server.keeper.run_once()
-    server.send(table.players[0].address, "Re: board", "a1,c4,e5,g2", to=table.addresses[0])
+    for player, address in zip(table.players, table.addresses, strict=True):
+        server.send(player.address, "Re: board", "a1,c4,e5,g2", to=address)
     server.live(days=7)
     server.live(days=14)
     with server.server.database.reading.connect() as connection:
         log = connection.execute(select(plies.c.seat, plies.c.text, plies.c.mail_id)).all()
         board = boards.load(connection, table.board)
         position = server.server.positions.newest(connection, board)
-    assert log[-1] == (1, "forfeit", None)
-    assert board.outcome["places"] == [1, 2]
-    assert (board.outcome["reason"], board.outcome["seat"]) == ("forfeit", 1)
+    assert log[-1] == (0, "forfeit", None)
+    assert board.outcome["places"] == [2, 1]
+    assert (board.outcome["reason"], board.outcome["seat"]) == ("forfeit", 0)
     assert position.outcome.reason == "forfeit"
     assert board.due_at is None
     server.letters()

@@ -106,8 +106,29 @@ def test_an_acceptance_starts_the_clock_of_whoever_must_hide(server: Running) ->
     }
     server.live(days=2)
     letters = server.letters()
-    assert all("Nobody has begun in time" in letter.text for letter in letters)
+    words = "alice and bob did not make a first move in time"
+    assert all(words in " ".join(letter.text.split()) for letter in letters)
     assert len(letters) == 2
+
+
+def test_who_never_made_a_move_cannot_lose(server: Running) -> None:
+    mallory = server.sign_up("mallory")
+    alice = server.sign_up("alice")
+    server.send(mallory, "prefs mallory secret accept=auto")
+    server.letters()
+    server.send(alice, "blackbox challenge alice mallory --nagtime=1 --forfeittime=2")
+    server.reply(next(f for f in server.letters() if f.message["To"] == mallory), "a1,b2,c3,d4")
+    server.letters()
+    server.live(days=1)
+    assert "Reminder: your move" in server.letter(alice).text
+    server.live(days=1)
+    assert status(server) == "declined"
+    for letter in server.letters():
+        assert "alice did not make a first move in time" in " ".join(letter.text.split())
+    server.send(alice, "blackbox ratings alice mallory")
+    answer = " ".join(server.letter(alice).text.split())
+    assert "alice has no Blackbox rating yet" in answer
+    assert "mallory has no Blackbox rating yet" in answer
 
 
 def test_while_away_and_after_it_nothing_is_lost(server: Running) -> None:

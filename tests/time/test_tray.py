@@ -86,7 +86,7 @@ def test_one_mail_has_every_board_and_one_reply_answers_them(server: Running) ->
     server.reply(tray, "3: 4\n1: 4")  # the same letter once more: those turns are over
     report = server.letter(bob)
     assert "0 of 2" in report.subject
-    assert "Your letter was written for move" in one_line(report.text)
+    assert "This was meant as your move" in one_line(report.text)
     server.live(days=1)
     assert server.letters(bob) == []
 

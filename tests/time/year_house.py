@@ -201,7 +201,8 @@ class ServiceHouse:
             elif row.letter == "reminder":
                 found.append(Event("remind", row.board_id, row.seat))
             elif row.letter == "unanswered" and row.seat == 0:
-                found.append(Event("withdrawn", row.board_id, 0))
+                late = tuple(int(userid[1:]) for userid in row.words["late"])
+                found.append(Event("withdrawn", row.board_id, 0, late))
             elif row.letter == "result" and _is_loser(row, self._numbers[row.recipient]):
                 found.append(Event("forfeit", row.board_id, row.seat))
         assert all(count == 1 for count in told.values()), "nothing comes twice"

@@ -46,6 +46,8 @@ class Event:
     kind: str
     board: int
     seat: int
+    late: tuple[int, ...] = ()
+    """Who of the players (by their numbers) let a withdrawn board wait too long."""
 
 
 class House(Protocol):
@@ -243,7 +245,9 @@ class World:
             if event.kind == "remind":
                 board.running[event.seat].happened.append((self.now, "remind"))
                 continue
-            late = set(board.running) if event.kind == "withdrawn" else {event.seat}
+            late = {event.seat}
+            if event.kind == "withdrawn":
+                late = {s for s in board.running if board.sitting[s].number in event.late}
             for seat in late:
                 board.running[seat].lost = True
                 board.running[seat].happened.append((self.now, "forfeit"))

@@ -433,8 +433,6 @@ def test_common_slips_are_understood(subject, command):
         ("blackbox showas alice", "missing-password"),
         ("blackbox showas alice secret bob", "bad-board"),
         ("blackbox showas alice secret " + "1 2 " * 9 + "3 4 5", None),
-        ("blackbox games", "missing-userid"),
-        ("blackbox games next", "missing-userid"),
         ("blackbox games b!", "bad-userid"),
         ("blackbox games " + " ".join(f"p{i}" for i in range(21)), "too-many-shown"),
         ("showas alice secret " + " ".join(str(i) for i in range(1, 22)), "too-many-shown"),

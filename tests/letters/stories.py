@@ -1,0 +1,269 @@
+"""Stories whose mails and days bring a letter of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+ALICE, BOB, CAROL, DAVE = map(address_of, ("alice", "bob", "carol", "dave"))
+HOME, PHONE = "alice@home.example", "alice@phone.example"
+SMALL = "-size=2x2 -atoms=1"
+LONG = "an-old-friend-of-you"
+LONGER = (LONG, "a-friend-of-a-friend", "and-one-more-of-them")
+TWENTY_SIX = "-size=26x26 -atoms=40 -fair"
+
+Story = Callable[[Path], Iterator[Posted]]
+
+
+def _to(letters: list[Posted], address: str) -> Posted:
+    """The newest of the letters to *address*."""
+    return [letter for letter in letters if letter.recipient == address][-1]
+
+
+def signing_up(folder: Path) -> Iterator[Posted]:
+    """Accounts and forgotten passwords, help, and mails that cannot be understood."""
+    with indoors(folder, signup="confirm") as server:
+        (asked,) = server.send(ALICE, f"signup alice {PASSWORD}")
+        yield asked
+        yield from server.reply(asked, "yes")
+        (unwanted,) = server.send(BOB, f"signup bob {PASSWORD}")
+        yield from server.reply(unwanted, "reject")
+        yield from server.send(BOB, f"signup bobby {PASSWORD} bob@a.example bob@b.example")
+        yield from server.send(BOB, f"signup alice {PASSWORD}")
+        yield from server.send(BOB, "forgot alice")
+        (reset,) = server.send(ALICE, "forgot alice")
+        yield reset
+        yield from server.reply(reset, "password another-word")
+        yield from server.send(ALICE, "forgot nobody-at-all")
+        yield from server.send(ALICE, "blackbox mvoe 12 alice")
+        yield from server.send(ALICE, "blackbox games alice")
+        for subject in ("", "moves", "replies", "times", "tutorial", "digest", "blackbox"):
+            yield from server.send(ALICE, f"help {subject}")
+        for subject in ("nonsense", "move", "challenge", "signup", "show", "change password"):
+            yield from server.send(ALICE, f"help {subject}")
+
+
+def playing(folder: Path) -> Iterator[Posted]:
+    """Boards from the challenge to the end, and several commands in one mail."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", *LONGER)
+        yield from server.send(ALICE, "list")
+        yield from server.send(ALICE, f"message alice {PASSWORD} bob carol", "Good morning!")
+        asked, own = server.send(ALICE, "blackbox challenge bob alice -atoms=2-5 -clue", "Tea?")
+        yield from (asked, own)
+        yield from server.reply(own, "chat\nStill there?")
+        yield from server.reply(asked, "accept\nWith pleasure.")
+        yield from server.reply(asked, "b3,d3")
+        yield from server.reply(own, "b3,d3,e5\n\nGood luck!")
+        yield from server.reply(asked, "b3,d3")
+        yield from server.send(BOB, f"blackbox move 1 bob {PASSWORD} g,+b2", "My first.")
+        yield from server.send(BOB, f"blackbox move 1 bob {PASSWORD} +b7,!c", "Hm.")
+        yield from server.send(CAROL, "blackbox show 1#2")
+        yield from server.send(CAROL, "blackbox games alice bob")
+        yield from server.send(
+            ALICE,
+            "multiple",
+            f"blackbox showas alice {PASSWORD} 1\nlist\nmvoe 3\nhelp\nblackbox games alice\n"
+            f"blackbox show 1\nblackbox challenge alice carol\nforgot alice\n"
+            f"message alice {PASSWORD} bob",
+        )
+        yield from server.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
+        yield from server.send(CAROL, "blackbox show 1")
+        yield from server.send(CAROL, f"blackbox reject 2 carol {PASSWORD}")
+        yield from server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+        yield from server.send(ALICE, "blackbox games alice all")
+        yield from _long_names(server)
+
+
+def _long_names(server: Indoors) -> Iterator[Posted]:
+    long = address_of(LONG)
+    yield from server.send(long, f"blackbox challenge {LONG} bob {TWENTY_SIX}")
+    yield from server.send(long, f"blackbox move 3 {LONG} {PASSWORD} a1")
+    yield from server.send(long, f"blackbox move 3 {LONG} {PASSWORD} " + "a1," * 200)
+    yield from server.send(BOB, f"blackbox games {' '.join(LONGER)} all")
+    yield from server.send(BOB, f"message bob {PASSWORD} {' '.join(LONGER)}", "To all.")
+    yield from server.send(ALICE, "multiple", "show " + "x" * 300 + "\nhelp " + "y z " * 99)
+    yield from server.send(ALICE, "q" * 300)
+    yield from server.send(
+        long, f"blackbox challenge {LONGER[0]} {LONGER[1]} -guesses=1", "Now we two."
+    )
+    for opponent in (*LONGER[1:], "alice", "carol") * 2:
+        yield from server.send(long, f"blackbox challenge {LONG} {opponent} {SMALL}")
+    yield from server.send(ALICE, f"blackbox challenge alice {LONG} {SMALL}")
+    yield from server.send(BOB, f"blackbox games {LONG}")
+    yield from server.send(BOB, f"blackbox show {LONG}")
+    yield from server.send(long, f"change password {LONG} {PASSWORD} new-word")
+
+
+def addresses(folder: Path) -> Iterator[Posted]:
+    """Letters go to another mailbox, or stay where they are."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob")
+        yield from server.send(ALICE, "blackbox challenge alice bob")
+        asked = server.send(ALICE, f"change address alice {PASSWORD} {PHONE} {HOME}")
+        yield from asked
+        yield from server.reply(_to(asked, PHONE), "reject")
+        yield from server.reply(_to(asked, HOME), "yes")
+        asked = server.send(HOME, f"change address alice {PASSWORD} {ALICE}")
+        yield from asked
+        yield from server.reply(_to(asked, HOME), "reject")
+
+
+def preferring(folder: Path) -> Iterator[Posted]:
+    """Preferences, absence, news from the operators, and leaving."""
+    with indoors(folder, operators="olga") as server:
+        server.sign_up("alice", "bob", "carol", "olga", *LONGER)
+        yield from server.send(ALICE, f"prefs alice {PASSWORD}")
+        yield from server.send(ALICE, f"blackbox seek alice {PASSWORD} {TWENTY_SIX} -clue")
+        yield from server.send(
+            ALICE,
+            f"prefs alice {PASSWORD} digest=daily@07:30 tz=America/Argentina/ComodRivadavia "
+            f"remind=30d,7d,12h,night accept=none broadcast=on block={','.join(LONGER)}",
+        )
+        yield from server.send(BOB, f"prefs bob {PASSWORD} remind=off broadcast=on tz=Asia/Tokyo")
+        yield from server.send(address_of("olga"), f"broadcast olga {PASSWORD}", "Down on Sunday.")
+        yield from server.send(BOB, f"broadcast bob {PASSWORD}", "Buy my tomatoes!")
+        yield from _without_html(server, *LONGER[1:])
+        yield from server.send(BOB, "blackbox challenge bob carol")
+        yield from server.send(BOB, f"blackbox move 2 bob {PASSWORD} b3,d3,h8,f2")
+        yield from server.send(CAROL, f"blackbox move 2 carol {PASSWORD} b3,d3,h8,f2")
+        yield from server.send(ALICE, f"away alice {PASSWORD} until 2026-03-30")
+        yield from server.send(ALICE, f"away alice {PASSWORD} until 2026-03-29")
+        yield from server.send(ALICE, f"away alice {PASSWORD} until today")
+        yield from server.send(ALICE, f"back alice {PASSWORD}")
+        yield from server.send(ALICE, f"back alice {PASSWORD}")
+        yield from server.send(ALICE, f"export alice {PASSWORD}")
+        (asked,) = server.send(CAROL, f"signoff carol {PASSWORD}")
+        yield asked
+        yield from server.reply(asked, "no")
+        yield from server.reply(asked, "yes")
+        yield from server.send(CAROL, f"back carol {PASSWORD}")
+        yield from server.send(BOB, "blackbox challenge bob carol")
+        (asked,) = server.send(BOB, f"delete bob {PASSWORD}")
+        yield asked
+        yield from server.reply(asked, "yes")
+
+
+def _without_html(server: Indoors, plain: str, spoken: str) -> Iterator[Posted]:
+    """A board of two who want plain text, one of them to be read aloud."""
+    for userid, form in ((plain, "text"), (spoken, "spoken")):
+        yield from server.send(address_of(userid), f"prefs {userid} {PASSWORD} format={form}")
+    yield from server.send(address_of(plain), f"blackbox challenge {plain} {spoken}")
+    for userid, move in ((plain, "b3,d3,h8,f2"), (spoken, "c3,b5,e5,g6"), (plain, "3,+b2")):
+        yield from server.send(address_of(userid), f"blackbox move 1 {userid} {PASSWORD} {move}")
+    yield from server.send(address_of(spoken), f"blackbox resign 1 {spoken} {PASSWORD}")
+
+
+def planning(folder: Path) -> Iterator[Posted]:
+    """Moves that are queued, tried out, looked at and taken back."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol")
+        server.send(ALICE, "blackbox challenge alice bob")
+        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,h8,f2")
+        server.send(BOB, f"blackbox move 1 bob {PASSWORD} c3,b5,e5,g6")
+        on = f"1 bob {PASSWORD}"
+        plan = "3 if #: (c,+a1 if 5=#: d else 14) else if 1=8: (j; k,+b2,+b3; l,+c2) else e,-a1"
+        yield from server.send(BOB, f"blackbox queue {on} {plan}")
+        yield from server.send(BOB, f"blackbox queue {on} -")
+        yield from server.send(BOB, f"blackbox queue {on} -")
+        yield from server.send(BOB, f"blackbox queue {on} 3; 3; 5")
+        for move in ("3", "5", "14"):
+            yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} {move}")
+        yield from server.send(BOB, f"blackbox queue {on} {plan.removeprefix('3 ')}")
+        yield from server.send(BOB, f"blackbox check {on}")
+        yield from server.send(BOB, f"blackbox move {on} +b3,+d3")
+        yield from server.send(BOB, f"blackbox undo {on}")
+        yield from server.send(BOB, f"blackbox check {on}")
+        (draft,) = server.send(BOB, f"blackbox submit {on} 1,+a7")
+        yield draft
+        yield from server.send(CAROL, "blackbox preview 1 +b2,/a1")
+        (tried,) = server.reply(draft, "preview 7,+b2")
+        yield tried
+        yield from server.reply(draft, "confirm")
+        yield from server.send(ALICE, f"blackbox submit 1 alice {PASSWORD} +a1,+a2,+a3,+a4,?")
+        yield from server.send(
+            BOB, "multiple", f"blackbox check {on}\nblackbox queue {on} 7\nblackbox preview 1 a"
+        )
+
+
+def rated(folder: Path) -> Iterator[Posted]:
+    """Opponents who were looked for, followers, and what is kept of finished games."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", "dave")
+        for looking in ("standings", "ratings alice", "history", "history alice", "games alice"):
+            yield from server.send(DAVE, f"blackbox {looking}")
+        for words in ("", "", "off", SMALL, ""):
+            yield from server.send(ALICE, f"blackbox seek alice {PASSWORD} {words}".strip())
+        yield from server.send(DAVE, "blackbox games alice")
+        yield from server.send(BOB, f"blackbox seek bob {PASSWORD}")
+        yield from server.send(CAROL, f"subscribe 1 carol {PASSWORD}")
+        yield from server.send(DAVE, f"notify 1 dave {PASSWORD}")
+        for userid in ("alice", "bob"):
+            yield from server.send(
+                address_of(userid), f"blackbox move 1 {userid} {PASSWORD} b3,d3,h8,f2"
+            )
+        for userid in ("alice", "bob"):  # lots were drawn who is first
+            yield from server.send(address_of(userid), f"blackbox move 1 {userid} {PASSWORD} 3")
+        yield from server.send(BOB, f"blackbox resign 1 bob {PASSWORD}", "Too strong for me.")
+        yield from server.send(CAROL, f"prefs carol {PASSWORD} accept=auto")
+        yield from server.send(BOB, f"blackbox rematch 1 bob {PASSWORD}", "Once more?")
+        yield from server.send(DAVE, f"subscribe 2 dave {PASSWORD}")
+        yield from server.send(CAROL, f"notify 2 carol {PASSWORD}")
+        yield from server.send(DAVE, f"unsubscribe 2 dave {PASSWORD}")
+        yield from server.send(ALICE, f"blackbox reject 2 alice {PASSWORD}")
+        yield from server.send(BOB, "blackbox challenge bob carol", "At once!")
+        for asked in (
+            "standings",
+            "ratings",
+            "ratings alice",
+            "history",
+            "history bob",
+            "record 1",
+        ):
+            yield from server.send(BOB, f"blackbox {asked}")
+        yield from server.send(CAROL, f"subscribe 1 carol {PASSWORD}")
+
+
+def waiting(folder: Path) -> Iterator[Posted]:
+    """Reminders, one mail a day, and games that end because nobody moves."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", "dave", LONG)
+        server.send(ALICE, f"blackbox challenge alice bob {SMALL}")
+        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a1")
+        server.send(BOB, f"blackbox move 1 bob {PASSWORD} b2")
+        server.send(CAROL, f"subscribe 1 carol {PASSWORD}")
+        server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30 tz=Europe/Berlin")
+        yield from server.send(ALICE, f"blackbox challenge alice dave {SMALL} --nagtime=2")
+        yield from server.send(
+            address_of(LONG),
+            f"blackbox challenge {LONG} bob -fair -clue --nagtime=2 --forfeittime=4",
+            "Shall we?",
+        )
+        server.send(CAROL, "blackbox challenge bob carol")
+        server.send(CAROL, "blackbox challenge bob carol")
+        server.send(CAROL, f"blackbox reject 4 carol {PASSWORD}", "Too many games.")
+        server.send(CAROL, f"blackbox chat 5 carol {PASSWORD}", "Take your time.")
+        server.send(CAROL, f"message carol {PASSWORD} bob", "How are you?\n\nI am well.")
+        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} 1", "Begun!")
+        (tray,) = server.live(hours=19)
+        yield tray
+        yield from server.reply(tray, "1: 2\n5: accept\n3: chat Later, perhaps.\n9: show\nb2")
+        yield from server.live(days=1)
+        server.send(CAROL, f"message carol {PASSWORD} bob", "Still there?")
+        for _ in range(12):
+            yield from server.live(days=2)
+        yield from server.send(ALICE, "blackbox show 1")
+        yield from server.send(ALICE, "blackbox ratings alice")
+
+
+STORIES: tuple[Story, ...] = (
+    signing_up,
+    playing,
+    addresses,
+    preferring,
+    planning,
+    rated,
+    waiting,
+)
