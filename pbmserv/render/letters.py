@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from jinja2 import Environment, Template
@@ -201,6 +201,7 @@ def said(words: str, indent: str = "  ") -> str:
     return "\n".join(lines)
 
 
+@lru_cache(maxsize=1_000)  # wrapping is slow, and letters have most of their sentences in common
 def sentence(words: str, indent: str = "", hanging: str = "") -> str:
     """A sentence of ours wrapped to the letter's width."""
     return textwrap.fill(

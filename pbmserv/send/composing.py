@@ -31,6 +31,7 @@ from pbmserv.render.mime import Headers, build
 from pbmserv.store import boards, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.outbox import QueuedLetter
+from pbmserv.store.players import Player
 from pbmserv.store.positions import Positions
 
 _USUAL: dict[str, Any] = {"event": "", "by": "", "said": "", "said_to": "", "undecided": []}
@@ -57,7 +58,8 @@ class Composer:
             ServerFault: the row speaks of something that is not there.
         """
         seen = self._seen(connection, row.board_id, row.ply, row.seat)
-        values = self._values(connection, row, seen)
+        player = None if row.player_id is None else players.by_id(connection, row.player_id)
+        values = self._values(connection, row, seen, player.userid if player else "")
         composed = compose(row.letter, values)
         root = self._thread_root(row, seen)
         references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
@@ -65,7 +67,7 @@ class Composer:
             from_name="pbmserv",
             from_addr=self.house.address,
             to=row.recipient,
-            reply_to=self._reply_to(connection, row, seen),
+            reply_to=self._reply_to(connection, row, seen, player),
             subject=composed.subject,
             message_id=row.message_id,
             in_reply_to=row.in_reply_to or root,
@@ -82,11 +84,8 @@ class Composer:
     # -- what the templates may say ------------------------------------------------------
 
     def _values(
-        self, connection: Connection, row: QueuedLetter, seen: _Seen | None
+        self, connection: Connection, row: QueuedLetter, seen: _Seen | None, userid: str
     ) -> dict[str, Any]:
-        userid = ""
-        if row.player_id is not None:
-            userid = players.userids(connection, [row.player_id]).get(row.player_id, "")
         values = self._part_values(row.letter, row.words, seen, userid)
         if row.letter == "report":
             lines = self._lines(connection, row.words["lines"], userid)
@@ -185,13 +184,12 @@ class Composer:
         root = f"<{seen.board.id}.0.{seen.seat}.{seen.board.thread}@{self.house.domain}>"
         return "" if root == row.message_id else root
 
-    def _reply_to(self, connection: Connection, row: QueuedLetter, seen: _Seen | None) -> str:
+    def _reply_to(
+        self, connection: Connection, row: QueuedLetter, seen: _Seen | None, player: Player | None
+    ) -> str:
         """The address whose mails say by themselves who speaks and of what."""
         if row.letter == "confirm":
             return self.house.reply_address(_confirmation(row.words))
-        if row.player_id is None:
-            return self.house.address
-        player = players.by_id(connection, row.player_id)
         if player is None:
             return self.house.address
         purpose, about, number = Purpose.PLAYER, 0, 0

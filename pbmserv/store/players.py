@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -67,12 +66,6 @@ def by_userid(connection: Connection, userid: str) -> Player | None:
 def by_address(connection: Connection, address: str) -> list[Player]:
     """All players for whom *address* (lower case) is confirmed."""
     return [Player(*row) for row in connection.execute(_BY_ADDRESS, {"address": address})]
-
-
-def userids(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
-    """Userids of some players."""
-    found = connection.execute(select(players.c.id, players.c.userid).where(players.c.id.in_(ids)))
-    return {row.id: row.userid for row in found}
 
 
 def create(

@@ -46,10 +46,8 @@ def read_only(server: Running) -> Iterator[None]:
     """The disk has become read-only, or a standby has not been promoted yet."""
     database = server.server.database
     if database.is_sqlite:
-        writing = database.writing.raw_connection()
-        driver = writing.driver_connection
+        driver = server.server.writer.submit(lambda c: c.connection.driver_connection).result()
         assert isinstance(driver, sqlite3.Connection)
-        writing.close()  # back to the pool, the only one there
         driver.execute("PRAGMA query_only = ON")
         yield
         driver.execute("PRAGMA query_only = OFF")

@@ -70,6 +70,17 @@ class BoxView:
             for x in range(board.width)
         )
 
+    @property
+    def top_marks(self) -> tuple[str, ...]:
+        """What the ports above the columns show, from left to right."""
+        return self.marks[: self.board.width]
+
+    @property
+    def bottom_marks(self) -> tuple[str, ...]:
+        """What the ports below the columns show, from left to right."""
+        first = self.board.width + self.board.height
+        return self.marks[first : first + self.board.width]
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows from top to bottom."""
@@ -86,7 +97,7 @@ class BoxView:
             for y in range(height)
         )
 
-    @property
+    @cached_property
     def unused_ports(self) -> tuple[str, ...]:
         """The labels of the ports that show no mark, in port order."""
         return tuple(
@@ -104,7 +115,7 @@ class BoxView:
         return ". " if cell in self.sealed else "  "
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """A board as one reader may see it.
 
@@ -180,7 +191,7 @@ class View:
         """Cells across."""
         return self.options.width
 
-    @property
+    @cached_property
     def examples(self) -> Examples:
         """Texts that work in this position, for advice and refusals."""
         own = self.own
