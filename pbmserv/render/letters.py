@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from jinja2 import Environment, Template
@@ -219,6 +219,7 @@ def said(words: str, indent: str = "  ") -> str:
     return "\n".join(lines)
 
 
+@lru_cache(maxsize=1_000)  # wrapping is slow, and letters have most of their sentences in common
 def sentence(words: str, indent: str = "", hanging: str = "") -> str:
     """A sentence of ours wrapped to the letter's width."""
     return textwrap.fill(

@@ -40,7 +40,7 @@ class DatabaseOutbox:
     def claim(self, limit: int) -> Sequence[ClaimedLetter]:
         """Take due letters; see the port."""
         now = self._clock.now()
-        rows = self._writer.submit(
+        rows = self._writer.submit_unsynced(
             partial(outbox.claim, now=now, until=now + LEASE, most=limit)
         ).result()
         for row in rows:
@@ -62,7 +62,7 @@ class DatabaseOutbox:
         with self._database.reading.connect() as connection:
             for letter_id in ids:
                 made[letter_id] = self._composer.bytes_of(connection, self._claimed[letter_id])
-        self._writer.submit(partial(outbox.keep, made=made)).result()
+        self._writer.submit_unsynced(partial(outbox.keep, made=made)).result()
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
 
     def settle(self, results: Sequence[Result]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
@@ -17,10 +18,15 @@ T = TypeVar("T")
 
 
 class Awaiting:
-    """Futures of other threads that one event loop waits for; make it in that loop."""
+    """Futures of other threads that one event loop waits for; make it in that loop.
 
-    def __init__(self) -> None:
+    Args:
+        afterwards: called in the loop when those who waited have gone on a step.
+    """
+
+    def __init__(self, afterwards: Callable[[], None]) -> None:
         self.loop = asyncio.get_running_loop()
+        self._afterwards = afterwards
         self._done: deque[tuple[Future[Any], asyncio.Future[Any]]] = deque()
         self._signalled = False
 
@@ -54,3 +60,4 @@ class Awaiting:
                 waiting.set_exception(error)
             else:
                 waiting.set_result(future.result())
+        self.loop.call_soon(self._afterwards)

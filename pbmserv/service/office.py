@@ -91,6 +91,7 @@ class Office:
         self._clock = clock
         self._wake = wake
         self._awaiting: Awaiting | None = None
+        self._letters_wait = False
         self._hashing = ThreadPoolExecutor(HASHING_THREADS, "pbmserv-hashing")
 
     def close(self) -> None:
@@ -257,8 +258,14 @@ class Office:
     def _returned(self) -> Awaiting:
         """What waits for the writer in the running event loop."""
         if self._awaiting is None or self._awaiting.loop is not asyncio.get_running_loop():
-            self._awaiting = Awaiting()
+            self._awaiting = Awaiting(self._send_letters)
         return self._awaiting
+
+    def _send_letters(self) -> None:
+        """Wake the sender, but not before the mails' own senders have their 250."""
+        if self._letters_wait:
+            self._letters_wait = False
+            self._wake()
 
     def _committed(self, future: Future[_Done]) -> None:
         if future.cancelled() or future.exception() is not None:
@@ -267,7 +274,7 @@ class Office:
         for board_id, position in done.played.items():
             self._rooms.positions.remember(board_id, position)
         if done.letters:
-            self._wake()
+            self._letters_wait = True
 
     async def _warm(self, post: Post) -> None:
         """Do argon2's slow work before the writer needs its result."""

@@ -160,7 +160,9 @@ def broadcast(desk: Desk, command: Broadcast) -> Answer:
     sender = desk.speaker(command.who)
     if sender.userid not in desk.rooms.operators:
         raise Refused(
-            "not-an-operator", part=sender.userid, example=f"message {sender.userid} PASSWORD USERID"
+            "not-an-operator",
+            part=sender.userid,
+            example=f"message {sender.userid} PASSWORD USERID",
         )
     if not desk.words:
         raise Refused("no-words", part="broadcast")

@@ -266,7 +266,10 @@ def _erase_letters(
             connection.execute(update(outbox).where(about).values(raw=None))
             _take_out(connection, about, player.userid, neutral)
     readers = select(players.c.id).where(
-        or_(players.c.userid.in_(written_to), players.c.id.in_(list(_readers(connection, player.id))))
+        or_(
+            players.c.userid.in_(written_to),
+            players.c.id.in_(list(_readers(connection, player.id))),
+        )
     )
     # Digests and reports are about many boards, so they are found by their readers alone.
     many = and_(outbox.c.letter.in_(("tray", "report")), outbox.c.player_id.in_(readers))

@@ -48,6 +48,11 @@ class Writer(Protocol):
         """Run *job*; the future has its result once that is committed."""
         ...
 
+    def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
+        """The same without waiting for the disk: a power failure, but no crash of this process,
+        may take *job* back. For what can be done once more."""
+        ...
+
     def close(self) -> None:
         """Finish every job already submitted, then stop."""
         ...
@@ -61,10 +66,11 @@ def open_writer(database: Database) -> Writer:
 class _Order:
     """A job and the future that its submitter waits for."""
 
-    __slots__ = ("future", "job", "result")
+    __slots__ = ("future", "is_synced", "job", "result")
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, is_synced: bool) -> None:
         self.job = job
+        self.is_synced = is_synced
         self.future: Future[Any] = Future()
         self.result: Any = None
 
@@ -84,7 +90,12 @@ class _QueueWriter:
             thread.start()
 
     def submit(self, job: Callable[[Connection], T]) -> Future[T]:
-        order = _Order(job)
+        return self._enqueue(_Order(job, is_synced=True))
+
+    def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
+        return self._enqueue(_Order(job, is_synced=False))
+
+    def _enqueue(self, order: _Order) -> Future[Any]:
         with self._closing:
             if self._closed:
                 raise Closed("the writer is closed")
@@ -113,6 +124,8 @@ class GroupWriter(_QueueWriter):
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._connection: Connection | None = None
+        self._is_synced: bool | None = None
         super().__init__(1, "pbmserv-writer")
 
     def _run(self) -> None:
@@ -121,7 +134,27 @@ class GroupWriter(_QueueWriter):
             if batch:
                 self._commit(batch)
             if last:
+                self._let_go()
                 return
+
+    def _open(self) -> Connection:
+        """The one connection that writes, kept from group to group."""
+        if self._connection is None:
+            self._connection = self._database.writing.connect()
+            self._is_synced = None
+        return self._connection
+
+    def _sync(self, connection: Connection, is_synced: bool) -> None:
+        """Whether commits wait for the disk; this can be changed between transactions only."""
+        if is_synced != self._is_synced:
+            driver: Any = connection.connection.dbapi_connection
+            driver.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
+            self._is_synced = is_synced
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _gather(self) -> tuple[list[_Order], bool]:
         """Wait for a job, then take along whatever else is there."""
@@ -141,7 +174,9 @@ class GroupWriter(_QueueWriter):
     def _commit(self, batch: list[_Order]) -> None:
         failed: dict[_Order, Exception] = {}
         try:
-            with self._database.writing.connect() as connection, connection.begin():
+            connection = self._open()
+            self._sync(connection, any(order.is_synced for order in batch))
+            with connection.begin():
                 for order in batch:
                     _JOB.begin(connection)
                     try:
@@ -152,6 +187,7 @@ class GroupWriter(_QueueWriter):
                     _JOB.end(connection)
         except Exception as error:  # nobody of this group may hear 250
             log.exception("a group of %d jobs was rolled back", len(batch))
+            self._let_go()  # closing it takes back whatever is half done
             for order in batch:
                 order.future.set_exception(failed.get(order, error))
             return
@@ -174,24 +210,26 @@ class PoolWriter(_QueueWriter):
             if not order.future.set_running_or_notify_cancel():
                 continue
             try:
-                result = self._attempt(order.job)
+                result = self._attempt(order)
             except BaseException as error:  # noqa: BLE001 - the submitter gets it
                 order.future.set_exception(_handed_on(error))
             else:
                 order.future.set_result(result)
 
-    def _attempt(self, job: Job) -> Any:
+    def _attempt(self, order: _Order) -> Any:
         for _ in range(ATTEMPTS - 1):
             try:
-                return self._transaction(job)
+                return self._transaction(order)
             except DBAPIError as error:
                 if not _gave_way(error):
                     raise
-        return self._transaction(job)
+        return self._transaction(order)
 
-    def _transaction(self, job: Job) -> Any:
+    def _transaction(self, order: _Order) -> Any:
         with self._database.writing.begin() as connection:
-            return job(connection)
+            if not order.is_synced:
+                connection.exec_driver_sql("SET LOCAL synchronous_commit TO OFF")
+            return order.job(connection)
 
 
 def _handed_on(error: BaseException) -> Exception:

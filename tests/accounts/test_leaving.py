@@ -171,6 +171,15 @@ def _leave_traces_and_delete(server: Running) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     start_game(server, hidden=("alice", "bob"))
     asked(server, alice, "prefs alice secret block=bob tz=Europe/Berlin broadcast=on")
+    asked(server, bob, "prefs bob secret digest=daily@07:30")
+    server.send(alice, "message alice secret bob", "My phone number is 555-1234")
+    server.send(alice, "blackbox chat 1 alice secret", "Call 555-1234")
+    server.letters()
+    server.live(days=1)
+    assert "555-1234" in server.letter(bob).text
+    asked(server, bob, "prefs bob secret digest=off")
+    server.send(bob, "multiple", "blackbox show 1\nstandings\n")
+    assert "alice" in server.letter(bob).text
     asked(server, alice, "away alice secret until tomorrow")
     server.send(alice, "message alice secret bob", "My phone number is 555-1234")
     server.send(alice, "blackbox chat 1 alice secret", "Call 555-1234")
@@ -183,6 +192,8 @@ def _leave_traces_and_delete(server: Running) -> None:
     server.reply(question, "yes")
     [told] = server.letters(bob)
     assert "gone-1 has resigned" in told.text
+    assert "still reach" not in told.text
+    assert "still reach" not in told.html
     assert "alice" not in told.text
 
     server.send(bob, "blackbox show 1")

@@ -73,6 +73,17 @@ class BoxView:
             for x in range(board.width)
         )
 
+    @property
+    def top_marks(self) -> tuple[str, ...]:
+        """What the ports above the columns show, from left to right."""
+        return self.marks[: self.board.width]
+
+    @property
+    def bottom_marks(self) -> tuple[str, ...]:
+        """What the ports below the columns show, from left to right."""
+        first = self.board.width + self.board.height
+        return self.marks[first : first + self.board.width]
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows from top to bottom."""
@@ -94,7 +105,7 @@ class BoxView:
         """What is drawn, as facts."""
         return tell(self.board, self.marks, [row.cells for row in self.rows])
 
-    @property
+    @cached_property
     def unused_ports(self) -> tuple[str, ...]:
         """The labels of the ports that show no mark, in port order."""
         return tuple(
@@ -123,7 +134,7 @@ class BoxView:
         return ". " if cell in self.sealed else "  "
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """A board as one reader may see it.
 
@@ -199,7 +210,7 @@ class View:
         """Cells across."""
         return self.options.width
 
-    @property
+    @cached_property
     def examples(self) -> Examples:
         """Texts that work in this position, for advice and refusals."""
         own = self.own
