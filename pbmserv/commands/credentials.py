@@ -32,10 +32,15 @@ def has_credentials(row: Row, rest: Sequence[Word], *, named: bool) -> bool:
         return False
     if row.parameters[0].kind is Kind.BOARD:
         return _on_a_board(row, rest)
-    first = rest[0].text.lower()
-    if row.parameters[0].kind is not Kind.USERID or not is_userid(first):
+    if row.parameters[0].kind is not Kind.USERID or not is_userid(rest[0].text.lower()):
         return False
-    match row.parameters[-1].kind:
+    return _by_last_place(row.parameters[-1].kind, rest)
+
+
+def _by_last_place(kind: Kind, rest: Sequence[Word]) -> bool:
+    """What the words behind a command are, by what its last place holds."""
+    first = rest[0].text.lower()
+    match kind:
         case Kind.NEW_PASSWORD:
             return False  # a reply to the letter that asks for a new password has just that
         case Kind.SETTINGS:
@@ -45,13 +50,18 @@ def has_credentials(row: Row, rest: Sequence[Word], *, named: bool) -> bool:
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:
-            texts = [word.text.lower().rstrip(",") for word in rest]
-            return any(text not in WHICH and not BOARD.fullmatch(text) for text in texts)
+            return not all(map(_is_shown, rest))
         case Kind.RECIPIENTS:  # "bob, carol" are two of them, "bob carol" may be a password
-            return any(not word.text.endswith(",") for word in rest[:-1])
+            return not all(word.text.endswith(",") for word in rest[:-1])
         case Kind.PASSWORD:
             return len(rest) == 2 and first not in _ENGLISH
     return True
+
+
+def _is_shown(word: Word) -> bool:
+    """Whether a word says which boards to show."""
+    text = word.text.lower().rstrip(",")
+    return text in WHICH or BOARD.fullmatch(text) is not None
 
 
 def _on_a_board(row: Row, rest: Sequence[Word]) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Text, and_, cast, delete, or_, select, update
 
 from pbmserv.store import addresses as address_rows
 from pbmserv.store import players as player_rows
@@ -32,6 +33,7 @@ NEUTRAL = "gone-"
 """How the userid of a deleted player begins; the rest is a number."""
 
 _OPEN = ("queued", "tray")
+_LISTS = ("games", "history", "more", "ratings", "standings")
 _CHUNK = 500  # SQLite takes 32,766 values in a statement; less is quicker to prepare
 
 
@@ -271,11 +273,17 @@ def _erase_letters(
             players.c.id.in_(list(_readers(connection, player.id))),
         )
     )
+    anybody = outbox.c.player_id.is_(None)
+    own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
     # Digests and reports are about many boards, so they are found by their readers alone.
-    many = and_(outbox.c.letter.in_(("tray", "report")), outbox.c.player_id.in_(readers))
-    connection.execute(update(outbox).where(many, outbox.c.raw.is_not(None)).values(raw=None))
+    several = and_(
+        outbox.c.letter.in_(("tray", "report")), or_(outbox.c.player_id.in_(readers), anybody)
+    )
+    copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
+    connection.execute(update(outbox).where(copies, outbox.c.raw.is_not(None)).values(raw=None))
     message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
-    elsewhere = or_(many, message)
+    named = cast(outbox.c.words, Text).contains(player.userid, autoescape=True)
+    elsewhere = and_(or_(copies, message, outbox.c.letter.in_(_LISTS)), named)
     _take_out(connection, elsewhere, player.userid, neutral)
 
 
@@ -296,7 +304,12 @@ def without_name(words: Any, userid: str, neutral: str) -> Any:
     match words:
         case dict():
             found = {key: without_name(value, userid, neutral) for key, value in words.items()}
-            return found | {"said": ""} if "said" in found and words.get("by") == userid else found
+            if "said" in found and words.get("by") == userid:
+                found["said"] = ""
+            if isinstance(echo := found.get("echo"), str):  # the line as somebody wrote it
+                name = rf"(?<![\w-]){re.escape(userid)}(?![\w-])"
+                found["echo"] = re.sub(name, neutral, echo, flags=re.IGNORECASE)
+            return found
         case list() | tuple():
             return [without_name(value, userid, neutral) for value in words]
         case _:

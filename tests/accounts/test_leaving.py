@@ -178,8 +178,12 @@ def _leave_traces_and_delete(server: Running) -> None:
     server.live(days=1)
     assert "555-1234" in server.letter(bob).text
     asked(server, bob, "prefs bob secret digest=off")
-    server.send(bob, "multiple", "blackbox show 1\nstandings\n")
+    server.send(bob, "multiple", "blackbox show 1\ngames alice\n")
     assert "alice" in server.letter(bob).text
+    server.send(bob, "games alice")
+    assert "alice" in server.letter(bob).text
+    server.send("somebody@elsewhere.example", "blackbox show 1")
+    server.letters()
     asked(server, alice, "away alice secret until tomorrow")
     server.send(alice, "message alice secret bob", "My phone number is 555-1234")
     server.send(alice, "blackbox chat 1 alice secret", "Call 555-1234")
