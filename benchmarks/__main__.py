@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks import latency, rays, starting, throughput
-from benchmarks.table import Line, printed, told
+from benchmarks.table import printed, told
 
 
 def main() -> int:
