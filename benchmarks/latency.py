@@ -63,7 +63,8 @@ async def _measure(
             await asyncio.sleep(PAUSE_S)
             await to_ours.send([mail])
             waits.append(await _arrival(arrivals, opponent) - to_ours.dot_at)
-        _ = [session.close() for session in (to_bare, to_ours)]
+        to_bare.close()
+        to_ours.close()
     sink.close()
     return _measured(to_bare), _measured(to_ours), waits[WARM_UP:]
 

@@ -26,14 +26,14 @@ class Line:
 
 def at_least(bar: str, what: str, limit: float, value: float, unit: str, note: str = "") -> Line:
     """A line whose value must be *limit* or more."""
-    shown = _with_note(f"{value:,.2f} {unit}", note)
-    return Line(bar, what, f">= {limit:,.2f} {unit}", shown, value >= limit)
+    shown = _with_note(_value(value, unit), note)
+    return Line(bar, what, f">= {_value(limit, unit)}", shown, value >= limit)
 
 
 def at_most(bar: str, what: str, limit: float, value: float, unit: str, note: str = "") -> Line:
     """A line whose value must be *limit* or less."""
-    shown = _with_note(f"{value:,.2f} {unit}", note)
-    return Line(bar, what, f"<= {limit:,.2f} {unit}", shown, value <= limit)
+    shown = _with_note(_value(value, unit), note)
+    return Line(bar, what, f"<= {_value(limit, unit)}", shown, value <= limit)
 
 
 def told(what: str, measured: str) -> Line:
@@ -43,10 +43,10 @@ def told(what: str, measured: str) -> Line:
 
 def printed(lines: list[Line]) -> str:
     """The table as text."""
-    rows = [("bar", "what", "asked", "measured", "")]
-    rows += [(x.bar, x.what, x.limit, x.measured, _verdict(x)) for x in lines]
+    rows = [["bar", "what", "asked", "measured", ""]]
+    rows += [[x.bar, x.what, x.limit, x.measured, _verdict(x)] for x in lines]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    rows.insert(1, tuple("-" * width for width in widths))
+    rows.insert(1, ["-" * width for width in widths])
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
@@ -55,6 +55,10 @@ def printed(lines: list[Line]) -> str:
 
 def _verdict(line: Line) -> str:
     return "" if line.met is None else "met" if line.met else "NOT MET"
+
+
+def _value(value: float, unit: str) -> str:
+    return f"{value:,.2f} {unit}".rstrip() if value < 100 else f"{value:,.0f} {unit}".rstrip()
 
 
 def _with_note(value: str, note: str) -> str:

@@ -23,7 +23,6 @@ from benchmarks.table import Line, at_least, told
 SESSIONS = {1: 0.40, 10: 0.40, 50: 0.45}
 """What is asked for, as a ratio to bare, by the number of kept-open sessions."""
 
-END_TO_END = 0.20
 SLOWER_MS = 10
 SLOWER_KEEPS = 0.55
 BOARDS = 800

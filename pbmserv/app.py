@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import gc
 import secrets
 import signal
 import socket
@@ -186,11 +187,19 @@ def serve(loaded: Loaded) -> int:
         print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
     bound = bind(loaded.settings)
     server = Server(_with_ports(loaded.settings, bound))
+    _collect_rarely()
     try:
         asyncio.run(_run(server, bound, sys.stdout))
     finally:
         server.close()
     return 0
+
+
+def _collect_rarely() -> None:
+    """Look for cyclic garbage less often: mails leave hardly any, and the remembered positions
+    are many objects to look through in vain (8 % of the time that a move takes)."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def _with_ports(settings: Settings, bound: Bound) -> Settings:

@@ -1,0 +1,142 @@
+"""Prepared statements do on SQLite what Core does, errors and all; savepoints; unsynced jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from sqlalchemy import Connection, bindparam, insert, select, text, update
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from pbmserv.store import schema
+from pbmserv.store.models import boards, keys
+from pbmserv.store.prepared import Prepared
+from pbmserv.store.savepoint import Savepoint
+from pbmserv.store.session import Database
+from pbmserv.store.writer import open_writer
+
+NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
+PATIENCE_S = 20
+
+BOARD = {
+    "game": "blackbox",
+    "rules_version": 1,
+    "seats": 2,
+    "options": ["-size=8x8", "ä"],
+    "seed": b"\x00\xff",
+    "thread": "t",
+    "status": "active",
+    "rated": True,
+    "plies": 0,
+    "created_at": NOW,
+    "finished_at": None,
+}
+ADD = Prepared(insert(boards), tuple(BOARD))
+SEEN = select(
+    boards.c.options,
+    boards.c.seed,
+    boards.c.rated,
+    boards.c.outcome,
+    boards.c.created_at,
+    boards.c.finished_at,
+).where(boards.c.status == "active", boards.c.plies >= bindparam("least"))
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    opened = Database(database_url)
+    schema.prepare(opened)
+    yield opened
+    opened.close()
+
+
+def test_values_arrive_as_they_do_by_core(database: Database) -> None:
+    with database.writing.begin() as connection:
+        ADD.run(connection, BOARD)
+        connection.execute(insert(boards).values(BOARD))
+        found = [tuple(row) for row in Prepared(SEEN).rows(connection, {"least": 0})]
+        assert found == [tuple(row) for row in connection.execute(SEEN, {"least": 0})]
+    assert found[0] == found[1]
+    assert found[0] == (BOARD["options"], BOARD["seed"], True, None, NOW.astimezone(UTC), None)
+
+
+def test_constants_of_a_statement_need_not_be_given(database: Database) -> None:
+    finish = Prepared(
+        update(boards)
+        .where(boards.c.status == "active", boards.c.plies == bindparam("at"))
+        .values(status="finished", finished_at=NOW, rated=False, outcome={"places": [1, 2]})
+    )
+    ended = select(boards.c.status, boards.c.finished_at, boards.c.rated, boards.c.outcome)
+    with database.writing.begin() as connection:
+        ADD.run_each(connection, [BOARD, {**BOARD, "plies": 7}])
+        finish.run(connection, {"at": 7})
+        found = connection.execute(ended.where(boards.c.plies == 7)).one()
+    assert tuple(found) == ("finished", NOW, False, {"places": [1, 2]})
+
+
+def test_it_begins_a_transaction_like_any_statement(database: Database) -> None:
+    with database.writing.connect() as connection:
+        ADD.run(connection, BOARD)
+        assert connection.in_transaction()
+    with database.reading.connect() as connection:
+        assert not Prepared(SEEN).rows(connection, {"least": 0})
+
+
+def test_errors_are_those_of_core_and_quote_no_values(database: Database) -> None:
+    key = {"id": 1, "secret": b"do not tell", "created_at": NOW}
+    add = Prepared(insert(keys), tuple(key))
+    with database.writing.connect() as connection:
+        add.run(connection, key)
+        with pytest.raises(IntegrityError) as raised:
+            add.run(connection, key)
+        connection.rollback()
+    assert "do not tell" not in str(raised.value)
+
+
+def test_errors_while_rows_are_fetched_are_wrapped_too(tmp_path_sqlite: Database) -> None:
+    overflowing = Prepared(
+        text("SELECT abs(n) FROM (SELECT 1 AS n UNION ALL SELECT -9223372036854775807 - 1)")
+    )
+    with (
+        tmp_path_sqlite.reading.connect() as connection,
+        pytest.raises(OperationalError, match="overflow"),
+    ):
+        overflowing.rows(connection)
+
+
+def test_a_savepoint_takes_back_what_came_after_it(database: Database) -> None:
+    point = Savepoint("here")
+    with database.writing.begin() as connection:
+        ADD.run(connection, {**BOARD, "plies": 1})
+        point.begin(connection)
+        ADD.run(connection, {**BOARD, "plies": 2})
+        point.undo(connection)
+        ADD.run(connection, {**BOARD, "plies": 3})
+        point.end(connection)
+    with database.reading.connect() as connection:
+        assert set(connection.execute(select(boards.c.plies)).scalars()) == {1, 3}
+
+
+def test_a_job_need_not_wait_for_the_disk_and_the_next_one_does(database: Database) -> None:
+    def level(connection: Connection) -> str:
+        ADD.run(connection, BOARD)
+        asked = "PRAGMA synchronous" if database.is_sqlite else "SHOW synchronous_commit"
+        return str(connection.exec_driver_sql(asked).scalar())
+
+    writer = open_writer(database)
+    usual = writer.submit(level).result(PATIENCE_S)
+    quick = writer.submit_unsynced(level).result(PATIENCE_S)
+    assert writer.submit(level).result(PATIENCE_S) == usual
+    assert quick == ("1" if database.is_sqlite else "off")
+    assert quick != usual or not database.is_sqlite
+    writer.close()
+    with database.reading.connect() as connection:
+        assert len(Prepared(SEEN).rows(connection, {"least": 0})) == 3
+
+
+@pytest.fixture
+def tmp_path_sqlite(tmp_path: object) -> Iterator[Database]:
+    opened = Database(f"sqlite:///{tmp_path}/rows.sqlite3")
+    yield opened
+    opened.close()

@@ -1,0 +1,129 @@
+"""Our DATA command takes and says what aiosmtpd's does, however the octets come in."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from typing import Any
+
+from aiosmtpd.smtp import SMTP
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pbmserv.receive.data import MailAtOnce
+
+LARGEST = 4_000
+
+
+class Kept:
+    """A handler that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.mails: list[object] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        self.mails.append(envelope.content)
+        return "250 kept"
+
+
+class Wire(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("127.0.0.1", 1)})
+        self.written = b""
+        self._closing = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += bytes(data)
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def close(self) -> None:
+        self._closing = True
+
+    def pause_reading(self) -> None:
+        """All has been sent already."""
+
+    def resume_reading(self) -> None:
+        """The same."""
+
+
+def told(kind: type[SMTP], pieces: list[bytes]) -> tuple[list[object], bytes]:
+    """What reaches the handler, and what the client hears, when these octets are sent."""
+    handler, wire = Kept(), Wire()
+
+    async def main() -> None:
+        visit = kind(
+            handler,
+            data_size_limit=LARGEST,
+            hostname="games.example",
+            loop=asyncio.get_running_loop(),
+        )
+        visit.connection_made(wire)
+        for piece in (
+            b"EHLO x\r\n",
+            b"MAIL FROM:<a@b.example>\r\n",
+            b"RCPT TO:<c@d.example>\r\n",
+            b"DATA\r\n",
+            *pieces,
+        ):
+            visit.data_received(piece)
+            for _ in range(8):
+                await asyncio.sleep(0)
+        visit.connection_lost(None)
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    return handler.mails, wire.written
+
+
+lines = st.lists(
+    st.one_of(
+        st.binary(max_size=20).map(lambda b: b.replace(b"\r", b"").replace(b"\n", b"")),
+        st.sampled_from([b"", b".", b"..", b".a", b"a.", b"x" * 999, b"x" * 1000, b"> quoted"]),
+    ),
+    max_size=8,
+)
+
+
+@given(lines, st.lists(st.integers(1, 2_000), max_size=6), st.sampled_from([b"", b"NOOP\r\n"]))
+@settings(max_examples=150, deadline=None)
+def test_any_mail_in_any_pieces(found: list[bytes], cuts: list[int], following: bytes) -> None:
+    text = b"".join((b"." if line[:1] == b"." else b"") + line + b"\r\n" for line in found)
+    octets = text + b".\r\n" + following
+    places = sorted({0, *(cut for cut in cuts if cut < len(octets)), len(octets)})
+    pieces = [octets[a:b] for a, b in pairwise(places)]
+    ours = told(MailAtOnce, pieces)
+    assert ours == told(SMTP, pieces)
+    if not any(len(line) > 999 for line in found):
+        assert ours[0] == [b"".join(line + b"\r\n" for line in found)]
+
+
+def test_too_much_is_refused_and_forgotten() -> None:
+    line = b"y" * 98 + b"\r\n"
+    pieces = [line] * (LARGEST // 100 + 1) + [b".\r\n", b"NOOP\r\n"]
+    kept, said = told(MailAtOnce, pieces)
+    assert (kept, said) == told(SMTP, pieces)
+    assert kept == []
+    assert b"\r\n552 " in said
+    assert said.endswith(b"250 OK\r\n")  # the session goes on
+
+
+def test_just_enough_is_taken() -> None:
+    line = b"y" * 98 + b"\r\n"
+    kept, _ = told(MailAtOnce, [line * (LARGEST // 100), b".\r\n"])
+    assert kept == [line * (LARGEST // 100)]
+
+
+def test_what_is_wrong_with_the_command_is_said_as_ever() -> None:
+    assert told(MailAtOnce, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]) == told(
+        SMTP, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]
+    )
+
+
+def test_a_client_that_hangs_up_in_the_middle_leaves_nothing() -> None:
+    kept, said = told(MailAtOnce, [b"Subject: x\r\n"])
+    assert kept == []
+    assert said.endswith(b"354 End data with <CR><LF>.<CR><LF>\r\n")
