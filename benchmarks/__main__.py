@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks import latency, rays, starting, throughput
-from benchmarks.table import printed, told
+from benchmarks.table import printed
 
 
 def main() -> int:
@@ -22,8 +22,7 @@ def main() -> int:
     begun = perf_counter()
     with tempfile.TemporaryDirectory(prefix="pbmserv-bench-") as name:
         folder = Path(name)
-        lines = [told("one fsync of 40 kB here", f"{_fsync(folder) * 1e6:,.0f} us")]
-        lines += throughput.measure(folder, *((1, 600) if quick else (5, 1_200)))
+        lines = throughput.measure(folder, *((1, 600) if quick else (5, 1_200)))
         lines += latency.measure(folder, 50 if quick else 300)
         lines += starting.measure(folder, 2 if quick else 5)
         lines += rays.measure(4_000 if quick else 20_000)
@@ -32,19 +31,6 @@ def main() -> int:
           f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores; "
           f"took {perf_counter() - begun:.0f} s")  # fmt: skip
     return 0 if all(line.met is not False for line in lines) else 1
-
-
-def _fsync(folder: Path) -> float:
-    """Seconds that the disk takes to keep what one move writes; the smaller, the less it counts."""
-    times = []
-    with (folder / "fsync").open("wb", buffering=0) as file:
-        for _ in range(100):
-            file.seek(0)
-            file.write(bytes(40_000))
-            begun = perf_counter()
-            os.fdatasync(file.fileno())
-            times.append(perf_counter() - begun)
-    return sorted(times)[len(times) // 2]
 
 
 if __name__ == "__main__":

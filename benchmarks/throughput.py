@@ -7,13 +7,14 @@ the machine does meets all of them; the ratio of a line is the median over its r
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from time import perf_counter
 
 from benchmarks import moves, servers
@@ -105,11 +106,13 @@ def measure(folder: Path, rounds: int, mails: int) -> list[Line]:
         for one in everybody:
             one.round(10, WARM_UP)
         lines = _by_smtp_source(bare.port, mails)
+        syncs: list[float] = []
         for sessions, limit in SESSIONS.items():
             for one in everybody:
                 one.forget()
             count = mails // 3 if sessions == 1 else mails
             for _ in range(rounds):
+                syncs += _syncs(folder / "sync")
                 for one in (bare, held, going):
                     one.round(sessions, count)
             lines += _lines(sessions, limit, bare, held, going)
@@ -122,6 +125,9 @@ def measure(folder: Path, rounds: int, mails: int) -> list[Line]:
         lines.append(at_least("1", what, SLOWER_KEEPS, ratio, "", _rates(slow.rates, held.rates)))
         for one in everybody:
             one.check()
+        middle, *_, slowest = quantiles(syncs, n=20)[9:]
+        spread = f"{middle * 1e6:,.0f} us, one in twenty {slowest * 1e6:,.0f} us or more"
+        lines.insert(0, told("the disk keeps what a move writes in", spread))
     return lines
 
 
@@ -153,6 +159,18 @@ def _lines(
         told("  ... and both letters of each at the relay",
              f"{_ratio(going.ends, bare.rates):.2f} B ({_rates(going.ends, bare.rates)})"),
     ]  # fmt: skip
+
+
+def _syncs(file: Path) -> list[float]:
+    """How many seconds the disk takes now to keep 40 kB, which is what one move writes."""
+    times = []
+    with file.open("wb", buffering=0) as opened:
+        for _ in range(20):
+            opened.write(bytes(40_000))
+            begun = perf_counter()
+            os.fdatasync(opened.fileno())
+            times.append(perf_counter() - begun)
+    return times
 
 
 def _by_smtp_source(port: int, mails: int) -> list[Line]:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import followers, players
+from pbmserv.store.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Follower:
     what: str
 
 
-_OF_BOARD = (
+_OF_BOARD = Prepared(
     select(followers.c.player_id, players.c.userid, players.c.address, followers.c.what)
     .join(players, players.c.id == followers.c.player_id)
     .where(followers.c.board_id == bindparam("board"), players.c.state == "active")
@@ -35,7 +36,7 @@ _BOARDS_OF = (
 
 def of_board(connection: Connection, board_id: int) -> list[Follower]:
     """Who watches a board; those who have left are not told any more."""
-    return [Follower(*row) for row in connection.execute(_OF_BOARD, {"board": board_id})]
+    return [Follower(*row) for row in _OF_BOARD.rows(connection, {"board": board_id})]
 
 
 def boards_of(connection: Connection, player_id: int) -> list[tuple[int, str]]:

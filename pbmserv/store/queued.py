@@ -8,8 +8,9 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from pbmserv.engine.types import Seat
 from pbmserv.store.models import queued_moves, submitted_moves
+from pbmserv.store.prepared import Prepared
 
-_PLANS = (
+_PLANS = Prepared(
     select(queued_moves.c.seat, queued_moves.c.plan)
     .where(queued_moves.c.board_id == bindparam("board"))
     .order_by(queued_moves.c.seat)
@@ -22,7 +23,7 @@ _SUBMITTED = select(submitted_moves.c.turn, submitted_moves.c.text).where(
 
 def plans(connection: Connection, board_id: int) -> dict[Seat, str]:
     """The canonical plans of a board, by seat."""
-    found = connection.execute(_PLANS, {"board": board_id})
+    found = _PLANS.rows(connection, {"board": board_id})
     return {Seat(seat): plan for seat, plan in found}
 
 

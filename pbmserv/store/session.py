@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +74,8 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
     def configure(dbapi_connection: Any, _record: Any) -> None:
         # The driver's own transaction control would commit behind our back; ours is explicit.
         dbapi_connection.isolation_level = None
+        _use_wal(dbapi_connection)
         for pragma in (
-            "journal_mode=WAL",
             "synchronous=FULL",
             "foreign_keys=ON",
             "cache_size=-16000",
@@ -86,3 +88,17 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _use_wal(dbapi_connection: Any) -> None:
+    """Switch to WAL; SQLite does not wait for another process that does the same just now."""
+    end = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            dbapi_connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+        else:
+            return
