@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.geometry import geometry
@@ -14,7 +15,7 @@ BOARD = geometry(7, 7)
 
 
 def box(seat: int, marks: dict[str, str], **given: object) -> BoxView:
-    facts: dict[str, object] = {
+    facts: dict[str, Any] = {
         "seat": Seat(seat),
         "hider": None,
         "board": BOARD,
@@ -26,7 +27,7 @@ def box(seat: int, marks: dict[str, str], **given: object) -> BoxView:
         "atoms": None,
         "opened": False,
     }
-    return BoxView(**{**facts, **given})  # type: ignore[arg-type]  # facts of several types
+    return BoxView(**{**facts, **given})
 
 
 def cells(*names: str) -> frozenset[int]:
