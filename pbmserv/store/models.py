@@ -1,73 +1,54 @@
 """The tables. `migrations/` builds the same ones; a test compares them.
 
 Keys and queries go by board or by player, never across boards, so that rows can be
-distributed by board id one day.
+distributed by board id one day. This module names every table; those of the mail stand in
+`mail_tables`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
-from functools import lru_cache
-from typing import Any
-
 from sqlalchemy import (
     JSON,
-    BigInteger,
     Boolean,
     Column,
-    DateTime,
-    Dialect,
     Float,
     ForeignKey,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     SmallInteger,
     String,
     Table,
     Text,
-    TypeDecorator,
     false,
 )
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
+from pbmserv.store.columns import Instant, Key, metadata
+from pbmserv.store.mail_tables import inbox, outbox
 
-# SQLite numbers rows by itself only when the key is declared INTEGER.
-Key = BigInteger().with_variant(Integer, "sqlite")
-
-
-class Instant(TypeDecorator[datetime]):
-    """An aware moment in UTC; SQLite keeps it without the zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
-        if dialect.name != "sqlite":
-            return super().bind_processor(dialect)
-        return lambda moment: None if moment is None else _text(moment)
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        if value is None:
-            return None
-        moment: datetime = value
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
-@lru_cache(maxsize=8)  # a mail writes its moment half a dozen times
-def _text(moment: datetime) -> str:
-    """A moment as SQLAlchemy's DateTime keeps it in SQLite."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
-
+__all__ = [
+    "absences",
+    "address_changes",
+    "addresses",
+    "blocks",
+    "boards",
+    "followers",
+    "heartbeats",
+    "inbox",
+    "keys",
+    "metadata",
+    "outages",
+    "outbox",
+    "players",
+    "plies",
+    "queued_moves",
+    "rating_changes",
+    "ratings",
+    "seats",
+    "seeks",
+    "signups",
+    "submitted_moves",
+]
 
 keys = Table(
     "keys",
@@ -328,72 +309,3 @@ plies = Table(
     Column("created_at", Instant, nullable=False),
 )
 """The log of moves: the truth about every board. The key keeps a move from counting twice."""
-
-inbox = Table(
-    "inbox",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("digest", String(64), nullable=False),
-    Column("recipient", String(254), nullable=False),
-    Column("sender", String(254), nullable=False),
-    Column("peer", String(64), nullable=False),
-    Column("raw", LargeBinary, nullable=False),
-    Column("state", String(8), nullable=False),
-    Column("error", Text, nullable=False, default=""),
-    Column("received_at", Instant, nullable=False),
-    Column("player_id", Key, nullable=True, index=True),
-    Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
-    Index("ix_inbox_sender", "sender"),
-    sqlite_autoincrement=True,
-)
-"""Every mail we said 250 to. `state`: done, ignored (automatic mail), kept (for the operator).
-`sender` is in lower case. `player_id`: who proved to speak in it, empty where `sender` says
-enough; by both a player's mails are found when all about that player must go."""
-
-Index(
-    "ix_inbox_kept",
-    inbox.c.id,
-    postgresql_where=inbox.c.state == "kept",
-    sqlite_where=inbox.c.state == "kept",
-)
-
-outbox = Table(
-    "outbox",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("letter", String(32), nullable=False),
-    Column("recipient", String(254), nullable=False),
-    Column("player_id", Key, nullable=True, index=True),
-    Column("board_id", Key, nullable=True),
-    Column("ply", Integer, nullable=True),
-    Column("seat", SmallInteger, nullable=True),
-    Column("words", JSON, nullable=False),
-    Column("message_id", String(200), nullable=False),
-    Column("in_reply_to", String(998), nullable=False),
-    Column("state", String(8), nullable=False),
-    Column("attempts", Integer, nullable=False, default=0),
-    Column("due_at", Instant, nullable=True),
-    Column("raw", LargeBinary, nullable=True),
-    Column("error", Text, nullable=False, default=""),
-    Column("created_at", Instant, nullable=False),
-    Column("sent_at", Instant, nullable=True),
-    sqlite_autoincrement=True,
-)
-"""Letters. The row is written in the transaction that changed the game; `raw` is made once, at
-the first attempt, and kept. `due_at` is pushed ahead while a worker has claimed the row, so a
-crashed worker's letters come back by themselves; it is empty once `state` is sent or failed.
-`state` tray: waits for its player's one mail a day, and becomes folded when it went into one."""
-
-Index(
-    "ix_outbox_tray",
-    outbox.c.player_id,
-    postgresql_where=outbox.c.state == "tray",
-    sqlite_where=outbox.c.state == "tray",
-)
-
-Index(
-    "ix_outbox_due",
-    outbox.c.due_at,
-    postgresql_where=outbox.c.state == "queued",
-    sqlite_where=outbox.c.state == "queued",
-)
