@@ -9,6 +9,9 @@ from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, LATER, misspelt, neares
 from pbmserv.commands.forms import NO_LIMIT, Kind, Row, Scope
 from pbmserv.commands.words import Word
 
+_SAID_AS_MOVES = frozenset({"pass", "swap", "propose", "draw"})
+"""Moves of some games that people write in the command's place: ``game propose 12 ...``."""
+
 EVERY_GAME = "all"
 """Stands in a game's place: ``all show alice``."""
 
@@ -27,6 +30,7 @@ class Head:
         later: a command of the language that this server does not offer yet.
         unknown: ``"game"`` or ``"command"``: the word that is none.
         suggestion: what that word may mean, or ``""``.
+        move: a move that stood in the command's place, so it is missing behind it.
     """
 
     front: str
@@ -36,6 +40,7 @@ class Head:
     later: str = ""
     unknown: str = ""
     suggestion: str = ""
+    move: tuple[Word, ...] = ()
 
 
 def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
@@ -103,6 +108,8 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
         return Head(front, game, row, at + 1)
     if word in LATER:
         return Head(front, game, None, at + 1, later=word)
+    if word in _SAID_AS_MOVES and front and is_number(following):
+        return Head(front, game, BY_NAME["move"], at + 1, move=(words[at],))
     # Without a game in front, a number must follow: "more ..." is English, "movr 12 ..." is not.
     if front or is_number(following):
         row = misspelt(word)

@@ -45,7 +45,7 @@ def read_line(words: Sequence[Word], head: Head, length: int, games: Collection[
             f"{front} {REST}",
             Misread("line-too-long", example=sample, longest=LONGEST_LINE, command=row.name),
         )
-    return read_arguments(row, front, head.game, words[head.rest :], games)
+    return read_arguments(row, front, head.game, (*words[head.rest :], *head.move), games)
 
 
 def read_arguments(

@@ -38,14 +38,14 @@ class Show:
 class ShowAs:
     """``game showas userid password [board…|all|active|inactive|next]``
 
-    In a reply to a board letter (``show``) `who` is None and `boards` is empty:
-    that board, as that player sees it.
+    In a reply to a board letter (``show``) `who` is None, and neither `boards` nor `which` is
+    said: that board, as that player sees it.
     """
 
     game: str | None
     who: Credentials | None
     boards: tuple[BoardRef, ...] = ()
-    which: str = "active"
+    which: str = ""
 
 
 @dataclass(frozen=True, slots=True)

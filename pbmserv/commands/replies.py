@@ -118,8 +118,10 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
             return Line(f"{name} {REST}", refused)
         return read_arguments(row.as_reply, name, game, (), games)
     if name in {"yes", "accept"}:
-        return read_arguments(row.as_reply, name, game, (), games)
-    if name == "show" and texts[:1] in ([], ["board"], ["boards"]) and len(rest) < 2:
+        said = head.name if head.name in row.names else name
+        return read_arguments(row.as_reply, said, game, (), games)
+    here = name == "show" and texts in (["board"], ["boards"])
+    if here or (name in {"show", "showas"} and not rest):
         return Line("show", ShowAs(game, None))
     if name == "games" and WHICH.issuperset(texts):
         return Line(" ".join(("games", *texts)), Games(game, (), (texts or ["active"])[-1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pbmserv.commands.model import Check, ConfirmMove, Preview, Submit
 from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.types import Seat
-from pbmserv.errors import Refused
+from pbmserv.errors import MoveError, Refused
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk, Focus, not_seated, wrong_game
 from pbmserv.service.play import bound_turn, must_run, not_late, play_move
@@ -70,9 +70,19 @@ def preview(desk: Desk, command: Preview) -> Answer:
     if not isinstance(game, Previewing):
         raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
     mover = seat if seat is not None else min(game.to_act(position.state), default=Seat(0))
-    found = game.preview(game.view(position.state, seat), mover, command.text)
+    try:
+        found = game.preview(game.view(position.state, seat), mover, command.text)
+    except MoveError as error:
+        raise error if seat is not None else _asked_again(error, board) from error
     words = {"move": found.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, board.plies, seat),))
+
+
+def _asked_again(error: MoveError, board: BoardRow) -> MoveError:
+    """The same refusal for somebody to whom a move alone is no example: they have no seat."""
+    refusal = error.refusal
+    example = f"{board.game} preview {board.id} {refusal.example}" if refusal.example else ""
+    return type(error)(refusal.code, part=refusal.part, example=example, **refusal.values)
 
 
 def check(desk: Desk, command: Check) -> Answer:

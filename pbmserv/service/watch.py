@@ -79,29 +79,30 @@ def show(desk: Desk, command: Show) -> Answer:
 
 def show_as(desk: Desk, command: ShowAs) -> Answer:
     """What the speaker may see of their own boards."""
-    if command.who is None and not command.boards and _by_board_letter(desk, command.which):
+    if command.who is None and not (command.boards or command.which) and _by_board_letter(desk):
         board, sitter = desk.seat_at(None, command.game, None)
         return Answer((_own(desk, board, sitter.seat),))
     player = desk.speaker(command.who)
     if command.boards:
         parts = [_seated(desk, player, ref, command.game) for ref in command.boards]
         return Answer(tuple(parts))
-    found = _boards_of(desk, player, command.which, command.game, SHOWN)
+    which = command.which or "active"
+    found = _boards_of(desk, player, which, command.game, SHOWN)
     if not found.boards:
         raise Refused(
             "no-boards",
             part=player.userid,
-            which=command.which,
+            which=which,
             example=f"games {player.userid} all",
         )
     parts = [_as_player(desk, board, player, None) for board in found.boards]
-    return Answer((*parts, *_more(found, player, command.which)))
+    return Answer((*parts, *_more(found, player, which)))
 
 
-def _by_board_letter(desk: Desk, which: str) -> bool:
-    """Whether just the board of the letter that is answered is meant."""
+def _by_board_letter(desk: Desk) -> bool:
+    """Whether the letter that is answered is about one board."""
     capability = desk.capability
-    return which == "active" and (capability is None or capability.purpose is Purpose.BOARD)
+    return capability is None or capability.purpose is Purpose.BOARD
 
 
 def games(desk: Desk, command: Games) -> Answer:

@@ -56,7 +56,7 @@ def test_a_conditional_plan_is_played_when_its_turns_come(game: Game) -> None:
 def test_a_plan_is_refused_or_begins_at_once_and_can_be_forgotten(game: Game) -> None:
     for plan, sentence, part in (
         ("g if", "A condition is missing in the plan at its end.", "if"),
-        ("g; g", "Port G already shows its result", "g"),
+        ("g; g", "Port G would show its result by then", "g"),
         ("g if maybe: 5", "is nothing that a plan can ask for", "maybe"),
         ("hello", "is not a Blackbox move", "hello"),
     ):

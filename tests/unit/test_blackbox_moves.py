@@ -137,7 +137,7 @@ def test_each_wrong_part_is_named(state: State, typed: str, code: str, part: str
 @pytest.mark.parametrize(
     ("typed", "values"),
     [
-        ("5", {"port": "5", "mark": "a"}),
+        ("5", {"port": "5", "mark": "a", "later": False}),
         ("?", {"have": 2, "wanted": "4"}),
         ("g,1", {"first": "g"}),
         ("+3b4", {"first": "3", "second": "4"}),

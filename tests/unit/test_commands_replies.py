@@ -129,6 +129,8 @@ def asked(body):
         ("\n  RESIGN. \n", Resign(None, None, None)),
         ("move resign", Resign(None, None, None)),
         ("show", ShowAs(None, None)),
+        ("showas", ShowAs(None, None)),
+        ("showas active", ShowAs(None, None, (), "active")),
         ("board", ShowAs(None, None)),
         ("show 13", Show(None, (BoardRef(13),))),
         ("games", Games(None)),

@@ -10,10 +10,7 @@ from pbmserv.games.blackbox.markers import Markers
 from pbmserv.games.blackbox.notation import Element, Kind, print_elements
 from pbmserv.games.blackbox.playing import names
 from pbmserv.games.blackbox.reading import elements_of, is_free
-from pbmserv.games.blackbox.views import BoxView, View
-
-FIRED = "its result"
-"""Stands in an expected view where a mark will be that nobody can know yet."""
+from pbmserv.games.blackbox.views import FIRED, BoxView, View
 
 
 def preview(view: View, seat: Seat, text: str) -> Preview[View]:

@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.notation import (
     print_elements,
     read_elements,
 )
-from pbmserv.games.blackbox.views import BoxView, View
+from pbmserv.games.blackbox.views import FIRED, BoxView, View
 
 _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
 """Words that are moves of other games."""
@@ -141,6 +141,7 @@ def _check_probe(own: BoxView, probes: Sequence[Element], example: Example) -> N
                 example=example(Kind.PROBE),
                 port=probe.text,
                 mark=mark,
+                later=mark == FIRED,
             )
 
 

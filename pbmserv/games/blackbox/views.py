@@ -13,6 +13,9 @@ from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.state import Box, State, hiding, to_act
 from pbmserv.games.blackbox.telling import Told, tell
 
+FIRED = "its result"
+"""Stands in an expected view where a mark will be that nobody can know yet."""
+
 
 class Column(NamedTuple):
     """The two ends of a column."""
