@@ -38,6 +38,7 @@ from pbmserv.service.desk import Post, Rooms
 from pbmserv.service.keeper import Keeper
 from pbmserv.service.lockout import Lockout
 from pbmserv.service.office import Office
+from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
 from pbmserv.store import players, schema
 from pbmserv.store.positions import Positions
@@ -120,7 +121,7 @@ class Server:
             threads=SENDERS,
             poll_s=30.0 if self.database.is_sqlite else 1.0,
         )
-        rooms = Rooms(
+        self.rooms = Rooms(
             self.house,
             self.registry,
             self.positions,
@@ -130,8 +131,8 @@ class Server:
             settings.signup,
             settings.web_url,
         )
-        self.office = Office(rooms, self.database, self.writer, self.clock, self.sender.wake)
-        self.keeper = Keeper(rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.office = Office(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.keeper = Keeper(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         games = frozenset(game.info.key for game in self.registry)
         self.intake = Intake(self.house, self.office, games)
 
@@ -222,6 +223,14 @@ def operator(loaded: Loaded) -> Custody:
         return asyncio.run(server.office.retry(number, post))
 
     return Custody(server.database, server.intake.read, retry)
+
+
+def operators(loaded: Loaded) -> Operators:
+    """What ``pbmserv user``, ``board``, ``game`` and ``rating`` work with; as `operator`."""
+    log.configure("WARNING")
+    server = Server(loaded.settings)
+    atexit.register(server.close)
+    return Operators(server.rooms, server.database, server.writer, server.clock)
 
 
 async def _run(server: Server, bound: Bound, out: TextIO) -> None:

@@ -11,6 +11,7 @@
     │   │   ├── Illegal        the text is a move, but not now or not there
     │   │   └── Ambiguous      the text could be more than one move
     │   └── Refused            the service said no (unknown board, not your turn …)
+    ├── OperatorError          theirs who run the server: said on their terminal, nothing changed
     ├── MailError              a mail that cannot be read or must not be answered
     └── ServerFault            ours: the operator is told, the player hears no detail
         ├── ConfigError        the settings are wrong (before anything binds)
@@ -99,6 +100,10 @@ class Ambiguous(MoveError):
 
 class Refused(PlayerError):
     """The service said no: unknown board, not your turn, wrong password …"""
+
+
+class OperatorError(PbmError):
+    """Something an operator asked for that cannot be done; says why and what can."""
 
 
 class MailError(PbmError):

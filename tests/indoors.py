@@ -24,6 +24,7 @@ from pbmserv.config import load
 from pbmserv.receive.mail import Envelope
 from pbmserv.send.outbox import Sent
 from pbmserv.send.relay import OutgoingLetter
+from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
 from pbmserv.store.models import heartbeats, outbox
 
@@ -103,6 +104,8 @@ class Indoors:
     def letters(self) -> list[Posted]:
         """The letters that wait to be sent, made as the sender makes them, oldest first."""
         claimed = self.server.outbox.claim(1000)
+        if not claimed:
+            return []
         made = self.server.outbox.prepare([letter.id for letter in claimed])
         self.server.outbox.settle([Sent(letter.id) for letter in made])
         return sorted(map(self._posted, made), key=lambda letter: letter.id)
@@ -124,6 +127,12 @@ class Indoors:
         """Players with open accounts; each one's address is `address_of` it."""
         for userid in userids:
             self.send(address_of(userid), f"signup {userid} {PASSWORD}")
+
+    @property
+    def operators(self) -> Operators:
+        """The operators' side of this server."""
+        server = self.server
+        return Operators(server.rooms, server.database, server.writer, server.clock)
 
     def _posted(self, letter: OutgoingLetter) -> Posted:
         message = message_from_bytes(letter.raw, policy=policy.default)

@@ -10,14 +10,15 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import blackbox, database, inbox, ratings
+from pbmserv.cli import blackbox, boards, database, inbox, ratings, users
+from pbmserv.cli.audit import audit
 from pbmserv.cli.output import complain, say
 from pbmserv.cli.read import read
 from pbmserv.cli.replay import replay
 from pbmserv.cli.send import send
 from pbmserv.cli.serve import serve
 from pbmserv.cli.settings import config
-from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.errors import ConfigError, OperatorError, ServerFault
 
 # Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
 app = typer.Typer(
@@ -33,9 +34,14 @@ app.command()(send)
 app.command()(read)
 app.command()(replay)
 app.command()(config)
+app.command()(audit)
 app.add_typer(database.app, name="db")
 app.add_typer(inbox.app, name="inbox")
-app.add_typer(ratings.app, name="ratings")
+app.add_typer(users.app, name="user")
+app.add_typer(boards.app, name="board")
+app.add_typer(boards.games, name="game")
+app.add_typer(ratings.app, name="rating")
+app.add_typer(ratings.app, name="ratings", hidden=True)
 app.add_typer(blackbox.app, name="blackbox")
 
 
@@ -71,7 +77,7 @@ def run(arguments: Sequence[str]) -> int:
     except ConfigError as error:
         complain(_settings_are_wrong(str(error)))
         return 2
-    except ServerFault as error:
+    except (OperatorError, ServerFault) as error:
         complain(f"pbmserv: {error}")
         return 1
     return 0

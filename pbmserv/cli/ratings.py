@@ -1,21 +1,59 @@
-"""``pbmserv ratings``: make all ratings again from the record of the boards."""
+"""``pbmserv rating`` (or ``ratings``): look at ratings, and make them again from the record."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, TypeAlias
 
 import typer
 
 from pbmserv.cli.database import opened
-from pbmserv.cli.output import complain, failure, say
+from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.cli.signing import By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Look after the ratings.")
 
 
-@app.callback()
-def _ratings() -> None:
-    """Look after the ratings."""
+Number: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD")]
+
+
+@app.command("list")
+def list_(
+    game: Annotated[str, typer.Argument(metavar="GAME")] = "blackbox",
+    most: Most = 100,
+    config: ConfigFile = None,
+) -> None:
+    """List the ratings of a game, best first. Example: pbmserv rating list blackbox"""
+    from pbmserv.service.operating_looks import standing_lines
+
+    rows = operators(config).look(partial(standing_lines, game=game, most=most))
+    if rows:
+        table(("", "userid", "rating", "mu", "sigma", "games"), rows, fixed=2)
+    else:
+        say(f"Nobody has a rating at {game}.")
+
+
+@app.command()
+def exclude(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Leave a board out of the ratings and compute them anew.
+
+    Example: pbmserv rating exclude 12 --why "one person played both sides"
+    """
+    from pbmserv.service import operating_boards
+
+    carry_out(config, by, why, partial(operating_boards.set_rated, number=board, rated=False))
+
+
+@app.command()
+def include(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Let a board count again.
+
+    Example: pbmserv rating include 12 --why "it was a mistake"
+    """
+    from pbmserv.service import operating_boards
+
+    carry_out(config, by, why, partial(operating_boards.set_rated, number=board, rated=True))
 
 
 @app.command()

@@ -14,7 +14,7 @@ from pbmserv.commands.model import Away, Back, Prefs
 from pbmserv.errors import Refused
 from pbmserv.service import localtime
 from pbmserv.service.answers import Answer, Part
-from pbmserv.service.desk import Desk
+from pbmserv.service.desk import Desk, signed_off
 from pbmserv.store import clocks, leaving, players, preferences, seeks
 from pbmserv.store.players import Player
 from pbmserv.store.preferences import Absence
@@ -285,6 +285,8 @@ def back(desk: Desk, command: Back) -> Answer:
 
 def _come_back(desk: Desk, player: Player) -> Answer:
     """Letters go to the confirmed address that this mail comes from, else to the oldest one."""
+    if player.state == "barred":
+        raise signed_off(player)
     own = players.addresses_of(desk.connection, player.id)
     sender = desk.post.mail.sender.lower()
     leaving.come_back(desk.connection, player, sender if sender in own else own[0])

@@ -87,8 +87,15 @@ def wrong_game(board: BoardRow, game: str) -> Refused:
     )
 
 
+def suspended(userid: str) -> Refused:
+    """An operator has suspended the speaker's account."""
+    return Refused("suspended", part=userid, example="help")
+
+
 def signed_off(player: Player) -> Refused:
-    """The speaker has left, and has not come back."""
+    """The speaker has left and has not come back, or an operator has suspended the account."""
+    if player.state == "barred":
+        return suspended(player.userid)
     return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
 
 
@@ -195,7 +202,7 @@ class Desk:
         capability = self._speaking()
         player = players.by_id(self.connection, capability.player)
         if player is None or player.reply_epoch != capability.epoch:
-            if player is not None and player.state == "left":
+            if player is not None and player.state in {"left", "barred"}:
                 raise signed_off(player)
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
         if not player.active:
@@ -229,6 +236,8 @@ class Desk:
         if sitter is None:
             raise not_seated(board)
         if epoch is not None and epoch != sitter.reply_epoch:
+            if sitter.state == "barred":
+                raise suspended(sitter.userid)
             raise Refused("revoked-address", example=f"forgot {sitter.userid}")
         self.sitter = sitter
         self.focus = Focus(board, sitter.seat)

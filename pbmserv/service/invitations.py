@@ -16,7 +16,7 @@ from pbmserv.service import timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.following import not_played
-from pbmserv.service.named import known_game
+from pbmserv.service.named import known_game, must_be_open
 from pbmserv.store import boards, challenges, players, preferences
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
@@ -88,6 +88,7 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
     Raises:
         Refused: somebody does not take it, or too many wait for an answer already.
     """
+    must_be_open(desk, proposal.game)
     others = [player for player in proposal.sitting if player.id != sender.id]
     for player in others:
         if not takes_from(desk, player, sender.id):

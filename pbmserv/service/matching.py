@@ -10,7 +10,7 @@ from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import Proposal, make_board, read_options
-from pbmserv.service.named import known_game
+from pbmserv.service.named import known_game, must_be_open
 from pbmserv.store import players, seeks
 from pbmserv.store.players import Player
 
@@ -34,6 +34,7 @@ def seek(desk: Desk, command: Seek) -> Answer:
             raise Refused("no-seek", part=key, example=f"{key} seek")
         seeks.remove(desk.connection, [one.id for one in over])
         return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
+    must_be_open(desk, game)
     seats = command.seats or max(2, game.info.min_seats)
     options, rated = read_options(
         game, command.options, seats, str(seats), f"{key} seek {player.userid} PASSWORD"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service.desk import Desk, wrong_game
-from pbmserv.store import boards, players
+from pbmserv.store import audit, boards, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player
 
@@ -22,6 +22,12 @@ def known_game(desk: Desk, key: str) -> AnyGame:
     if key not in registry:
         raise Refused("unknown-game", part=key, games=", ".join(g.info.key for g in registry))
     return registry.newest(key)
+
+
+def must_be_open(desk: Desk, game: AnyGame) -> None:
+    """Refuse a new board of a game that an operator has closed."""
+    if audit.is_closed(desk.connection, game.info.key):
+        raise Refused("game-closed", part=game.info.title, example="list")
 
 
 def games_of(desk: Desk, key: str | None) -> list[AnyGame]:

@@ -43,11 +43,16 @@ class Compared:
 def rebuild(database: Database) -> Compared:
     """Replace all ratings by what the boards' record leads to."""
     with database.writing.begin() as connection:
-        rerating.freeze(connection)
-        compared = _compare(connection)
-        if compared.differences:
-            standings: dict[tuple[str, int], Rated] = {}
-            rerating.replace(connection, _in_order(_fold(connection, standings)), standings)
+        return rebuild_on(connection)
+
+
+def rebuild_on(connection: Connection) -> Compared:
+    """The same as a part of somebody's transaction."""
+    rerating.freeze(connection)
+    compared = _compare(connection)
+    if compared.differences:
+        standings: dict[tuple[str, int], Rated] = {}
+        rerating.replace(connection, _in_order(_fold(connection, standings)), standings)
     return compared
 
 

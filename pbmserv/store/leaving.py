@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Text, and_, cast, delete, or_, select, update
 
 from pbmserv.store import addresses as address_rows
+from pbmserv.store import audit
 from pbmserv.store import players as player_rows
 from pbmserv.store.models import (
     absences,
@@ -87,7 +88,7 @@ def erase(connection: Connection, player: Player) -> str:
     """
     ever = _addresses_ever(connection, player)
     own = _only_own(connection, player.id, ever)
-    neutral = _neutral_userid(connection, player.id)
+    neutral = neutral_userid(connection, player.id)
     connection.execute(
         update(players)
         .where(players.c.id == player.id)
@@ -107,6 +108,7 @@ def erase(connection: Connection, player: Player) -> str:
             away_until=None,
         )
     )
+    audit.rename(connection, player.userid, neutral)
     _erase_mails(connection, player.id, ever, own)
     _erase_letters(connection, player, neutral, own)
     _drop_plans(connection, player.id)
@@ -119,7 +121,7 @@ def erase(connection: Connection, player: Player) -> str:
     return neutral
 
 
-def _neutral_userid(connection: Connection, player_id: int) -> str:
+def neutral_userid(connection: Connection, player_id: int) -> str:
     """``gone-`` and the player's number, or a longer number should somebody be called so."""
     neutral = f"{NEUTRAL}{player_id}"
     while player_rows.of_name(connection, neutral) is not None:

@@ -30,8 +30,10 @@ __all__ = [
     "absences",
     "address_changes",
     "addresses",
+    "audit",
     "blocks",
     "boards",
+    "closed_games",
     "followers",
     "heartbeats",
     "inbox",
@@ -81,8 +83,10 @@ players = Table(
 """Players. `address` is where their letters go; raising `reply_epoch` revokes every reply
 address they ever got.
 
-`state`: active, left (signed off: no mail) or deleted (personal data gone, `userid` is a neutral
-name). `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
+`state`: active, left (signed off: no mail), barred (suspended by an operator) or deleted (personal
+data gone, `userid` is a neutral name).
+
+`format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
 at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
 next."""
@@ -93,6 +97,28 @@ Index(
     postgresql_where=players.c.digest_due.is_not(None),
     sqlite_where=players.c.digest_due.is_not(None),
 )
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("operator", String(80), nullable=False),
+    Column("action", String(40), nullable=False),
+    Column("target", String(80), nullable=False, index=True),
+    Column("why", Text, nullable=False),
+    Column("facts", JSON, nullable=False),
+)
+"""What operators have done, to whom or what, and why. `target`: ``user alice``, ``board 12``,
+``game blackbox``. `facts`: what it was before and after."""
+
+closed_games = Table(
+    "closed_games",
+    metadata,
+    Column("game", String(20), primary_key=True),
+    Column("closed_at", Instant, nullable=False),
+)
+"""Games of which no new boards are made at present; those that run go on."""
 
 blocks = Table(
     "blocks",

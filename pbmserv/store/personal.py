@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from pbmserv.store import preferences
 from pbmserv.store.models import (
     addresses,
+    audit,
     boards,
     followers,
     inbox,
@@ -72,6 +73,12 @@ def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
             select(inbox.c.id, inbox.c.received_at, inbox.c.sender, inbox.c.peer, inbox.c.state)
             .where(inbox.c.player_id == player.id)
             .order_by(inbox.c.id),
+        ),
+        "done_by_operators": _rows(
+            connection,
+            select(audit.c.at, audit.c.action, audit.c.why, audit.c.facts)
+            .where(audit.c.target == f"user {player.userid}")
+            .order_by(audit.c.id),
         ),
         "letters_to_you": _letters(connection, player.id),
     }

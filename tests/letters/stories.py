@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+from pbmserv.service import operating_boards, operating_people
+from pbmserv.service.operating import Signature
 
 ALICE, BOB, CAROL, DAVE = map(address_of, ("alice", "bob", "carol", "dave"))
 HOME, PHONE = "alice@home.example", "alice@phone.example"
@@ -258,6 +262,26 @@ def waiting(folder: Path) -> Iterator[Posted]:
         yield from server.send(ALICE, "blackbox ratings alice")
 
 
+def operating(folder: Path) -> Iterator[Posted]:
+    """What operators do to boards and accounts, as those whom it concerns read it."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", "dave")
+        for players in ("alice bob", "alice carol", "bob carol"):
+            server.send(address_of(players.split()[0]), f"blackbox challenge {players} {SMALL}")
+        signed = Signature("olga", "Both asked for it.")
+        for deed in (
+            partial(operating_boards.set_deadline, number=1, times=["--totaltime=60"]),
+            partial(operating_boards.hand_over, number=1, old="bob", new="dave"),
+            partial(operating_boards.set_rated, number=2, rated=True),
+            partial(operating_boards.withdrawn, number=3),
+            partial(operating_people.suspend, userid="carol", end_games=False),
+            partial(operating_people.restore, userid="carol"),
+            partial(operating_people.merge, userid="carol", into="dave"),
+        ):
+            server.operators.do(signed, deed)
+            yield from server.letters()
+
+
 STORIES: tuple[Story, ...] = (
     signing_up,
     playing,
@@ -266,4 +290,5 @@ STORIES: tuple[Story, ...] = (
     planning,
     rated,
     waiting,
+    operating,
 )

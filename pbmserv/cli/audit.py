@@ -1,0 +1,43 @@
+"""``pbmserv audit``: what operators have done, to whom, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pbmserv.cli.output import say, table
+from pbmserv.cli.settings import ConfigFile
+from pbmserv.cli.signing import Most, operators
+
+if TYPE_CHECKING:
+    from pbmserv.store.audit import Entry
+
+
+def audit(
+    target: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TARGET]", help="Such as: user alice, board 12, game blackbox."),
+    ] = None,
+    most: Most = 50,
+    config: ConfigFile = None,
+) -> None:
+    """What operators have done, newest first. Example: pbmserv audit user alice"""
+    from pbmserv.store import audit as rows
+
+    wanted = " ".join(target or ()).lower() or None
+    found = operators(config).look(lambda desk: rows.entries(desk.connection, wanted, most))
+    if found:
+        print_entries(found)
+    else:
+        say("Nothing was done.")
+
+
+def print_entries(found: Sequence[Entry]) -> None:
+    """Entries in a table."""
+    table(
+        ("when (UTC)", "who", "what", "to", "why"),
+        [(f"{e.at:%Y-%m-%d %H:%M}", e.operator, e.action, e.target, e.why) for e in found],
+        fixed=1,
+    )

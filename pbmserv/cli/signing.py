@@ -1,0 +1,44 @@
+"""How an operator's command is signed: who does it and why, both kept in the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from pbmserv.cli.output import say
+from pbmserv.cli.settings import loaded
+
+if TYPE_CHECKING:
+    from pbmserv.service.desk import Desk
+    from pbmserv.service.operating import Deed, Operators, Signature
+
+Why: TypeAlias = Annotated[
+    str, typer.Option("--why", help="The reason; whom it concerns reads it, and it is kept.")
+]
+By: TypeAlias = Annotated[
+    str, typer.Option("--by", help="Who you are; default: your name on this machine.")
+]
+Most: TypeAlias = Annotated[int, typer.Option("--most", min=1, help="So many lines at most.")]
+
+
+def operators(config: Path | None) -> Operators:
+    """The operators' side of the server that the settings describe."""
+    settings = loaded(config)
+    from pbmserv.app import operators as build
+
+    return build(settings)
+
+
+def carry_out(
+    config: Path | None, by: str, why: str, deed: Callable[[Desk, Signature], Deed]
+) -> None:
+    """Do it, signed, and say what was done."""
+    import getpass
+
+    from pbmserv.service.operating import Signature
+
+    signed = Signature(by or getpass.getuser(), why)
+    say(operators(config).do(signed, deed).said)

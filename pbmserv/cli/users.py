@@ -1,0 +1,115 @@
+"""``pbmserv user``: the players, as an operator sees them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, TypeAlias
+
+import typer
+
+from pbmserv.cli.audit import print_entries
+from pbmserv.cli.output import say, table
+from pbmserv.cli.settings import ConfigFile
+from pbmserv.cli.signing import By, Most, Why, carry_out, operators
+
+app = typer.Typer(no_args_is_help=True, help="Look after players.")
+
+Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]
+
+
+@app.command("list")
+def list_(
+    like: Annotated[str, typer.Argument(metavar="[PART]", help="Of a userid or address.")] = "",
+    state: Annotated[
+        str, typer.Option("--state", help="Only active, left, barred or deleted ones.")
+    ] = "",
+    most: Most = 100,
+    config: ConfigFile = None,
+) -> None:
+    """List players. Example: pbmserv user list --state barred"""
+    from pbmserv.store import operating
+
+    found = operators(config).look(
+        lambda desk: operating.users(desk.connection, state or None, like.lower(), most)
+    )
+    if not found:
+        say("There is no such player.")
+        return
+    table(
+        ("userid", "state", "address", "since", "boards"),
+        [(u.userid, u.state, u.address, f"{u.created_at:%Y-%m-%d}", str(u.running)) for u in found],
+        fixed=2,
+    )
+
+
+@app.command()
+def show(userid: Userid, config: ConfigFile = None) -> None:
+    """Show one player. Example: pbmserv user show alice"""
+    from pbmserv.service.operating_looks import user_facts
+
+    facts, entries = operators(config).look(partial(user_facts, userid=userid))
+    for name, value in facts:
+        say(f"{name:<12} {value}")
+    if entries:
+        say("")
+        print_entries(entries)
+
+
+@app.command()
+def suspend(
+    userid: Userid,
+    why: Why,
+    end_games: Annotated[
+        bool, typer.Option("--end-games", help="End running boards; they count for nothing.")
+    ] = False,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """No commands are carried out and no letters come any more.
+
+    Example: pbmserv user suspend alice --why "sends advertisements"
+    """
+    from pbmserv.service import operating_people
+
+    deed = partial(operating_people.suspend, userid=userid.lower(), end_games=end_games)
+    carry_out(config, by, why, deed)
+
+
+@app.command()
+def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """A suspended player may play again.
+
+    Example: pbmserv user restore alice --why "apologised"
+    """
+    from pbmserv.service import operating_people
+
+    carry_out(config, by, why, partial(operating_people.restore, userid=userid.lower()))
+
+
+@app.command()
+def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Revoke all reply addresses and mail a letter to set a new password.
+
+    Example: pbmserv user reset alice --why "her mailbox was broken into"
+    """
+    from pbmserv.service import operating_people
+
+    carry_out(config, by, why, partial(operating_people.reset, userid=userid.lower()))
+
+
+@app.command()
+def merge(
+    userid: Userid,
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The account that stays.")],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Make one of a person's two accounts part of the other; it cannot be undone.
+
+    Example: pbmserv user merge alice2 alice --why "asked for by mail"
+    """
+    from pbmserv.service import operating_people
+
+    deed = partial(operating_people.merge, userid=userid.lower(), into=into.lower())
+    carry_out(config, by, why, deed)
