@@ -1,0 +1,241 @@
+"""Game IDs: Simon Tatham's, ours, and texts that are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pbmserv.errors import OptionError, Refusal
+from pbmserv.games.blackbox.gameids import (
+    SEED_LIMIT,
+    TEXT_LIMIT,
+    GameId,
+    Parameters,
+    atoms_of,
+    cells_of,
+    described,
+    descriptive_id,
+    read_id,
+    read_parameters,
+    seeded_id,
+)
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.render.environment import environment
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
+VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
+IDS, SEEDS = VECTORS["ids"], VECTORS["seeds"]
+
+
+def his_ports(board: Geometry) -> list[int]:
+    """Our ports in the order of Simon Tatham's: clockwise from the top left."""
+    width, height = board.width, board.height
+    return [
+        *range(width + height),
+        *reversed(range(width + height, 2 * width + height)),
+        *reversed(range(2 * width + height, 2 * (width + height))),
+    ]
+
+
+def his_results(board: Geometry, atoms: frozenset[int]) -> list[str | int]:
+    order = his_ports(board)
+    found = trace_all(board, atoms)
+    return [
+        "H" if found[port] == HIT else "R" if found[port] == port else order.index(found[port])
+        for port in order
+    ]
+
+
+def pairs(game: GameId) -> list[list[int]]:
+    return [[cell % game.width, cell // game.width] for cell in cells_of(game)]
+
+
+@pytest.mark.parametrize("vector", IDS + SEEDS, ids=lambda vector: vector["id"])
+def test_his_ids_give_his_boxes_and_his_rays(vector: dict[str, Any]) -> None:
+    game = read_id(vector["id"])
+    assert pairs(game) == vector["balls"]
+    board = geometry(game.width, game.height)
+    assert his_results(board, atoms_of(game)) == vector["r"]
+
+
+@pytest.mark.parametrize("vector", IDS, ids=lambda vector: vector["id"])
+def test_his_boxes_give_his_ids(vector: dict[str, Any]) -> None:
+    game = read_id(vector["id"])
+    cells = [row * game.width + column for column, row in vector["balls"]]
+    made = descriptive_id(game.width, game.height, game.least, game.most, cells)
+    assert made == game.text == described(game) == vector["id"]
+
+
+@pytest.mark.parametrize("vector", SEEDS, ids=lambda vector: vector["id"])
+def test_his_seeds_give_his_descriptions(vector: dict[str, Any]) -> None:
+    game = read_id(vector["id"])
+    assert described(game) == f"{game.parameters}:{vector['desc']}"
+    assert pairs(read_id(described(game))) == vector["balls"]
+    assert game.text == vector["id"]
+
+
+def test_ten_thousand_ids_go_there_and_back() -> None:
+    random = Random("ten thousand")
+    for _ in range(10_000):
+        width, height = random.randint(2, 26), random.randint(2, 26)
+        count = random.randint(1, min(12, width * height))
+        cells = random.sample(range(width * height), count)
+        least, most = random.randint(1, count), random.randint(count, width * height)
+        text = descriptive_id(width, height, least, most, cells)
+        game = read_id(text)
+        assert game == GameId(width, height, least, most, tuple(cells))
+        assert game.text == text
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_a_seed_gives_a_box_of_every_legal_size(data: st.DataObject) -> None:
+    width, height = data.draw(st.integers(2, 26)), data.draw(st.integers(2, 26))
+    most = data.draw(st.integers(1, width * height))
+    least = data.draw(st.integers(1, most))
+    plain = st.characters(codec="utf-8", exclude_categories=("C", "Z"))
+    seed = data.draw(st.text(plain, min_size=1, max_size=SEED_LIMIT))
+    game = read_id(seeded_id(Parameters(width, height, least, most), seed))
+    cells = cells_of(game)
+    assert least <= len(cells) <= most
+    assert len(set(cells)) == len(cells)
+    assert set(cells) <= set(geometry(width, height).cells)
+    assert cells_of(read_id(described(game))) == cells
+
+
+@pytest.mark.parametrize("side", [2, 26])
+def test_a_seed_can_fill_a_box(side: int) -> None:
+    every = side * side
+    game = read_id(f"w{side}h{side}m{every}M{every}#full")
+    assert atoms_of(game) == frozenset(range(every))
+    assert len(described(game)) < TEXT_LIMIT
+    assert read_id(described(game)).atoms == atoms_of(game)
+
+
+def test_a_range_gives_every_count_in_it() -> None:
+    counts = {len(atoms_of(read_id(f"8x8/3-6#{number}"))) for number in range(60)}
+    assert counts == {3, 4, 5, 6}
+
+
+def test_the_same_set_of_atoms_has_one_id() -> None:
+    assert descriptive_id(8, 8, 3, 3, {5, 60, 9}) == descriptive_id(8, 8, 3, 3, [5, 9, 60])
+    assert descriptive_id(8, 8, 3, 3, [60, 9, 5]) != descriptive_id(8, 8, 3, 3, [5, 9, 60])
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters"),
+    [
+        ("w8h8m3M6", "w8h8m3M6"),
+        ("M6m3h9w8", "w8h9m3M6"),
+        ("w10h10", "w10h10m5M5"),
+        ("m5", "w8h8m5M5"),
+        ("8x8", "w8h8m4M4"),
+        (" 8X9/5 ", "w8h9m5M5"),
+        ("8\u00d78/3-6", "w8h8m3M6"),
+        ("26x26/676", "w26h26m676M676"),
+    ],
+)
+def test_parameters_as_he_and_as_people_write_them(text: str, parameters: str) -> None:
+    assert read_parameters(text).parameters == parameters
+    assert read_id(text + "#x").parameters == parameters
+
+
+def test_what_people_copy_is_read_too() -> None:
+    spelt = "  w8h8m5M5:9FEF256FB015513FE87E0C4C\n"
+    assert read_id(spelt).text == "w8h8m5M5:9fef256fb015513fe87e0c4c"
+    assert read_id("w8h8m5M5# my name: #1 \n").seed == " my name: #1"
+
+
+def refused(text: str) -> Refusal:
+    with pytest.raises(OptionError) as caught:
+        read_id(text)
+    refusal = caught.value.refusal
+    words = environment().get_template("games/blackbox/refusals.j2").render(refusal=refusal)
+    assert words.endswith((".", ")"))
+    assert len(words) < 300
+    if ":" in refusal.example or "#" in refusal.example:
+        read_id(refusal.example)
+    else:
+        read_parameters(refusal.example)
+    return refusal
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "part"),
+    [
+        ("", "id-form", ""),
+        ("hello", "id-form", "hello"),
+        ("w8h8m5M5", "id-form", "w8h8m5M5"),
+        ("x" * (TEXT_LIMIT + 1), "id-long", "x" * 40 + "…"),
+        ("hello#there", "parameters-form", "hello"),
+        ("#there", "parameters-form", ""),
+        ("w8h8m-1M3#x", "parameters-form", "w8h8m-1M3"),
+        ("8x8/#x", "parameters-form", "8x8/"),
+        ("w8h8w9m5M5#x", "parameters-twice", "w8h8w9m5M5"),
+        ("w1h8m1M1#x", "size-range", "w1h8m1M1"),
+        ("w8h27m1M1#x", "size-range", "w8h27m1M1"),
+        ("w9999h9999m1M1#x", "size-range", "w9999h9999m1M1"),
+        ("w8h8m0M3#x", "atoms-none", "w8h8m0M3"),
+        ("8x8/0#x", "atoms-none", "8x8/0"),
+        ("w8h8m6M3#x", "atoms-order", "w8h8m6M3"),
+        ("8x8/6-3#x", "atoms-order", "8x8/6-3"),
+        ("2x2/5#x", "atoms-many", "2x2/5"),
+        ("w8h8m5M5#", "id-seed-none", "#"),
+        ("w8h8m5M5#" + "y" * 101, "id-seed-long", "y" * 40 + "…"),
+        ("w8h8m5M5#a\x00b", "id-seed-character", ""),
+        ("w8h8m5M5#a\ud800b", "id-seed-character", ""),
+        ("w8h8m5M5:9fef256fb015513fe87e0c4g", "id-digit", "g"),
+        ("w8h8m5M5:\u0669", "id-digit", "\u0669"),
+        ("w8h8m5M5:", "id-length", "w8h8m5M5"),
+        ("w8h8m5M5:9fef256fb015513fe87e0c4", "id-length", "w8h8m5M5"),
+        ("w8h8m5M5:9fef256fb015513fe87e", "id-length", "w8h8m5M5"),
+        ("w8h8m5M5:9fef256fb015513fe87e0c4d", "id-spoilt", "w8h8m5M5"),
+        ("w9h8m5M5:9fef256fb015513fe87e0c4c", "id-spoilt", "w9h8m5M5"),
+    ],
+)
+def test_what_is_no_game_id_is_refused_by_its_kind(text: str, code: str, part: str) -> None:
+    refusal = refused(text)
+    assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
+
+
+def test_an_id_that_names_a_cell_twice_is_refused() -> None:
+    twice = read_id("w8h8m2M2:" + _forged([8, 8, 1, 1, 1, 2])).cells
+    assert twice == (9, 17)
+    assert refused("w8h8m2M2:" + _forged([8, 8, 1, 1, 1, 1])).code == "blackbox.id-spoilt"
+    assert refused("w8h8m2M2:" + _forged([8, 8, 1, 1, 8, 1])).code == "blackbox.id-spoilt"
+
+
+def _forged(plain: list[int]) -> str:
+    from pbmserv.games.blackbox.gameids import _obscured
+
+    return _obscured(bytes(plain)).hex()
+
+
+@pytest.mark.parametrize("cells", [[], [1], [1, 1], [1, 64], [-1, 3], [1, 2, 3]])
+def test_cells_that_do_not_fit_get_no_id(cells: list[int]) -> None:
+    with pytest.raises(OptionError, match="id-cells"):
+        descriptive_id(8, 8, 2, 2, cells)
+
+
+@given(st.text(max_size=40) | st.from_regex(r"w\d+h\d+(m\d+)?(M\d+)?[:#][0-9a-f]*", fullmatch=True))
+@settings(max_examples=200, deadline=None)
+def test_whatever_is_typed_is_an_id_or_kindly_refused(text: str) -> None:
+    try:
+        game = read_id(text)
+    except OptionError:
+        refused(text)
+    else:
+        assert read_id(game.text) == game
+
+
+def test_no_secret_stands_in_a_repr() -> None:
+    shown = repr(read_id(SEEDS[0]["id"])) + repr(read_id(IDS[0]["id"]))
+    assert "123456789012345" not in shown
+    assert "cells" not in shown
