@@ -13,6 +13,8 @@ _PAGES: Mapping[str, str] = {
     "": "index",
     "index": "index",
     "all": "index",
+    "commands": "commands",
+    "command": "commands",
     "tutorial": "tutorial",
     "start": "tutorial",
     "beginner": "tutorial",

@@ -238,8 +238,8 @@ class Composer:
         purpose, about, number = Purpose.PLAYER, 0, 0
         if row.letter in _ASKING:
             purpose, about, number = _ASKING[row.letter](row.words)
-        elif row.letter == "tray":
-            purpose, about = Purpose.TRAY, row.id
+        elif row.letter in _OF_ITSELF:
+            purpose, about = _OF_ITSELF[row.letter], row.id
         elif row.letter in _FOLLOWERS and row.board_id is not None:
             purpose, about = Purpose.FOLLOW, row.board_id
         else:
@@ -300,6 +300,9 @@ _STRANGERS: Mapping[str, Callable[[Mapping[str, Any]], Capability]] = {
     "address-confirm": lambda words: Capability(Purpose.ADDRESS, about=words["change"]),
 }
 """Letters to addresses that nobody has confirmed: a reply says just that."""
+
+_OF_ITSELF: Mapping[str, Purpose] = {"tray": Purpose.TRAY, "broadcast-asked": Purpose.BROADCAST}
+"""Letters whose replies are about what stands in that very letter."""
 
 _ASKING: Mapping[str, Callable[[Mapping[str, Any]], tuple[Purpose, int, int]]] = {
     "reset": lambda words: (Purpose.RESET, 0, words["mark"]),

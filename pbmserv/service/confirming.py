@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pbmserv.capability import Capability, Purpose
 from pbmserv.commands import model
 from pbmserv.errors import Refused
-from pbmserv.service import addresses, leaving
+from pbmserv.service import addresses, leaving, people
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
 
@@ -18,6 +18,7 @@ _MEANT: Mapping[tuple[Purpose, type], Callable[[Desk, Capability], Answer]] = {
     (Purpose.KEEP_ADDRESS, model.Reject): addresses.stop,
     (Purpose.SIGNOFF, model.Yes): leaving.signed_off,
     (Purpose.DELETE, model.Yes): leaving.deleted,
+    (Purpose.BROADCAST, model.Yes): people.broadcast_confirmed,
 }
 
 _UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
@@ -25,6 +26,7 @@ _UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
     (Purpose.KEEP_ADDRESS, model.ReplyMove): ("keep-address-how", "reject"),
     (Purpose.SIGNOFF, model.ReplyMove): ("leaving-how", "yes"),
     (Purpose.DELETE, model.ReplyMove): ("leaving-how", "yes"),
+    (Purpose.BROADCAST, model.ReplyMove): ("broadcast-how", "yes"),
 }
 """Words that could mean either: what is said about them, and what would be clear."""
 

@@ -13,9 +13,13 @@ from pbmserv.commands.model import Broadcast, ChangePassword, Forgot, Message, S
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.store import addresses, players, preferences
+from pbmserv.store import addresses, audit, outbox, players, preferences
+from pbmserv.store.audit import Entry
 from pbmserv.store.leaving import NEUTRAL
 from pbmserv.store.players import PendingSignup, Player
+
+LONGEST_KEPT = 500
+"""Characters of a broadcast that the audit keeps."""
 
 _NEUTRAL = re.compile(rf"{NEUTRAL}\d+")
 
@@ -156,7 +160,7 @@ def message_by_reply(desk: Desk, capability: Capability) -> Answer:
 
 
 def broadcast(desk: Desk, command: Broadcast) -> Answer:
-    """An operator's words to everybody who wants them, once to each address."""
+    """An operator's words to everybody who wants them: first a letter says how many that is."""
     sender = desk.speaker(command.who)
     if sender.userid not in desk.rooms.operators:
         raise Refused(
@@ -166,13 +170,42 @@ def broadcast(desk: Desk, command: Broadcast) -> Answer:
         )
     if not desk.words:
         raise Refused("no-words", part="broadcast")
-    part = Part("broadcast", {"by": sender.userid, "said": desk.words})
-    told: dict[str, Told] = {}
+    count = len(_listeners(desk, sender))
+    asked = Part("broadcast-asked", {"count": count, "said": desk.words})
+    return Answer((), (Told(sender.address, sender.id, asked),))
+
+
+def broadcast_confirmed(desk: Desk, capability: Capability) -> Answer:
+    """``yes`` to the letter that asked: the words go out, once to each address and only once.
+
+    Raises:
+        Refused: they have gone out before, or the writer is no operator any more.
+    """
+    sender = desk.speaker(None)
+    letter = outbox.locked(desk.connection, capability.about)
+    target = f"broadcast {capability.about}"
+    if letter is None or letter.player_id != sender.id or letter.letter != "broadcast-asked":
+        raise Refused("revoked-address", example=f"forgot {sender.userid}")
+    if sender.userid not in desk.rooms.operators:
+        raise Refused("not-an-operator", part=sender.userid, example="help message")
+    if audit.entries(desk.connection, target, 1):
+        raise Refused("broadcast-settled", part="yes", example="help broadcast")
+    said = letter.words["said"]
+    part = Part("broadcast", {"by": sender.userid, "said": said})
+    told = [Told(to, player, part) for to, player in _listeners(desk, sender).items()]
+    facts = {"addresses": len(told)}
+    entry = Entry(desk.now, sender.userid, "broadcast", target, said[:LONGEST_KEPT], facts)
+    audit.add(desk.connection, entry)
+    return Answer((Part("broadcast-sent", {"count": len(told), "said": said}),), tuple(told))
+
+
+def _listeners(desk: Desk, sender: Player) -> dict[str, int]:
+    """The addresses, each with a player, of everybody but the sender who wants such words."""
+    found: dict[str, int] = {}
     for player in preferences.wanting_broadcasts(desk.connection):
         if player.id != sender.id:
-            told.setdefault(player.address, Told(player.address, player.id, part))
-    sent = Part("broadcast-sent", {"count": len(told), "said": desk.words})
-    return Answer((sent,), tuple(told.values()))
+            found.setdefault(player.address, player.id)
+    return found
 
 
 def welcome(userid: str) -> Part:

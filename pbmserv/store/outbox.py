@@ -174,6 +174,12 @@ def letter(connection: Connection, letter_id: int) -> QueuedLetter | None:
     return QueuedLetter(*row) if row else None
 
 
+def locked(connection: Connection, letter_id: int) -> QueuedLetter | None:
+    """As `letter`; nobody else locks it until this transaction ends."""
+    connection.execute(select(outbox.c.id).where(outbox.c.id == letter_id).with_for_update())
+    return letter(connection, letter_id)
+
+
 def claim(connection: Connection, now: datetime, until: datetime, most: int) -> list[QueuedLetter]:
     """Take up to *most* due letters; nobody else gets them before *until*."""
     found = [QueuedLetter(*row) for row in _DUE.rows(connection, {"now": now, "most": most})]

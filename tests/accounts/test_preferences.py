@@ -211,6 +211,10 @@ def test_broadcasts_go_to_those_who_want_them(embedded: Running) -> None:
     embedded.send(alice, "broadcast alice secret", "Buy my tomatoes!")
     assert "Only the people who run this server" in flat(embedded.letter(alice))
     embedded.send(olga, "broadcast olga secret", "We are down on Sunday.")
+    question = embedded.letter(olga)
+    assert "Send this to 1 address?" in question.text
+    assert not embedded.letters(alice)
+    embedded.reply(question, "yes")
     assert "Your words went to 1 address" in embedded.letter(olga).text
     news = embedded.letter(alice)
     assert "We are down on Sunday." in news.text

@@ -36,6 +36,16 @@ QUOTED = "{the letter, quoted}"
 UNQUOTED = "{the letter, not quoted}"
 
 
+FORMS = frozenset(
+    {
+        ("multipart/alternative", "text/plain", "text/html"),
+        ("multipart/mixed", "multipart/alternative", "text/plain", "text/html"),
+        ("text/plain",),
+    }
+)
+"""What a letter is made of, attachments left out."""
+
+
 class DialogFailed(Exception):
     """The server did not do what the dialog tells."""
 
@@ -53,7 +63,9 @@ class _Came:
     @classmethod
     def of(cls, letter: Letter) -> _Came:
         to = dict(letter.message.raw_items())["To"].strip()
-        return cls(letter, to, letter.subject, letter.text, html.unescape(letter.html))
+        page = letter.message.get_body(("html",))  # those who want plain text get nothing else
+        shown = html.unescape(letter.html) if page is not None else ""
+        return cls(letter, to, letter.subject, letter.text, shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +231,10 @@ class Play:
 
     def _check_letter(self, came: _Came) -> None:
         message = came.letter.message
-        kinds = [message.get_content_type()]
-        kinds += [part.get_content_type() for part in message.iter_parts()]
-        if kinds != ["multipart/alternative", "text/plain", "text/html"]:
+        kinds = tuple(
+            part.get_content_type() for part in message.walk() if not part.is_attachment()
+        )
+        if kinds not in FORMS:
             raise self._failure(None, f"a letter's parts are {kinds}:", came)
         replies = getaddresses([came.letter.reply_to])
         if len(replies) != 1 or not self._server.server.house.knows(replies[0][1]):

@@ -19,7 +19,7 @@ INDENT = 4
 BLOCK = 8
 """Columns before lines that a letter must hold exactly."""
 
-SETTINGS = frozenset({"signup", "web_url"})
+SETTINGS = frozenset({"signup", "web_url", "operators"})
 
 _HEADER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*): ?(.*)")
 _WHO = r"(?P<who>[a-z0-9_-]+(?:@[a-z0-9.-]+)?)"

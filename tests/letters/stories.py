@@ -127,7 +127,9 @@ def preferring(folder: Path) -> Iterator[Posted]:
             f"remind=30d,7d,12h,night accept=none broadcast=on block={','.join(LONGER)}",
         )
         yield from server.send(BOB, f"prefs bob {PASSWORD} remind=off broadcast=on tz=Asia/Tokyo")
-        yield from server.send(address_of("olga"), f"broadcast olga {PASSWORD}", "Down on Sunday.")
+        (asked,) = server.send(address_of("olga"), f"broadcast olga {PASSWORD}", "Down on Sunday.")
+        yield asked
+        yield from server.reply(asked, "yes")
         yield from server.send(BOB, f"broadcast bob {PASSWORD}", "Buy my tomatoes!")
         yield from _without_html(server, *LONGER[1:])
         yield from server.send(BOB, "blackbox challenge bob carol")

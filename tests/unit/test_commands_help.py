@@ -190,3 +190,9 @@ def test_an_example_in_a_refusal_works():
         )
         if refusal.code != "missing-game":
             assert not isinstance(reading.lines[0].asked, PlayerError), refusal
+
+
+def test_all_commands_fit_one_screen():
+    text = page("commands")
+    assert len(text.splitlines()) <= 24
+    assert [row.name for row in ROWS if not re.search(rf"\b{row.name}\b", text)] == []

@@ -1,0 +1,79 @@
+"""Every command has its help, an example that is read, a dialog, and one in which it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from dialog_reader import Arrival, Dialog, Written, read_dialog
+
+from pbmserv.commands.catalogue import IN_REPLY, ROWS
+from pbmserv.commands.forms import Row
+from pbmserv.commands.heads import find_command
+from pbmserv.commands.help import topic
+from pbmserv.commands.line import words_of
+from pbmserv.commands.reading import read
+from pbmserv.errors import PlayerError
+from pbmserv.render.environment import environment
+
+GAMES = frozenset({"blackbox"})
+NEVER_REFUSED = {"help", "list", "yes", "standings"}
+"""Asking for help is answered whatever it says; an unknown game or list names those there are;
+what an unclear yes leads to belongs to the letter that asks."""
+
+OFFERED = [row for row in ROWS if row.build is not None]
+
+
+@cache
+def asked() -> tuple[tuple[str, bool], ...]:
+    """The commands in all dialogs, each with whether it was refused."""
+    folder = Path(__file__).parent
+    dialogs = (read_dialog(path) for path in sorted(folder.glob("*.dialog")))
+    return tuple(found for dialog in dialogs for found in _of(dialog))
+
+
+def _of(dialog: Dialog) -> Iterator[tuple[str, bool]]:
+    row: Row | None = None
+    who = ""
+    for step in dialog.steps:
+        if isinstance(step, Written):
+            row, who = _row(step), step.who
+        elif isinstance(step, Arrival) and row is not None and step.who == who:
+            yield row.name, any(one.text.startswith("Not done") for one in step.expected)
+            row = None
+        elif isinstance(step, Arrival) and row is not None:
+            yield row.name, False
+
+
+def _row(step: Written) -> Row | None:
+    """The command that a mail begins with."""
+    subject = dict(step.headers).get("Subject", "")
+    lines = [line for line in (subject, *step.body.split("\n")) if line.strip()]
+    if subject.lower() in {"multiple", "mult"}:
+        lines = lines[1:]
+    if not lines:
+        return None
+    words = words_of(lines[0])
+    if step.answers is not None:
+        name = " ".join(word.text.lower().strip(".,!") for word in words[:1])
+        if name in IN_REPLY:
+            return IN_REPLY[name]
+    head = find_command(words, GAMES)
+    return head.row if head is not None else None
+
+
+@pytest.mark.parametrize("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
+def test_a_command_is_told_in_full(row: Row) -> None:
+    found = topic(row.name, GAMES)
+    text = environment().get_template(found.template).render(found.values)
+    assert row.summary[1:] in text or found.values["row"] is not row, f"no help on {row.name}"
+    assert len(text.splitlines()) > 4, f"no help on {row.name}"
+    (line,) = read(row.example, row.example, games=GAMES, reply=not row.in_line).lines
+    assert not isinstance(line.asked, PlayerError), f"the example of {row.name}"
+
+    done = {name for name, refused in asked() if not refused}
+    refused = {name for name, refused in asked() if refused}
+    assert row.name in done, f"no dialog in which {row.name} is done"
+    assert row.name in refused | NEVER_REFUSED, f"no dialog in which {row.name} is refused"
