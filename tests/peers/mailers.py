@@ -1,0 +1,162 @@
+"""Mail programs as players have them: swaks to send, mutt to read a Maildir and to reply."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+from dataclasses import dataclass
+from email import policy
+from email.message import EmailMessage
+from email.parser import BytesParser
+from pathlib import Path
+from time import monotonic, sleep
+
+from postfix import PATIENCE_S, Postfix, program
+
+NO_RECIPIENT = 24
+"""What swaks ends with when every recipient was refused."""
+
+_EDITOR = """#!/bin/sh
+{ cat "%s"; cat "$1"; } > "$1.new" && mv "$1.new" "$1"
+"""
+
+_RC = """
+set mbox_type = Maildir
+set folder = {box}
+set spoolfile = {box}
+set from = {name}@players.example
+set realname = {name}
+set use_from = yes
+set envelope_from = yes
+set smtp_url = smtp://127.0.0.1:{port}/
+set ssl_starttls = no
+set ssl_force_tls = no
+set editor = {editor}
+set edit_headers = no
+set autoedit = yes
+set fast_reply = yes
+set include = yes
+set reply_to = yes
+set recall = no
+set copy = no
+set abort_unmodified = no
+set confirmappend = no
+set quit = yes
+set mark_old = no
+set header_cache =
+set sort = date-received
+set postponed = {folder}/postponed
+set tmpdir = {folder}
+set send_charset = "us-ascii:utf-8"
+set charset = utf-8
+"""
+
+
+@dataclass(frozen=True)
+class Player:
+    """Somebody whose mail server is Postfix."""
+
+    name: str
+    mta: Postfix
+    folder: Path
+
+    @property
+    def address(self) -> str:
+        """Where their mail goes."""
+        return f"{self.name}@players.example"
+
+    def letters(self) -> list[EmailMessage]:
+        """What is in their Maildir, read or not, in the order in which it came."""
+        box = self.mta.maildir(self.name)
+        files = [*(box / "new").glob("*"), *(box / "cur").glob("*")]
+        parse = BytesParser(policy=policy.default)
+        letters = [parse.parsebytes(path.read_bytes()) for path in sorted(files, key=_arrived)]
+        return [one for one in letters if isinstance(one, EmailMessage)]
+
+    def wait_for(self, count: int) -> EmailMessage:
+        """Wait until so many letters are there; the newest."""
+        last = monotonic() + PATIENCE_S
+        while len(found := self.letters()) < count:
+            assert monotonic() < last, f"{self.name} has {len(found)} letters\n{self.mta.log}"
+            sleep(0.05)  # a Maildir tells nobody
+        assert len(found) == count, [str(one["Subject"]) for one in found]
+        return found[-1]
+
+    def writes(
+        self,
+        subject: str,
+        body: str = "",
+        to: str = "pbmserv@games.example",
+        *,
+        refused: bool = False,
+    ) -> None:
+        """Send a mail with swaks; *refused*: Postfix does not take the recipient."""
+        done = subprocess.run(
+            [
+                program("swaks"),
+                *("--server", "127.0.0.1", "--port", str(self.mta.port)),
+                *("--from", self.address, "--to", to, "--helo", "phone.players.example"),
+                *("--header", f"Subject: {subject}", "--body", body or "(no text)"),
+                *("--header", f"From: {self.name} <{self.address}>", "--silent", "2"),
+            ],
+            check=False,
+            capture_output=True,
+            timeout=PATIENCE_S,
+        )
+        assert (done.returncode == NO_RECIPIENT) is refused, done.stdout
+        assert done.returncode in {0, NO_RECIPIENT}, done.stdout
+
+    def replies_in_mutt(self, text: str) -> None:
+        """Open the Maildir in mutt, reply to the newest letter with *text* on top, and send."""
+        self.folder.mkdir(exist_ok=True)
+        body = self.folder / "body"
+        body.write_text(text + "\n\n")
+        editor = self.folder / "editor"
+        editor.write_text(_EDITOR % body)
+        editor.chmod(0o755)
+        rc = self.folder / "muttrc"
+        rc.write_text(
+            _RC.format(
+                box=self.mta.maildir(self.name),
+                name=self.name,
+                port=self.mta.port,
+                editor=editor,
+                folder=self.folder,
+            )
+        )
+        newest = str(self.letters()[-1]["Message-ID"]).strip("<>")  # two may have the same Date
+        keys = f'push "<limit>~i {newest}<enter><reply><send-message><quit>"'
+        _in_a_terminal([program("mutt"), "-n", "-F", str(rc), "-e", keys], self.folder)
+
+
+def _arrived(path: Path) -> tuple[int, str]:
+    """Maildir names begin with the second; what came in it, the file system knows."""
+    return path.stat().st_mtime_ns, path.name
+
+
+def _in_a_terminal(command: list[str], home: Path) -> None:
+    """Run a full-screen program until it ends by itself."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "vt100", "HOME": str(home), "LC_ALL": "C.UTF-8"}
+    process = subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+    )
+    os.close(theirs)
+    shown = b""
+    last = monotonic() + PATIENCE_S
+    try:
+        while process.poll() is None:
+            assert monotonic() < last, f"it does not end: {shown[-2000:]!r}"
+            if select.select([ours], [], [], 0.1)[0]:
+                try:
+                    shown += os.read(ours, 65536)
+                except OSError:  # Linux says so when the other end has closed
+                    break
+        assert process.wait(PATIENCE_S) == 0, shown[-2000:]
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        os.close(ours)

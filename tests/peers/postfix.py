@@ -1,0 +1,160 @@
+"""A real Postfix on loopback: in front of a server by LMTP, and behind it as its relay."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+PATIENCE_S = 30
+SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+OWNER = 65534
+"""Who owns the mailboxes: Postfix delivers to nobody's files as root."""
+
+_DAEMONS = """
+{port}    inet  n       -       n       -       -       smtpd
+cleanup   unix  n       -       n       -       0       cleanup
+qmgr      unix  n       -       n       300     1       qmgr
+rewrite   unix  -       -       n       -       -       trivial-rewrite
+bounce    unix  -       -       n       -       0       bounce
+defer     unix  -       -       n       -       0       bounce
+trace     unix  -       -       n       -       0       bounce
+smtp      unix  -       -       n       -       -       smtp
+lmtp      unix  -       -       n       -       -       lmtp
+virtual   unix  -       n       n       -       -       virtual
+error     unix  -       -       n       -       -       error
+retry     unix  -       -       n       -       -       error
+proxymap  unix  -       -       n       -       -       proxymap
+showq     unix  n       -       n       -       -       showq
+anvil     unix  -       -       n       -       1       anvil
+scache    unix  -       -       n       -       1       scache
+postlog   unix-dgram n  -       n       -       1       postlogd
+"""
+
+
+@dataclass(frozen=True)
+class Postfix:
+    """A running Postfix; mail to ``NAME@players.example`` is in `maildir` of that name."""
+
+    folder: Path
+    port: int
+
+    def maildir(self, name: str) -> Path:
+        """Where letters to a player are."""
+        return self.folder / "mail" / name
+
+    @property
+    def log(self) -> str:
+        """All that it has logged."""
+        return (self.folder / "postfix.log").read_text()
+
+    def queue(self) -> str:
+        """What waits in its queue, as ``postqueue`` prints it."""
+        done = subprocess.run(
+            [program("postqueue"), "-c", self.folder / "etc", "-p"],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout
+
+
+def program(name: str) -> str:
+    """The path of a system program; where it is missing the test says so and does not run."""
+    found = shutil.which(name, path=os.pathsep.join((os.environ["PATH"], *SBIN)))
+    if found is None:
+        pytest.skip(f"NOT RUN: {name} is not installed here (.ci/run installs it when it can)")
+    return found
+
+
+def free_port() -> int:
+    """A port on loopback that nobody has now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+@contextmanager
+def postfix(lmtp_port: int, players: tuple[str, ...]) -> Iterator[Postfix]:
+    """Start Postfix with the lines of ``deploy/postfix/main.cf``; it is stopped at the end.
+
+    Its files are in a folder of their own: its user may not enter those of the tests.
+    """
+    command = program("postfix")
+    if os.geteuid() != 0:
+        pytest.skip("NOT RUN: Postfix can only be started by root")
+    with tempfile.TemporaryDirectory(prefix="pbmserv-postfix-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        running = Postfix(folder, free_port())
+        _write(running, lmtp_port, players)
+        base = [command, "-c", str(folder / "etc")]
+        subprocess.run([*base, "start"], check=True, capture_output=True, timeout=PATIENCE_S)
+        try:
+            _until_it_listens(running.port)
+            yield running
+        finally:
+            subprocess.run([*base, "stop"], check=False, capture_output=True, timeout=PATIENCE_S)
+
+
+def _write(running: Postfix, lmtp_port: int, players: tuple[str, ...]) -> None:
+    folder = running.folder
+    for name in ("etc", "spool", "data", "mail"):
+        (folder / name).mkdir()
+    shutil.chown(folder / "data", "postfix")
+    os.chown(folder / "mail", OWNER, OWNER)
+    advised = Path(__file__).parents[2] / "deploy" / "postfix" / "main.cf"
+    lines = advised.read_text().replace("games.example.org", "games.example")
+    boxes = ", ".join(f"{{ {name}@players.example = {name}/ }}" for name in players)
+    lines = lines.replace("127.0.0.1:2424", f"127.0.0.1:{lmtp_port}")
+    lines = lines.replace(
+        "virtual_mailbox_domains = games.example",
+        "virtual_mailbox_domains = games.example players.example",
+    )
+    lines = lines.replace("pbmserv }, {", f"pbmserv }}, {boxes}, {{")
+    (folder / "etc" / "main.cf").write_text(
+        f"""{lines}
+compatibility_level = 3.6
+queue_directory = {folder}/spool
+data_directory = {folder}/data
+maillog_file = {folder}/postfix.log
+maillog_file_prefixes = {folder}
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+mynetworks = 127.0.0.0/8
+myhostname = mx.games.example
+mydestination =
+local_transport = error:no local mail
+alias_maps =
+alias_database =
+smtputf8_enable = no
+transport_maps = inline:{{ {{ players.example = virtual: }} }}
+virtual_mailbox_base = {folder}/mail
+virtual_uid_maps = static:{OWNER}
+virtual_gid_maps = static:{OWNER}
+virtual_mailbox_limit = 0
+"""
+    )
+    (folder / "etc" / "master.cf").write_text(_DAEMONS.format(port=f"127.0.0.1:{running.port}"))
+
+
+def _until_it_listens(port: int) -> None:
+    last = monotonic() + PATIENCE_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert monotonic() < last, "Postfix does not listen"
+            sleep(0.05)  # it has no way to tell us
+        else:
+            return

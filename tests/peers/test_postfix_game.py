@@ -1,0 +1,71 @@
+"""A whole game through a real Postfix: swaks writes, mutt reads and replies."""
+
+from __future__ import annotations
+
+import sys
+from email.message import EmailMessage
+from pathlib import Path
+
+from mailers import Player
+from postfix import free_port, postfix, program
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
+from processes import Process
+
+
+def text_of(letter: EmailMessage) -> str:
+    body = letter.get_body(("plain",))
+    assert body is not None
+    return " ".join(body.get_content().split())
+
+
+def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path) -> None:
+    for name in ("postfix", "swaks", "mutt"):
+        program(name)
+    lmtp = free_port()
+    with postfix(lmtp, ("alice", "bob")) as mta:
+        alice = Player("alice", mta, tmp_path / "alice")
+        bob = Player("bob", mta, tmp_path / "bob")
+        server = Process(
+            tmp_path,
+            database_url,
+            lmtp=f"127.0.0.1:{lmtp}",
+            relay=f"smtp://127.0.0.1:{mta.port}",
+        )
+        try:
+            alice.writes("signup alice wonder-land")
+            bob.writes("signup bob tool-belt")
+            assert "Welcome, alice!" in text_of(alice.wait_for(1))
+            assert "Welcome, bob!" in text_of(bob.wait_for(1))
+
+            bob.writes("blackbox challenge bob alice -size=2x2 -atoms=1", "Shall we?")
+            assert "alice is asked to play" in text_of(bob.wait_for(2))
+            assert "Shall we?" in text_of(alice.wait_for(2))
+            alice.replies_in_mutt("accept")
+            assert "the game is on" in text_of(bob.wait_for(3))
+            alice.wait_for(3)
+
+            alice.replies_in_mutt("b2")
+            assert "You hid 1 atom" in text_of(alice.wait_for(4))
+            bob.wait_for(4)
+            bob.writes("blackbox move 1 bob tool-belt a1")
+            assert "All atoms are hidden" in text_of(bob.wait_for(5))
+            alice.wait_for(5)
+            bob.writes("blackbox move 1 bob tool-belt 1")
+            told = text_of(alice.wait_for(6))
+            assert "bob fired port 1" in told
+            assert "Your move in board 1" in told
+            bob.wait_for(6)
+            alice.replies_in_mutt("+a1,?\n\nThat was quick!")
+            assert "You have found all atoms and win board 1!" in text_of(alice.wait_for(7))
+            lost = bob.wait_for(7)
+            assert "That was quick!" in text_of(lost)
+            assert "-- Reply above this line --" not in text_of(lost).split("says:")[1]
+            threads = {str(one["References"]).split()[0] for one in bob.letters()[4:]}
+            assert len(threads) == 1, "the letters of a board are one thread"
+
+            bob.writes("help", to="nobody@games.example", refused=True)
+        finally:
+            assert server.stop() == 0
+        assert mta.queue().strip() == "Mail queue is empty"
+        assert [line for line in mta.log.split("\n") if "warning" in line or "fatal" in line] == []

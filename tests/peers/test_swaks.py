@@ -1,0 +1,76 @@
+"""Odd conversations, as swaks holds them straight at our own door."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from postfix import PATIENCE_S, program
+from running import Running, start
+
+OURS = "pbmserv@games.example"
+NO_RECIPIENT, NOT_TAKEN, SENDER_REFUSED = 24, 26, 23
+
+
+def swaks(port: int, *words: str, data: str = "") -> subprocess.CompletedProcess[str]:
+    """Hold one conversation; what was said is its output."""
+    command = [program("swaks"), "--server", "127.0.0.1", "--port", str(port), *words]
+    if data:
+        command += ["--data", data.replace("\n", "\\n")]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
+ALICE = ("--from", "alice@players.example", "--to", OURS)
+HELP = "From: alice@players.example\nTo: x\nSubject: help\n\nhello\n"
+
+TAKEN = (
+    ("pipelined", ("--pipeline",), HELP),
+    ("by HELO", ("--protocol", "SMTP"), HELP),
+    ("with a size", ("--ehlo", "[127.0.0.1]"), HELP),
+    ("8-bit text", (), HELP.replace("hello", "Grüße")),
+    ("no Message-ID, no Date", (), "From: alice@players.example\nSubject: help\n\n"),
+    ("a line of dots", (), HELP + ".\n..\n...\nend\n"),
+)
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Iterator[Running]:
+    program("swaks")
+    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, web="") as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("words", "data"), [one[1:] for one in TAKEN], ids=[one[0] for one in TAKEN]
+)
+def test_what_is_taken_is_answered(door: Running, words: tuple[str, ...], data: str) -> None:
+    said = swaks(door.port, *ALICE, *words, data=data)
+    assert said.returncode == 0, said.stdout
+    assert len(door.letters("alice@players.example")) == 1
+
+
+def test_what_is_not_ours_is_refused_at_once(door: Running) -> None:
+    for to in ("nobody@games.example", "alice@players.example", "pbmserv@games.example.org"):
+        said = swaks(door.port, "--from", "alice@players.example", "--to", to)
+        assert said.returncode == NO_RECIPIENT, said.stdout
+        assert "<** 550" in said.stdout
+    assert not door.letters()
+
+
+def test_a_session_that_breaks_off_leaves_nothing(door: Running) -> None:
+    for when in ("FIRST-HELO", "MAIL", "RCPT", "DATA"):
+        swaks(door.port, *ALICE, "--drop-after", when, data=HELP)
+        swaks(door.port, *ALICE, "--drop-after-send", when, data=HELP)
+    assert not door.letters()
+    assert swaks(door.port, *ALICE, data=HELP).returncode == 0
+    assert len(door.letters("alice@players.example")) == 1
+
+
+def test_two_senders_in_the_letterhead_are_refused(door: Running) -> None:
+    forged = "From: alice@players.example\nFrom: bob@players.example\nSubject: help\n\n"
+    said = swaks(door.port, *ALICE, data=forged)
+    assert said.returncode == NOT_TAKEN, said.stdout
+    assert "<** 554" in said.stdout
+    assert not door.letters()
