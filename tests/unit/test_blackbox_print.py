@@ -1,0 +1,169 @@
+"""Puzzles on paper: what stands on the pages, and that both papers hold them."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pbmserv.cli.blackbox import app
+
+POINT = 25.4 / 72
+MARGIN = 12.0
+IDS = "\n".join(f"8x8/3-6#box {number}" for number in range(8))
+
+
+def run(*arguments: str, typed: str = IDS) -> Result:
+    return CliRunner().invoke(app, ["print", *arguments], input=typed)
+
+
+def pages(*arguments: str, typed: str = IDS) -> list[str]:
+    """What each page draws, in the language of PDF."""
+    result = run(*arguments, typed=typed)
+    assert (result.exit_code, result.stderr) == (0, "")
+    made = result.stdout_bytes
+    assert made.startswith(b"%PDF-")
+    assert made.rstrip().endswith(b"%%EOF")
+    drawn = [
+        zlib.decompress(found[1]).decode("latin-1")
+        for found in re.finditer(rb"/FlateDecode.*?stream\n(.*?)\nendstream", made, re.DOTALL)
+    ]
+    assert len(drawn) == len(re.findall(rb"/Type /Page\b", made))
+    return drawn
+
+
+def words(page: str) -> list[str]:
+    return [text.replace("\\(", "(") for text in re.findall(r"\((.*?)\) Tj", page)]
+
+
+def places(page: str) -> list[tuple[float, float]]:
+    """Every point that is named: of lines, rectangles and texts, in points from bottom left."""
+    number = r"(-?[0-9.]+)"
+    found = re.findall(rf"{number} {number} (?:m|l|Td)\b", page)
+    return [(float(x), float(y)) for x, y in found]
+
+
+def test_a_page_holds_as_many_as_it_says_and_solutions_come_behind() -> None:
+    drawn = pages("2x3", "--with-solutions")
+    assert len(drawn) == 4
+    titles = [words(page)[0] for page in drawn]
+    assert titles == ["Blackbox", "Blackbox", "Blackbox: solutions", "Blackbox: solutions"]
+    for page, numbers in zip(drawn, [range(6), range(6, 8)] * 2, strict=True):
+        shown = words(page)
+        assert [word for word in shown if word.startswith("w8h8")] == [
+            f"w8h8m3M6#box {number}" for number in numbers
+        ]
+        for label in ("A", "H", "I", "P", "1", "8", "9", "16"):
+            assert shown.count(label) >= len(numbers)
+    # Nothing but atoms is round, so the closed pages have fewer curves than the opened ones.
+    curves = [page.count(" c\n") for page in drawn]
+    assert curves[0] < curves[2]
+    assert curves[1] < curves[3]
+
+
+@pytest.mark.parametrize("paper", ["a4", "letter"])
+@pytest.mark.parametrize("layout", ["1x1", "2x3", "4x4"])
+def test_all_of_it_prints_on_a4_and_on_letter(paper: str, layout: str) -> None:
+    sizes = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
+    width, height = sizes[paper]
+    other_width, other_height = sizes["letter" if paper == "a4" else "a4"]
+    for page in pages(layout, "--paper", paper, "--scale", "3", "--with-solutions"):
+        for x, y in places(page):
+            # The same drawing in the middle of the other paper.
+            for left in (x * POINT, x * POINT + (other_width - width) / 2):
+                assert MARGIN - 0.5 <= left <= min(width, other_width) - MARGIN + 6.5
+            for up in (y * POINT, y * POINT + (other_height - height) / 2):
+                assert MARGIN <= up <= max(height, other_height) - MARGIN
+
+
+def test_the_same_boxes_give_the_same_pages() -> None:
+    assert run("2x2", "--colour").stdout_bytes == run("2x2", "--colour").stdout_bytes
+
+
+def test_colour_is_asked_for() -> None:
+    def coloured(page: str) -> bool:
+        inks = re.findall(r"([0-9.]+) ([0-9.]+) ([0-9.]+) rg", page)
+        return any(len(set(ink)) > 1 for ink in inks)
+
+    assert not coloured(pages("2x2")[0])
+    assert coloured(pages("2x2", "--colour")[0])
+
+
+def test_scale_makes_puzzles_smaller_and_larger() -> None:
+    def span(scale: str) -> float:
+        (page,) = pages("1x1", "--scale", scale, typed="8x8/5#a")
+        first, last = (re.findall(rf"([0-9.]+) [0-9.]+ Td \({label}\)", page) for label in "AH")
+        return (float(last[0]) - float(first[0])) * POINT
+
+    assert pytest.approx(span("0.5"), abs=0.3) == 7 * 4
+    assert pytest.approx(span("1"), abs=0.3) == 7 * 8
+    assert pytest.approx(span("2"), abs=0.3) == 7 * 16
+    assert span("9") < 186
+
+
+def test_blank_ports_are_for_a_pencil() -> None:
+    assert "#" in words(pages("1x1")[0])
+    assert "#" not in words(pages("1x1", "--blank")[0])
+    assert "#" in words(pages("1x1", "--blank", "--with-solutions")[-1])
+
+
+def test_a_seed_that_the_font_cannot_write_is_described() -> None:
+    (page,) = pages("1x1", typed="8x8/5#\u65e5\u672c")
+    assert any(word.startswith("w8h8m5M5:") for word in words(page))
+
+
+def test_the_largest_box_and_its_long_id_fit() -> None:
+    (page,) = pages("1x1", typed="26x26/60#x")
+    assert "ZZ" in words(page)
+    assert min(y for _, y in places(page)) * POINT > MARGIN
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "said"),
+    [
+        (["2"], IDS, '"2" is no layout of a page from 1x1 to 10x10'),
+        (["0x3"], IDS, '"0x3" is no layout'),
+        (["11x1"], IDS, '"11x1" is no layout'),
+        (["2x3"], "", "no game IDs came."),
+        (["2x3"], "8x8/5#a\nhello", 'line 2: "hello" is no game ID.'),
+        (["9x9"], "26x26/60#a", "boxes of 26x26 cannot be read when 9x9 of them"),
+        (["1x1", "--scale", "0.2"], "8x8/5#a", "at --scale 0.2 a 8x8 box is too small"),
+        (["1x1", "--title", "\u65e5"], "8x8/5#a", "--title may have Latin letters only"),
+    ],
+)
+def test_what_cannot_be_printed_is_said(arguments: list[str], typed: str, said: str) -> None:
+    result = run(*arguments, typed=typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_file_can_be_named(tmp_path: Path) -> None:
+    assert run("1x1", "--output", str(tmp_path / "boxes.pdf")).stdout == ""
+    assert (tmp_path / "boxes.pdf").read_bytes().startswith(b"%PDF-")
+    missing = run("1x1", "--output", str(tmp_path / "no" / "boxes.pdf"))
+    assert missing.exit_code == 1
+    assert "No such file or directory" in missing.stderr
+
+
+def test_no_pdf_is_written_to_a_terminal() -> None:
+    root = str(Path(__file__).resolve().parents[2])
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "pbmserv", "blackbox", "print", "1x1", "8x8/5#a"],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": root},
+        check=False,
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 2
+    assert b"a PDF is nothing for a terminal" in done.stderr

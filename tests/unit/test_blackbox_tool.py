@@ -1,0 +1,218 @@
+"""``pbmserv blackbox``: game IDs, boards and checks at the command line, alone and in pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pbmserv.cli.blackbox import app
+from pbmserv.games.blackbox.gameids import atoms_of, read_id
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
+VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
+SEEDED = "w8h8m5M5#123456789012345"
+DESCRIBED = "w8h8m5M5:9fef256fb015513fe87e0c4c"
+CELLS = "D1 G1 B3 F5 D7"
+COMMANDS = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
+FULL_SCREEN = {"play"}
+
+
+def run(*arguments: str, typed: str | bytes = "") -> Result:
+    return CliRunner().invoke(app, list(arguments), input=typed)
+
+
+def printed(*arguments: str, typed: str = "") -> str:
+    result = run(*arguments, typed=typed)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS - FULL_SCREEN))
+def test_the_example_of_each_command_works(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = re.sub(r"\s+", " ", printed(name, "--help"))
+    found = re.search(r"Example: (pbmserv blackbox .*?) ╭", shown)
+    assert found, shown
+    output = b""
+    for part in found[1].split(" | "):
+        words, _, target = part.partition(" > ")
+        program, game, *arguments = shlex.split(words)
+        assert (program, game) == ("pbmserv", "blackbox")
+        result = CliRunner().invoke(app, arguments, input=output)
+        assert (result.exit_code, result.stderr) == (0, "")
+        output = result.stdout_bytes
+    assert output or target or name == "save"
+
+
+@pytest.mark.parametrize("vector", VECTORS["ids"] + VECTORS["seeds"], ids=lambda v: v["id"])
+def test_decode_prints_the_id_and_the_cells(vector: dict[str, Any]) -> None:
+    cells = [f"{chr(65 + x)}{y + 1}" for x, y in vector["balls"]]
+    assert printed("decode", vector["id"]).split() == [vector["id"], *cells]
+    described = vector["id"].partition("#")[0] + ":" + vector.get("desc", "")
+    wanted = described if "desc" in vector else vector["id"]
+    assert printed("decode", vector["id"], "--form", "id").split() == [wanted, *cells]
+
+
+def test_decode_reads_both_forms_line_by_line() -> None:
+    shown = printed("decode", typed=f"{SEEDED}\n\n  {DESCRIBED}\r\n")
+    assert shown == f"{SEEDED} {CELLS}\n{DESCRIBED} {CELLS}\n"
+
+
+def test_encode_is_the_way_back() -> None:
+    assert printed("encode", "8x8", *CELLS.split()) == DESCRIBED + "\n"
+    assert printed("encode", "w8h8m5M5", *CELLS.lower().split()) == DESCRIBED + "\n"
+    made = printed("generate", "20", "9x6/1-9")
+    assert printed("encode", typed=printed("decode", typed=made)) == made
+
+
+def test_generate_makes_fresh_boxes_and_repeats_seeds() -> None:
+    fresh = printed("generate", "50", "5x5/3-6").split()
+    assert len(set(fresh)) == 50
+    assert {len(atoms_of(read_id(line))) for line in fresh} <= {3, 4, 5, 6}
+    seeds = printed("generate", "2", "--form", "seed").split()
+    assert all(re.fullmatch(r"w7h7m4M4#[0-9]{15}", line) for line in seeds)
+    named = printed("generate", "3", "8x8/5", "--seed", "tea time", "--form", "seed")
+    assert named.splitlines() == [f"w8h8m5M5#tea time{n}" for n in ("", "-2", "-3")]
+    described = printed("generate", "3", "8x8/5", "--seed", "tea time")
+    assert described == printed("generate", "3", "8x8/5", "--seed", "tea time")
+    lines = printed("decode", "--form", "id", typed=named).splitlines()
+    assert described.split() == [line.split()[0] for line in lines]
+
+
+def test_rays_of_an_id() -> None:
+    same = ("rays", "--size", "8x8", "--atoms", CELLS)
+    assert printed("rays", SEEDED) == printed("rays", DESCRIBED) == printed(*same)
+
+
+def test_show_draws_the_house_board() -> None:
+    shown = printed(
+        *("show", SEEDED, "--marks", "A 9, 6", "--markers", "D1,B2", "--seals", "3c", "--solution")
+    )
+    board = [line.rstrip() for line in shown.splitlines()]
+    assert board[:6] == [
+        SEEDED,
+        "",
+        "      A  B  C  D  E  F  G  H",
+        "     |a |  |  |  |  |  |  |  |",
+        "     |=======================|",
+        " 1|  |  |  |  |?@|  |  | @|  |# |9",
+    ]
+    assert " 2|a |  |?x|  |  |  |  |  |  |  |10" in board
+    assert " 3|  |  | @|. |  |  |  |  |  |  |11" in board
+    closed = printed("show", SEEDED, "--marks", "all")
+    assert "@" not in closed
+    assert "?" not in closed
+
+
+def test_show_draws_a_box_that_nobody_knows() -> None:
+    shown = printed("show", "3x3", "--marks", "A:# B=4 6:% ", "--markers", "A1")
+    assert shown.splitlines()[3].strip() == "|# |a |  |"
+    refused = run("show", "3x3", "--solution")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "needs a game ID" in refused.stderr
+
+
+def test_check_tells_which_marks_the_markers_explain() -> None:
+    right = run("check", SEEDED, "--marks", "all", "--markers", CELLS)
+    assert right.exit_code == 0
+    assert "Your markers explain all 2" in right.stdout
+    wrong = run("check", "7x7", "--marks", "A:% B:# C:#", "--markers", "G1 B2 B4 F5")
+    assert (wrong.exit_code, wrong.stderr) == (1, "")
+    assert wrong.stdout.splitlines() == [
+        "Your markers explain 2 of 3 results so far (B, C).",
+        "Port A gave reflection (%), but with your markers it would give detour to 1.",
+        "There are 4 markers on your board; a guess needs 4.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "said"),
+    [
+        (["generate", "1", "8"], "", '"8" does not say what box it should be'),
+        (["generate", "1", "8x8/99"], "", '"8x8/99" is more than fits'),
+        (["generate", "1", "--seed", " "], "", "and there is none. Example: w8h8m5M5#123"),
+        (["decode", "hello"], "", '"hello" is no game ID.'),
+        (["decode"], f"{SEEDED}\nhello\n", 'line 2: "hello" is no game ID.'),
+        (["decode"], b"\xff\xfe\n", "line 1: not a text in UTF-8"),
+        (["decode"], "x" * 20_000, "line 1: more than 10000 characters"),
+        (["decode", DESCRIBED, "--form", "seed"], "", "its seed cannot be known."),
+        (["encode", "8x8"], "", "no cells are named behind the size."),
+        (["encode", "8x8/5", "D1"], "", "8x8/5 wants 5 atoms, but 1 cells are named."),
+        (["encode", "8x8/2-3", "D1"], "", "8x8/2-3 wants 2 to 3 atoms"),
+        (["encode", "8x8", "D1", "Z9"], "", '"Z9" is no cell of a 8x8 board.'),
+        (["encode"], "8x8 D1\n8x8 D1 1D\n", 'line 2: "1D" names a cell twice.'),
+        (["encode"], "8 D1\n", 'line 1: "8" does not say'),
+        (["show", "8x8", "--marks", "A"], "", 'what port "A" did is not known'),
+        (["show", "8x8", "--marks", "A1"], "", '"A1": there is no port A1 on a 8x8 board.'),
+        (["show", SEEDED, "--marks", "A:#"], "", '"A:#" is not what this box does there.'),
+        (["check", "8x8", "--marks", "A:# 4:A"], "", '"4:A" contradicts what was said before'),
+        (["rays", "nothing"], "", '"nothing" is no game ID.'),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    arguments: list[str], typed: str | bytes, said: str
+) -> None:
+    result = run(*arguments, typed=typed)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"pbmserv blackbox {arguments[0]}: ")
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def program(*arguments: str, **more: Any) -> subprocess.Popen[bytes]:
+    root = str(Path(__file__).resolve().parents[2])
+    command = [sys.executable, "-m", "pbmserv", "blackbox", *arguments]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": root},
+        **more,
+    )
+
+
+def test_a_reader_that_leaves_ends_it_quietly() -> None:
+    with program("generate", "100000") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_ctrl_c_ends_it_quietly() -> None:
+    with program("decode", stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(SEEDED.encode() + b"\n")
+        process.stdin.flush()
+        assert process.stdout.readline().decode() == f"{SEEDED} {CELLS}\n"
+        process.send_signal(2)
+        assert process.stderr.read() == b""
+    assert process.returncode == 130
+
+
+def test_a_shell_is_offered_the_usual_boxes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pbmserv.cli.main import run as run_program
+
+    monkeypatch.setenv("_PBMSERV_COMPLETE", "complete_zsh")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "pbmserv blackbox generate 3 8x8/")
+    assert run_program([]) == 0
+    shown = capsys.readouterr().out
+    assert "8x8/3-6" in shown
+    assert "5x5" not in shown
