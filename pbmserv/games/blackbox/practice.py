@@ -1,0 +1,228 @@
+"""A game of one player on one box whose atoms are known to the program, with undo and redo.
+
+The rules are those of `playing`; here they are a chain of moves and a place in it. A new move
+cuts off what had been taken back. In a scored game only markers and seals can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Seat
+from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
+from pbmserv.games.blackbox.gameids import GameId, atoms_of
+from pbmserv.games.blackbox.options import MOST_GUESSES, Options
+from pbmserv.games.blackbox.playing import lost, play
+from pbmserv.games.blackbox.reading import elements_of
+from pbmserv.games.blackbox.state import Box, State
+from pbmserv.games.blackbox.transcripts import MOST_MOVES, Transcript
+from pbmserv.games.blackbox.views import View, view_of
+
+PLAYER = Seat(0)
+RESTART = "restart"
+SOLVE = "solve"
+
+
+class Scoring(StrEnum):
+    """How a game is scored."""
+
+    PRACTICE = "practice"
+    CLASSIC = "classic"
+    TIMED = "timed"
+
+
+USUAL_GUESSES = {
+    Scoring.PRACTICE: MOST_GUESSES,
+    Scoring.CLASSIC: 1,
+    Scoring.TIMED: MOST_GUESSES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One step of the chain: what was done, the board after it, and what is told of it."""
+
+    text: str
+    state: State = field(repr=False)
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
+class Practice:
+    """A game as it stands; every change gives a new one.
+
+    Attributes:
+        game: the box.
+        options: the rules.
+        scoring: how it is scored.
+        start: the board before the first move.
+        chain: all steps, those that were taken back included.
+        done: how many of them count.
+    """
+
+    game: GameId
+    options: Options
+    scoring: Scoring
+    start: State = field(repr=False)
+    chain: tuple[Done, ...] = ()
+    done: int = 0
+
+    @property
+    def state(self) -> State:
+        """The board as it stands."""
+        return self.chain[self.done - 1].state if self.done else self.start
+
+    @cached_property
+    def view(self) -> View:
+        """What the player may see of it."""
+        return view_of(self.state, PLAYER)
+
+    @property
+    def over(self) -> bool:
+        """Whether it is solved, lost or given up."""
+        return self.state.outcome is not None
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the newest step told."""
+        return self.chain[self.done - 1].notes if self.done else ()
+
+    def play(self, text: str) -> Practice:
+        """Make a move, as people write it.
+
+        Raises:
+            NotUnderstood | Illegal: see `reading.read_move`, or the chain is too long.
+        """
+        elements = elements_of(self.view, text)
+        rng = Rng(self.game.text.encode(), self.done)  # the same chain gives the same clues
+        step = play(self.state, PLAYER, elements, rng)
+        return self._with(Done(step.public[PLAYER], step.state, step.notes))
+
+    def solve(self) -> Practice:
+        """Give up and open the box; it can be taken back in practice.
+
+        Raises:
+            Illegal: the game is over.
+        """
+        if self.over:
+            raise Illegal("blackbox.finished")
+        after = replace(self.state, outcome=lost(1, PLAYER, "resigned"))
+        return self._with(Done(SOLVE, after))
+
+    def restart(self) -> Practice:
+        """Begin again on the same box; it can be taken back.
+
+        Raises:
+            Illegal: a scored game is not over yet.
+        """
+        if self.scoring is not Scoring.PRACTICE and not self.over:
+            raise Illegal("blackbox.scored", part=RESTART)
+        return self._with(Done(RESTART, self.start))
+
+    def undo(self) -> Practice:
+        """Take back the newest step.
+
+        Raises:
+            Illegal: there is none, or it counts for the score.
+        """
+        if not self.done:
+            raise Illegal("blackbox.nothing-to-undo")
+        before = self.chain[self.done - 2].state if self.done > 1 else self.start
+        if self.scoring is not Scoring.PRACTICE and self._counts(before):
+            raise Illegal("blackbox.scored", part=self.chain[self.done - 1].text)
+        return replace(self, done=self.done - 1)
+
+    def redo(self) -> Practice:
+        """Do again what was taken back.
+
+        Raises:
+            Illegal: there is nothing.
+        """
+        if self.done == len(self.chain):
+            raise Illegal("blackbox.nothing-to-redo")
+        return replace(self, done=self.done + 1)
+
+    def transcript(self, seconds: int) -> Transcript:
+        """All of it, to be written down."""
+        moves = tuple(step.text for step in self.chain)
+        return Transcript(self.game, tuple(self._words()), seconds, moves, self.done)
+
+    def played(self) -> Iterator[Done]:
+        """The steps that count, since the newest restart."""
+        counting = self.chain[: self.done]
+        texts = [step.text for step in counting]
+        first = len(texts) - texts[::-1].index(RESTART) if RESTART in texts else 0
+        return iter(counting[first:])
+
+    def _counts(self, before: State) -> bool:
+        return self.state.turns != before.turns or self.state.outcome != before.outcome
+
+    def _with(self, step: Done) -> Practice:
+        if self.done >= MOST_MOVES:
+            raise Illegal("blackbox.transcript-moves", most=MOST_MOVES, line=0)
+        return replace(self, chain=(*self.chain[: self.done], step), done=self.done + 1)
+
+    def _words(self) -> Iterator[str]:
+        practice = self.scoring is Scoring.PRACTICE
+        yield "-practice" if practice else f"-scoring={self.scoring}"
+        yield f"-guesses={self.options.guesses}"
+        for flag in ("fair", "clue"):
+            if getattr(self.options, flag):
+                yield f"-{flag}"
+
+
+def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: bool) -> Practice:
+    """A game at its beginning."""
+    options = Options(game.width, game.height, game.least, game.most, guesses, fair=fair, clue=clue)
+    marks = ("",) * len(options.board.ports)
+    box = Box(hider=None, guesses_left=guesses, marks=marks, atoms=atoms_of(game))
+    return Practice(game, options, scoring, State(options, (box,)))
+
+
+def resumed(transcript: Transcript) -> Practice:
+    """The game of a transcript, as it stood when it was written down.
+
+    Raises:
+        OptionError: one of its options is none.
+        NotUnderstood: one of its moves cannot be made where it stands.
+    """
+    practice = _begun(transcript)
+    for number, text in enumerate(transcript.moves, 1):
+        try:
+            if text == SOLVE:
+                practice = practice.solve()
+            elif text == RESTART:
+                practice = practice.restart()
+            else:
+                practice = practice.play(text)
+        except MoveError:
+            shown = text if len(text) <= 60 else text[:40] + "…"
+            raise NotUnderstood("blackbox.transcript-move", part=shown, number=number) from None
+    return replace(practice, done=min(transcript.done, len(practice.chain)))
+
+
+def _begun(transcript: Transcript) -> Practice:
+    scoring, guesses, flags = Scoring.CLASSIC, "", set()
+    for word in transcript.options:
+        name, _, value = word.partition("=")
+        if word == "-practice":
+            scoring = Scoring.PRACTICE
+        elif name == "-scoring" and value in (Scoring.CLASSIC, Scoring.TIMED):
+            scoring = Scoring(value)
+        elif name == "-guesses" and value.isascii() and value.isdigit() and len(value) < 3:
+            guesses = value
+        elif word in ("-fair", "-clue"):
+            flags.add(word)
+        else:
+            raise OptionError("blackbox.transcript-option", part=word[:40])
+    return begin(
+        transcript.game,
+        scoring,
+        max(1, int(guesses)) if guesses else USUAL_GUESSES[scoring],
+        fair="-fair" in flags,
+        clue="-clue" in flags,
+    )

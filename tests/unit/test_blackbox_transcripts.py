@@ -1,0 +1,167 @@
+"""A game on one box: its chain of moves, written down and read again."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
+from pbmserv.games.blackbox.gameids import read_id
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.transcripts import (
+    MOST_CHARACTERS,
+    MOST_MOVES,
+    read_transcript,
+    write_transcript,
+)
+from pbmserv.render.environment import environment
+
+BOX = read_id("w8h8m5M5#123456789012345")  # D1 G1 B3 F5 D7
+TEXT = """\
+pbmserv transcript 1
+game: blackbox
+box: w8h8m5M5#123456789012345
+options: -practice -guesses=99 -fair -clue
+seconds: 95
+
+1. A
+2. +B2,+C4
+3. restart
+4. 9
+undone:
+5. 4,+D1
+end
+"""
+
+
+def practice(scoring: Scoring = Scoring.PRACTICE, guesses: int = 99) -> Practice:
+    return begin(BOX, scoring, guesses, fair=True, clue=True)
+
+
+def test_a_transcript_reads_like_this_and_goes_there_and_back() -> None:
+    game = practice().play("a").play("+b2 , +4c").restart().play("9").play("4,+1d").undo()
+    assert write_transcript(game.transcript(95)) == TEXT
+    again = resumed(read_transcript(TEXT))
+    assert again == game
+    assert write_transcript(again.transcript(95)) == TEXT
+    assert again.redo().state.boxes[0].markers == {3}
+    assert again.undo().undo().state.boxes[0].markers == {9, 26}
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
+    game = practice(data.draw(st.sampled_from(Scoring)), data.draw(st.integers(1, 99)))
+    for _ in range(data.draw(st.integers(0, 25))):
+        moves = ("undo", "redo", "restart", "solve", *game.view.unused_ports[:9])
+        what = data.draw(st.sampled_from([*moves, "+D1", "+G1", "+B3", "/D1", "!c", game_guess]))
+        try:
+            if what in ("undo", "redo", "restart", "solve"):
+                game = getattr(game, what)()
+            else:
+                game = game.play(what)
+        except MoveError:
+            continue
+    written = write_transcript(game.transcript(7))
+    again = resumed(read_transcript("Hello!\n\n" + written.replace("\n", "\r\n") + "Bye\n"))
+    assert again == game
+    assert write_transcript(again.transcript(7)) == written
+
+
+game_guess = "+D1,+G1,+B3,+F5,+D7,?"
+
+
+def test_a_new_move_cuts_off_what_was_taken_back() -> None:
+    game = practice().play("a").play("b").undo().play("c")
+    assert [step.text for step in game.chain] == ["A", "C"]
+    with pytest.raises(Illegal, match="nothing-to-redo"):
+        game.redo()
+    with pytest.raises(Illegal, match="nothing-to-undo"):
+        practice().undo()
+
+
+def test_giving_up_opens_the_box_and_can_be_taken_back_in_practice() -> None:
+    opened = practice().play("+b2").solve()
+    assert opened.over
+    assert opened.view.boxes[0].atoms == {3, 6, 17, 37, 51}
+    with pytest.raises(Illegal, match="finished"):
+        opened.solve()
+    assert not opened.undo().over
+
+
+def test_in_a_scored_game_only_markers_come_back() -> None:
+    game = practice(Scoring.CLASSIC, 1).play("a").play("+b2")
+    assert game.undo().done == 1
+    for change in (game.undo().undo, game.restart):
+        with pytest.raises(Illegal, match="scored"):
+            change()
+    lost = game.play("/b2,+a1,+a2,+a3,+a4,+a5,?")
+    assert lost.over
+    with pytest.raises(Illegal, match="scored"):
+        lost.undo()
+    assert not lost.restart().over
+
+
+def test_a_clue_is_the_same_each_time() -> None:
+    wrong = practice().play("+a1,+a2,+a3,+a4,+a5,?")
+    assert wrong.notes[-1].kind == "clue-port"
+    assert wrong.undo().redo().state == wrong.state
+    assert resumed(wrong.transcript(0)) == wrong
+
+
+def refused(text: str) -> PlayerError:
+    with pytest.raises((NotUnderstood, OptionError)) as caught:
+        resumed(read_transcript(text))
+    template = environment().get_template("games/blackbox/refusals.j2")
+    assert template.render(refusal=caught.value.refusal).endswith((".", ")"))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "part"),
+    [
+        ("pbmserv transcript 1", "Dear server,", "transcript-none", "pbmserv transcript"),
+        ("transcript 1", "transcript 2", "transcript-version", "2"),
+        ("game: blackbox", "game: chess", "transcript-game", "chess"),
+        ("game: blackbox\n", "", "transcript-missing", "game"),
+        ("box: w8h8m5M5#123456789012345\n", "", "transcript-missing", "box"),
+        ("w8h8m5M5#", "w8h8m5M5", "id-form", "w8h8m5M5123456789012345"),
+        ("game:", "game", "transcript-line", "game blackbox"),
+        ("seconds: 95", "seconds: soon", "transcript-line", "soon"),
+        ("seconds: 95", "game: blackbox", "transcript-line", "game: blackbox"),
+        ("-fair", "-fairer", "transcript-option", "-fairer"),
+        ("-guesses=99", "-guesses=100", "transcript-option", "-guesses=100"),
+        ("2. +B2", "3. +B2", "transcript-line", "3. +B2,+C4"),
+        ("undone:", "undone:\nundone:", "transcript-line", "undone:"),
+        ("4. 9", "4. 99", "transcript-move", "99"),
+        ("4. 9", "4. I do not know", "transcript-move", "I do not know"),
+        ("5. 4,+D1", "5. 9", "transcript-move", "9"),
+        ("end\n", "", "transcript-no-end", "end"),
+        ("end\n", "x" * MOST_CHARACTERS, "transcript-long", ""),
+    ],
+)
+def test_a_broken_transcript_is_refused_by_its_fault(
+    old: str, new: str, code: str, part: str
+) -> None:
+    assert old in TEXT
+    refusal = refused(TEXT.replace(old, new, 1)).refusal
+    assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
+
+
+def test_no_game_is_endless() -> None:
+    moves = "".join(f"{number}. +B2\n" for number in range(1, MOST_MOVES + 2))
+    assert refused(TEXT.partition("1. A")[0] + moves + "end").refusal.code.endswith("-moves")
+    full = resumed(
+        read_transcript(TEXT.partition("1. A")[0] + moves[: -len("2001. +B2\n")] + "end")
+    )
+    assert full.done == MOST_MOVES
+    with pytest.raises(Illegal, match="transcript-moves"):
+        full.play("+b3")
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=100, deadline=None)
+def test_whatever_is_sent_is_refused_kindly(text: str) -> None:
+    refused(text)
+    refused(TEXT[: len(text)] + text)
