@@ -45,14 +45,14 @@ def test_the_example_of_each_command_works(
     found = re.search(r"Example: (pbmserv blackbox .*?) ╭", shown)
     assert found, shown
     output = b""
-    for part in found[1].split(" | "):
+    for part in re.split(r" \| | && ", found[1]):
         words, _, target = part.partition(" > ")
         program, game, *arguments = shlex.split(words)
         assert (program, game) == ("pbmserv", "blackbox")
         result = CliRunner().invoke(app, arguments, input=output)
         assert (result.exit_code, result.stderr) == (0, "")
         output = result.stdout_bytes
-    assert output or target or name == "save"
+    assert output or target
 
 
 @pytest.mark.parametrize("vector", VECTORS["ids"] + VECTORS["seeds"], ids=lambda v: v["id"])
@@ -136,9 +136,45 @@ def test_check_tells_which_marks_the_markers_explain() -> None:
     ]
 
 
+def test_games_are_saved_with_what_was_taken_back_and_loaded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = printed("generate", "3", "8x8/5", "--seed", "tea", "--form", "seed")
+    moves = ("--moves", "A; 4,+b2; undo", "--suffix", ".box")
+    assert printed("save", "game", *moves, typed=made).split() == [
+        "game0.box",
+        "game1.box",
+        "game2.box",
+    ]
+    shown = printed("load", "game1.box").splitlines()
+    assert shown[0] == "w8h8m5M5#tea-2"
+    assert shown[-3:] == ["1. A", "2. 4,+B2 (undone)", "practice, 0 seconds"]
+    assert "?" not in shown[6]
+    assert printed("load", "-", typed=Path("game1.box").read_text()).splitlines() == shown
+    assert "@" not in "".join(shown)
+    assert "@" in printed("load", "game1.box", "--solution")
+    before = Path("game1.box").read_bytes()
+    again = run("save", "game", "--suffix", ".box", typed=made)
+    assert (again.exit_code, again.stdout) == (2, "")
+    assert "game0.box is there already, so nothing was written." in again.stderr
+    assert Path("game1.box").read_bytes() == before
+
+
+def test_play_needs_a_terminal() -> None:
+    result = run("play", SEEDED)
+    assert result.exit_code == 2
+    assert "this needs a terminal to play in" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "typed", "said"),
     [
+        (["save", "game", SEEDED, "--moves", "A;A"], "", "Port A already shows a"),
+        (["save", "no/game", SEEDED], "", "no/game0.txt cannot be written: No such file"),
+        (["load", "nothing.txt"], "", "nothing.txt cannot be read: No such file"),
+        (["load", "-"], "Hello", 'There is no line "pbmserv transcript 1" in it'),
+        (["load", "-"], b"\xff\xfe", "what came is no text, so no game."),
         (["generate", "1", "8"], "", '"8" does not say what box it should be'),
         (["generate", "1", "8x8/99"], "", '"8x8/99" is more than fits'),
         (["generate", "1", "--seed", " "], "", "and there is none. Example: w8h8m5M5#123"),
@@ -164,7 +200,7 @@ def test_what_is_wrong_is_said_in_one_line(
     arguments: list[str], typed: str | bytes, said: str
 ) -> None:
     result = run(*arguments, typed=typed)
-    assert result.exit_code == 2
+    assert result.exit_code == (1 if "cannot be written" in said else 2)
     assert result.stderr.startswith(f"pbmserv blackbox {arguments[0]}: ")
     assert said in result.stderr
     assert result.stderr.count("\n") == 1

@@ -11,6 +11,8 @@ import typer
 
 from pbmserv.cli.blackbox.checking import check
 from pbmserv.cli.blackbox.ids import decode, encode, generate
+from pbmserv.cli.blackbox.keeping import load, save
+from pbmserv.cli.blackbox.playing import play
 from pbmserv.cli.blackbox.printing import print_
 from pbmserv.cli.blackbox.rays import rays
 from pbmserv.cli.blackbox.showing import show
@@ -33,3 +35,6 @@ app.command()(rays)
 app.command()(show)
 app.command()(check)
 app.command("print")(print_)
+app.command()(play)
+app.command()(save)
+app.command()(load)

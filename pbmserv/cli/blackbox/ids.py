@@ -54,9 +54,14 @@ def generate(
 
 
 def _seed(given: str | None, number: int) -> str:
-    """The seed of one of several boxes; a fresh one has fifteen digits, as usual."""
-    if given is not None:
-        return given if number == 1 else f"{given}-{number}"
+    """The seed of one of several boxes."""
+    if given is None:
+        return fresh_seed()
+    return given if number == 1 else f"{given}-{number}"
+
+
+def fresh_seed() -> str:
+    """A seed that nobody has used: fifteen digits, as in Simon Tatham's program."""
     from secrets import randbelow
 
     return str(10**14 + randbelow(9 * 10**14))

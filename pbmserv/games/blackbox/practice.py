@@ -17,6 +17,7 @@ from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.gameids import GameId, atoms_of
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.playing import lost, play
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.reading import elements_of
 from pbmserv.games.blackbox.state import Box, State
 from pbmserv.games.blackbox.transcripts import MOST_MOVES, Transcript
@@ -40,6 +41,33 @@ USUAL_GUESSES = {
     Scoring.CLASSIC: 1,
     Scoring.TIMED: MOST_GUESSES,
 }
+
+
+PER_WRONG = 5
+TIMED_PORT, TIMED_FAULT = 15, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score and what it is made of; lower is better, and what a clue has shown is free.
+
+    Attributes:
+        hits, reflections, detours: results that were fired for.
+        ports: how many ports show a mark for them.
+        wrong: atoms that were wrong at the newest guess.
+        faults: markers that were wrong, of all guesses.
+        seconds: for how long it was played.
+        total: the points.
+    """
+
+    hits: int
+    reflections: int
+    detours: int
+    ports: int
+    wrong: int
+    faults: int
+    seconds: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +186,28 @@ class Practice:
         first = len(texts) - texts[::-1].index(RESTART) if RESTART in texts else 0
         return iter(counting[first:])
 
+    def score(self, seconds: int) -> Score:
+        """What the game has cost so far, with *seconds* of playing."""
+        hits = reflections = detours = wrong = faults = 0
+        atoms = self.state.boxes[PLAYER].atoms or frozenset()
+        for step in self.played():
+            for note in step.notes:
+                if note.kind == "probe":
+                    hits += note.values["result"] == "hit"
+                    reflections += note.values["result"] == "reflection"
+                    detours += note.values["result"] == "detour"
+                elif note.kind == "guess-wrong":
+                    markers = step.state.boxes[PLAYER].markers
+                    faults += len(markers - atoms)
+                    wrong = max(len(markers - atoms), len(atoms - markers))
+                elif note.kind in ("guess-right", "guess-fair"):
+                    wrong = 0
+        ports = hits + reflections + 2 * detours
+        total = ports + PER_WRONG * wrong
+        if self.scoring is Scoring.TIMED:
+            total = TIMED_PORT * ports + TIMED_FAULT * faults + seconds
+        return Score(hits, reflections, detours, ports, wrong, faults, seconds, total)
+
     def _counts(self, before: State) -> bool:
         return self.state.turns != before.turns or self.state.outcome != before.outcome
 
@@ -173,6 +223,32 @@ class Practice:
         for flag in ("fair", "clue"):
             if getattr(self.options, flag):
                 yield f"-{flag}"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What an opened box shows of its markers, as Simon Tatham's program points it out.
+
+    Attributes:
+        contradicted: marked ports that the markers do not explain.
+        telling: where there are none, one port that would have told the markers from the atoms,
+            and the port where its ray comes out.
+    """
+
+    contradicted: frozenset[int] = frozenset()
+    telling: frozenset[int] = frozenset()
+
+
+def opened(practice: Practice) -> Opened:
+    """What there is to point out; nothing if every port is explained."""
+    box, board = practice.view.boxes[PLAYER], practice.options.board
+    real, told = trace_all(board, box.atoms or ()), trace_all(board, box.markers)
+    differing = [port for port, found in enumerate(real) if found != told[port]]
+    contradicted = frozenset(port for port in differing if box.marks[port])
+    if contradicted or not differing:
+        return Opened(contradicted)
+    port = differing[0]
+    return Opened(telling=frozenset({port, real[port]} - {HIT}))
 
 
 def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: bool) -> Practice:

@@ -1,0 +1,1 @@
+"""The full-screen game in a terminal; nothing else imports textual."""

@@ -1,0 +1,354 @@
+"""The full-screen game, played with keys and mouse by textual's pilot on 80 by 24 characters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from pbmserv.cli.blackbox.terminal.application import Start, Terminal
+from pbmserv.cli.blackbox.terminal.asking import Keys, Question
+from pbmserv.cli.blackbox.terminal.board import Board
+from pbmserv.games.blackbox.gameids import read_id
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.state import Box
+
+BOX = "w8h8m5M5#123456789012345"
+ATOMS = "+d1,+g1,+b3,+f5,+d7"
+
+
+class House:
+    """A running game and its pilot."""
+
+    def __init__(self, app: Terminal, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def game(self) -> Practice:
+        return self.app.practice
+
+    @property
+    def box(self) -> Box:
+        return self.game.state.boxes[0]
+
+    @property
+    def board(self) -> Board:
+        return self.app.screen_stack[0].query_one(Board)
+
+    @property
+    def lines(self) -> list[str]:
+        """The board as it stands on the screen."""
+        return [self.board.render_line(y).text for y in range(self.board.size.height)]
+
+    def text(self, place: str) -> str:
+        shown = self.app.screen_stack[0].query_one(f"#{place}", Static).content
+        return " ".join(str(shown).split())
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        """A move in words; `test_a_wrong_move…` takes the long way through the question."""
+        self.app._play(text)
+        await self.pilot.pause()
+
+    async def answer(self, text: str) -> None:
+        assert isinstance(self.app.screen, Question)
+        self.app.screen.query_one(Input).value = text
+        await self.press("enter")
+
+    async def click(self, column: int, row: int, button: int = 1) -> None:
+        x, y = self.board.place_of((column, row))
+        await self.pilot.click(Board, offset=(x, y), button=button)
+        await self.pilot.pause()
+
+
+def played(
+    story: Callable[[House], Awaitable[None]],
+    box: str = BOX,
+    scoring: Scoring = Scoring.PRACTICE,
+    guesses: int = 99,
+    clock: Callable[[], float] = lambda: 0.0,
+    start: Start | None = None,
+) -> None:
+    """Run a story in a fresh game."""
+
+    def fresh(old: Practice) -> Practice:
+        return begin(read_id("5x5/3#another"), old.scoring, guesses, fair=True, clue=True)
+
+    async def run() -> None:
+        game = begin(read_id(box), scoring, guesses, fair=True, clue=True)
+        app = Terminal(start or Start(game), fresh, clock)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.pause()
+            await story(House(app, pilot))
+
+    asyncio.run(run())
+
+
+def test_a_whole_game_with_keys() -> None:
+    async def story(house: House) -> None:
+        await house.press("enter", "right", "enter")  # fire A and B
+        assert house.box.marks[:3] == ("a", "#", "")
+        assert house.text("told").startswith("You fired port B: hit (#).")
+        await house.press("down", "down", "enter")  # a marker on B2
+        assert house.box.markers == {9}
+        await house.press("space")  # sealed: the marker goes
+        assert (house.box.markers, house.box.sealed) == (frozenset(), {9})
+        assert "3 of 32" in house.text("facts")
+        await house.type(ATOMS)
+        assert "ready to guess" in house.text("facts")
+        await house.press("g")
+        assert house.game.over
+        assert "The box is solved." in house.text("told")
+        assert (
+            house.lines[2][:31] == "  1  \u00b7           @        @     \u00b7"[:31]
+            or "?" in house.lines[2]
+        )
+
+    played(story)
+
+
+def test_the_mouse_fires_marks_and_seals() -> None:
+    async def story(house: House) -> None:
+        await house.click(0, -1)  # port A
+        await house.click(8, 0)  # port 9
+        assert house.box.marks[0] == "a"
+        assert house.box.marks[8] == "#"
+        await house.click(2, 2)
+        assert house.box.markers == {18}
+        await house.click(2, 2)
+        assert house.box.markers == frozenset()
+        await house.click(3, 3, button=3)
+        assert house.box.sealed == {27}
+        await house.click(3, 3, button=3)
+        await house.click(8, 7, button=3)  # port 16: its whole row
+        assert house.box.sealed == set(range(56, 64))
+        await house.click(-1, -1)  # a corner is nothing
+        assert house.game.done == 7
+
+    played(story)
+
+
+def test_dragging_seals_what_the_mouse_is_drawn_over() -> None:
+    async def story(house: House) -> None:
+        places = [house.board.place_of((column, 4)) for column in (1, 2, 3)]
+        await house.pilot.mouse_down(Board, offset=places[0], button=3)
+        for place in (*places[1:], places[2], (1, 1)):
+            await house.pilot.hover(Board, offset=place)
+        await house.pilot.mouse_up(Board, offset=places[2])
+        await house.pilot.hover(Board, offset=house.board.place_of((6, 4)))
+        await house.pilot.pause()
+        assert house.box.sealed == {33, 34, 35}
+
+    played(story)
+
+
+def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
+    async def story(house: House) -> None:
+        await house.type("a,+c3")
+        await house.click(0, -1)
+        assert house.text("told").startswith("A and 2: a")
+        assert "[a]" in house.lines[1]
+        assert "[a]" in house.lines[3]
+        await house.click(0, -1, button=3)
+        assert house.text("told").startswith("Through your markers a ray into A comes out at I")
+        assert [line[8] for line in house.lines[2:10]] == ["*"] * 8
+        await house.type("b")
+        await house.click(1, -1)
+        assert house.text("told").startswith("B: #")
+
+    played(story)
+
+
+def test_check_points_at_what_the_markers_contradict() -> None:
+    async def story(house: House) -> None:
+        await house.type("a,+c3")
+        await house.press("c")
+        assert "none of the" in house.text("told") or "not even" in house.text("told")
+        assert "!a!" in house.lines[1] + house.lines[3]
+
+    played(story)
+
+
+def test_undo_redo_restart_and_a_new_box() -> None:
+    async def story(house: House) -> None:
+        await house.type("a")
+        await house.press("enter", "u", "u")
+        assert house.box.marks[0] == ""
+        await house.press("u")
+        assert "Nothing has been done yet" in house.text("told")
+        await house.press("r", "R")
+        assert house.box.marks[0] == ""
+        await house.press("u")
+        assert house.box.marks[0] == "a"
+        await house.press("n")
+        assert "Press n again" in house.text("told")
+        await house.press("n")
+        assert house.game.options.width == 5
+        assert len(house.lines) == 9
+
+    played(story)
+
+
+def test_giving_up_is_asked_twice_and_opens_the_box() -> None:
+    async def story(house: House) -> None:
+        await house.type("a,+d1,+a8")
+        await house.press("v")
+        assert not house.game.over
+        await house.press("v")
+        assert house.game.over
+        assert "Your markers contradict" in house.text("told")
+        assert "x" in house.lines[9]
+        assert "@" in house.lines[4]
+        await house.type("b")
+        assert "This game is over" in house.text("told")
+        await house.press("u")
+        assert not house.game.over
+
+    played(story)
+
+
+def test_one_port_tells_wrong_markers_from_the_atoms() -> None:
+    async def story(house: House) -> None:
+        await house.type("+a1")
+        await house.press("v", "v")
+        assert "would have told your markers from the atoms." in house.text("told")
+        assert any("[" in line for line in house.lines)
+
+    played(story)
+
+
+def test_classic_points() -> None:
+    async def story(house: House) -> None:
+        await house.type("a")
+        await house.type("b")
+        assert "Score 3 (classic)" in house.text("facts")
+        await house.press("u")
+        assert "This game is scored" in house.text("told")
+        await house.type("+a1,+g1,+b3,+f5,+d7,?")
+        assert "Score: 8 = 1 hit (1), 1 detour (2), 1 wrong atom (5)" in house.text("told")
+
+    played(story, scoring=Scoring.CLASSIC, guesses=1)
+
+
+def test_timed_points_count_seconds_until_the_box_is_solved() -> None:
+    now = [1000.0]
+
+    async def story(house: House) -> None:
+        now[0] += 75
+        await house.type("a")
+        assert "Time 1:15 Score 105 (timed)" in house.text("facts")
+        await house.type("+a1,+g1,+b3,+f5,+d7,?")
+        now[0] += 5
+        await house.type(f"/a1,{ATOMS},?")
+        now[0] += 500
+        said = house.text("told")
+        clued = house.game.score(80)
+        assert clued.faults == 1
+        assert f"Score: {30 + 50 + 80} = 2 ports (30), 1 wrong marker (50), 80 seconds (80)" in said
+        assert house.app.seconds == 80
+
+    played(story, scoring=Scoring.TIMED, clock=lambda: now[0])
+
+
+def test_a_game_is_saved_and_opened_again(tmp_path: Path) -> None:
+    file = tmp_path / "tea.txt"
+
+    async def saves(house: House) -> None:
+        await house.type("a,+b2")
+        await house.type("b")
+        await house.press("u", "s")
+        await house.answer(str(file))
+        assert house.text("told").startswith("Saved as")
+        await house.press("q")  # nothing is lost, so it quits at once
+        assert not house.app.is_running
+
+    async def opens(house: House) -> None:
+        await house.press("o")
+        await house.answer(str(tmp_path / "no.txt"))
+        assert "cannot be read: No such file" in house.text("told")
+        await house.press("o", "escape")
+        await house.press("o")
+        await house.answer(str(file))
+        assert house.box.marks[0] == "a"
+        await house.press("r")
+        assert house.box.marks[1] == "#"
+        (tmp_path / "bad.txt").write_text(file.read_text().replace("1. A", "1. Z9"))
+        await house.press("o")
+        await house.answer(str(tmp_path / "bad.txt"))
+        assert "Move 1 of the transcript" in house.text("told")
+        await house.press("s")
+        await house.answer(str(tmp_path / "no" / "tea.txt"))
+        assert "cannot be written" in house.text("told")
+
+    played(saves)
+    played(opens, box="5x5/3#other")
+
+
+def test_quitting_asks_when_something_would_be_lost() -> None:
+    async def story(house: House) -> None:
+        await house.type("a")
+        await house.press("q")
+        assert house.app.is_running
+        assert "Not saved." in house.text("told")
+        await house.press("enter", "q")  # something else in between: it asks again
+        assert house.app.is_running
+        await house.press("q")
+        assert not house.app.is_running
+
+    played(story)
+
+
+def test_the_page_of_keys_the_id_and_the_clipboard() -> None:
+    async def story(house: House) -> None:
+        await house.press("h")
+        assert isinstance(house.app.screen, Keys)
+        await house.press("x", "x")
+        assert not isinstance(house.app.screen, Keys)
+        await house.press("i")
+        assert f"This box: {BOX}" in house.text("told")
+        await house.type("a")
+        await house.press("y")
+        assert "     |a |  |" in house.app.clipboard
+
+    played(story)
+
+
+def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
+    async def story(house: House) -> None:
+        await house.press("m")
+        await house.answer("zz9")
+        assert 'The cell in "zz9" is off the board' in house.text("told")
+        await house.press("m")
+        await house.answer("a,+b2")
+        await house.press("u", "g")
+        assert "A guess needs 5 markers" in house.text("told")
+        assert house.game.done == 0
+
+    played(story)
+
+
+@pytest.mark.parametrize("side", [2, 26])
+def test_every_corner_of_every_board_can_be_reached(side: int) -> None:
+    async def story(house: House) -> None:
+        house.board.cursor = (side - 1, -1)
+        await house.press("right", "right")
+        assert house.board.cursor == (side, 0)  # round the corner, and no further
+        house.board.cursor = (side, side - 1)
+        await house.press("down", "up", "down", "enter")
+        assert house.board.cursor == (side - 1, side)
+        assert house.box.marks[3 * side - 1]
+        field, (x, y) = house.board.parent, house.board.place_of(house.board.cursor)
+        assert field is not None
+        assert field.region.contains(house.board.region.x + x, house.board.region.y + y)
+        house.board.cursor = (0, side)
+        await house.press("left", "down")
+        assert house.board.cursor == (0, side)
+
+    played(story, box=f"{side}x{side}/1#x")
