@@ -54,7 +54,8 @@ class Terminal(App[None]):
     TITLE = "Blackbox"
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    #field { width: 1fr; height: 1fr; background: #121212; align: center middle; scrollbar-size: 1 1; }
+    #field { width: 1fr; height: 1fr; background: #121212; align: center middle; }
+    #field { scrollbar-size: 1 1; }
     #side { width: 32; height: 1fr; padding: 0 1; background: #1a1f24; color: #e8e8e8; }
     #facts { height: auto; margin-bottom: 1; }
     #told { height: 1fr; color: #b8d8f0; }
