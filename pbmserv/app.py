@@ -26,8 +26,10 @@ from pbmserv.config import Loaded, Settings, blank_passwords, public_url
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.greeting import greeting
+from pbmserv.receive.crowd import Crowd
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.smtp import Listener
+from pbmserv.receive.tls import Certificate
 from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
@@ -59,20 +61,26 @@ class Bound:
     """The sockets of a server, bound before anything is served."""
 
     smtp: socket.socket | None
+    smtps: socket.socket | None
     lmtp: socket.socket | None
     web: socket.socket | None
+    certificate: Certificate | None
 
 
 def bind(settings: Settings) -> Bound:
     """Bind every listener.
 
     Raises:
-        ConfigError: an address is taken, or not this machine's.
+        ConfigError: an address is taken, or not this machine's; the certificate is of no use.
     """
+    certificate = None
+    if settings.tls_cert is not None:
+        certificate = Certificate(settings.tls_cert, settings.tls_key or settings.tls_cert)
     bound: list[socket.socket | None] = []
     try:
         for name, listen in (
             ("PBMSERV_SMTP", settings.smtp),
+            ("PBMSERV_SMTPS", settings.smtps),
             ("PBMSERV_LMTP", settings.lmtp),
             ("PBMSERV_WEB", settings.web),
         ):
@@ -82,7 +90,8 @@ def bind(settings: Settings) -> Bound:
             if one is not None:
                 one.close()
         raise
-    return Bound(*bound)
+    smtp, smtps, lmtp, web = bound
+    return Bound(smtp, smtps, lmtp, web, certificate)
 
 
 class Server:
@@ -206,11 +215,12 @@ def _collect_rarely() -> None:
 def _with_ports(settings: Settings, bound: Bound) -> Settings:
     """The settings with the ports that were really bound."""
     smtp = listening.port_of(bound.smtp, settings.smtp)
+    smtps = listening.port_of(bound.smtps, settings.smtps)
     web = listening.port_of(bound.web, settings.web)
     web_url = settings.web_url
     if web is not None and not web_url:
         web_url = public_url(web)
-    return replace(settings, smtp=smtp, web=web, web_url=web_url)
+    return replace(settings, smtp=smtp, smtps=smtps, web=web, web_url=web_url)
 
 
 def operator(loaded: Loaded) -> Custody:
@@ -252,9 +262,20 @@ class Doors:
 
     def __init__(self, server: Server, bound: Bound) -> None:
         self._server = server
+        crowd = Crowd(server.settings.mail_servers)
         self._listeners = [
-            (Listener(server.house, server.intake, lmtp=lmtp), sock)
-            for sock, lmtp in ((bound.smtp, False), (bound.lmtp, True))
+            (
+                Listener(
+                    server.house,
+                    server.intake,
+                    crowd=crowd,
+                    lmtp=sock is bound.lmtp,
+                    certificate=bound.certificate,
+                    tls_at_once=sock is bound.smtps,
+                ),
+                sock,
+            )
+            for sock in (bound.smtp, bound.smtps, bound.lmtp)
             if sock is not None
         ]
         self._web = _web(server, bound.web) if bound.web is not None else None

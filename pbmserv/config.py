@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 from pbmserv import setting_values
 from pbmserv.errors import ConfigError
+from pbmserv.networks import Network
 from pbmserv.setting_values import Listen, Signup, blank_passwords, one_line
 
 __all__ = [
@@ -92,6 +93,16 @@ class Settings:
             setting_values.network,
         ),
     ]
+    smtps: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_SMTPS",
+            "host:port",
+            "",
+            "Takes mail by SMTP that is encrypted from its first octet; empty = off.",
+            setting_values.network,
+        ),
+    ]
     lmtp: Annotated[
         Listen | None,
         Setting(
@@ -100,6 +111,36 @@ class Settings:
             "",
             "Takes mail by LMTP, from a mail server in front; empty = off.",
             setting_values.network_or_path,
+        ),
+    ]
+    tls_cert: Annotated[
+        Path | None,
+        Setting(
+            "PBMSERV_TLS_CERT",
+            "PEM file",
+            "",
+            "Certificate chain, for STARTTLS and PBMSERV_SMTPS; read again when it changes.",
+            setting_values.file,
+        ),
+    ]
+    tls_key: Annotated[
+        Path | None,
+        Setting(
+            "PBMSERV_TLS_KEY",
+            "PEM file",
+            "",
+            "The certificate's key, without a passphrase; empty = it is in PBMSERV_TLS_CERT.",
+            setting_values.file,
+        ),
+    ]
+    mail_servers: Annotated[
+        tuple[Network, ...],
+        Setting(
+            "PBMSERV_MAIL_SERVERS",
+            "networks with commas",
+            "127.0.0.1, ::1",
+            "Your own mail servers, to which no limit for networks applies.",
+            setting_values.networks,
         ),
     ]
     web: Annotated[
@@ -193,6 +234,8 @@ def shown(settings: Settings, key: str) -> str:
     value = getattr(settings, key)
     if isinstance(value, frozenset):
         return ", ".join(sorted(value))
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
     return "" if value is None else blank_passwords(str(value))
 
 
@@ -242,11 +285,22 @@ def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
         except ValueError as error:
             given = f'{setting.env} = "{blank_passwords(one_line(text))}" ({sources[setting.key]})'
             problems.append(f"{given}: {one_line(str(error))}")
+    if not problems:
+        problems += _contradictions(values)
     if problems:
         raise ConfigError("\n".join(problems))
     if not values["web_url"] and values["web"] is not None:
         values["web_url"] = public_url(values["web"])
     return Loaded(Settings(**values), sources, tuple(_unread(environ)))
+
+
+def _contradictions(values: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("smtps", "tls_key"):
+        if values[name] and not values["tls_cert"]:
+            yield (
+                f'PBMSERV_{name.upper()} = "{values[name]}": '
+                "name the certificate's file in PBMSERV_TLS_CERT, too"
+            )
 
 
 def _default(setting: Setting, values: Mapping[str, Any]) -> str:

@@ -19,6 +19,8 @@ def greeting(settings: Settings) -> str:
         "",
         f"  mail in    {_listener('SMTP', settings.smtp)}",
     ]
+    if settings.smtps is not None:
+        lines.append(f"             {_listener('SMTP with TLS', settings.smtps)}")
     if settings.lmtp is not None:
         lines.append(f"             {_listener('LMTP', settings.lmtp)}")
     lines += [

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from pbmserv.errors import ConfigError
+from pbmserv.networks import Network
 
 Signup: TypeAlias = Literal["confirm", "open", "closed"]
 
@@ -127,6 +129,29 @@ def network(text: str) -> Listen | None:
 def network_or_path(text: str) -> Listen | None:
     """``host:port`` or the path of a Unix socket; empty = off (``None``)."""
     return Listen.parse(text) if text else None
+
+
+def file(text: str) -> Path | None:
+    """The name of a file; whether it can be read is found out where it is used."""
+    if not text:
+        return None
+    if not text.isprintable():
+        raise ValueError("write the name of a file, without control characters")
+    return Path(text).expanduser()
+
+
+def networks(text: str) -> tuple[Network, ...]:
+    """Addresses and networks; empty = none."""
+    found = []
+    for word in re.split(r"[,\s]+", text):
+        try:
+            if word:
+                found.append(ip_network(word))
+        except ValueError:
+            raise ValueError(
+                f"{one_line(word)} is no network; write them like 127.0.0.1, 10.1.2.0/24, ::1"
+            ) from None
+    return tuple(found)
 
 
 def web_url(text: str) -> str:

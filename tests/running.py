@@ -100,6 +100,7 @@ class Running:
     relay: WatchedRelay
     read_ids: set[int] = field(default_factory=set)
     lmtp_port: int = 0
+    smtps_port: int = 0
 
     @property
     def address(self) -> str:
@@ -247,6 +248,7 @@ def start(database_url: str, folder: Path, **settings: str) -> Iterator[Running]
         bound.smtp.getsockname()[1],
         bound.web.getsockname()[1] if bound.web else 0,
         relay,
+        smtps_port=bound.smtps.getsockname()[1] if bound.smtps else 0,
         lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.settings.lmtp)) else 0,
     )
     loop = asyncio.new_event_loop()

@@ -29,16 +29,23 @@ class MailAtOnce(SMTP):
         await self.push("354 End data with <CR><LF>.<CR><LF>")
         content = await self._content(self.data_size_limit or _EVERYTHING)
         if content is None:
-            await self.push("552 Error: Too much mail data")
+            await self.turn_away("552 Error: Too much mail data")
         elif max(map(len, content.split(b"\r\n"))) + len(b"\r\n") > self.line_length_limit:
-            await self.push("500 Line too long (see RFC5321 4.5.3.1.6)")
+            await self.turn_away("500 Line too long (see RFC5321 4.5.3.1.6)")
         else:
             envelope.content = envelope.original_content = content
-            reply = await self._call_handler_hook("DATA")
+            try:
+                reply = await self._call_handler_hook("DATA")
+            except Exception as error:  # noqa: BLE001 - it is logged, and the client waits
+                await self.turn_away(await self.handle_exception(error))
+                return
             self.envelope = self._create_envelope()
             await self.push(reply)
-            return
+
+    async def turn_away(self, reply: str) -> None:
+        """Say that a mail was not taken, and be ready for the next one."""
         self.envelope = self._create_envelope()
+        await self.push(reply)
 
     async def _content(self, most: int) -> bytes | None:
         """All before the lone dot, dots undoubled; ``None`` for more than *most* octets."""

@@ -11,7 +11,6 @@ from which that player was right before. Reply addresses need no password and ar
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from limits.storage import Storage
 from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
+from pbmserv.networks import LOOPBACK, block_of, is_among
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -50,16 +50,8 @@ def network_of(peer: str, sender: str) -> str:
     Behind a mail server on this machine every client is that server. Then the sender's address
     stands for the network: it can be forged, so `ACCOUNT` is what holds there.
     """
-    try:
-        address = ipaddress.ip_address(peer.partition("%")[0])
-    except ValueError:
-        return sender.lower()
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    if address.is_loopback:
-        return sender.lower()
-    prefix = 24 if address.version == 4 else 64
-    return str(ipaddress.ip_network((address, prefix), strict=False))
+    block = block_of(peer)
+    return sender.lower() if block is None or is_among(peer, LOOPBACK) else str(block)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from running import Running, start
 from sqlalchemy import select
 from wire import Wire, mail
 
 from pbmserv.capability import Capability, Purpose
-from pbmserv.receive.smtp import LARGEST_MAIL, MOST_SESSIONS
+from pbmserv.receive.crowd import MOST_SESSIONS
+from pbmserv.receive.smtp import LARGEST_MAIL
 from pbmserv.store.models import inbox
 
 ALICE = "alice@players.example"
@@ -131,6 +134,18 @@ def test_what_no_parser_shall_see_is_refused(embedded: Running, raw: bytes, repl
         b"\r.\r\n",
         b"\n\n.\r\n",
         b"\r\n\x00.\r\n",
+        b"\r\n\x00.\x00\r\n",
+        b"\x00.\r\n",
+        b"\r\n.\x00\r\n",
+        b"\r\n.\r\r\n",
+        b"\r\n.\n\r\n",
+        b"\r\r\n.\n\r",
+        b"\n\r.\n\r",
+        b"\r\n.\x0b\r\n",
+        b"\r\n.\xc2\x85",
+        "\u2028.\u2028".encode(),
+        b"\r\n. \r\n",
+        b"\r\n .\r\n",
     ],
 )
 def test_no_odd_end_of_data_hides_a_second_mail(embedded: Running, end: bytes) -> None:
@@ -143,12 +158,27 @@ def test_no_odd_end_of_data_hides_a_second_mail(embedded: Running, end: bytes) -
     with Wire(embedded.port) as wire:
         answer = wire.mail(ALICE, OURS, mail(ALICE, "help", "hello") + end + smuggled)
         assert wire.ask("NOOP") == "250 OK"  # one reply for all of it
-    if b"\x00" in end:  # just a line like any other
+    rest = end.replace(b"\r\n", b"")
+    if b"\r" not in rest and b"\n" not in rest:  # just lines like any others
         assert answer.startswith("250")
     else:
         assert answer.startswith("550 5.6.0"), answer
         assert received(embedded) == before
     assert not embedded.letters("admin@players.example")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from([b"\r", b"\n", b".", b"\0", b" "]), max_size=9).map(b"".join))
+def test_nothing_between_two_mails_makes_them_two(embedded: Running, between: bytes) -> None:
+    assume(b"\r\n.\r\n" not in b"x" + between)
+    smuggled = f"MAIL FROM:<a@b.example>\r\nRCPT TO:<{OURS}>\r\nDATA\r\n".encode()
+    before = len(received(embedded))
+    with Wire(embedded.port) as wire:
+        raw = mail(f"{len(between)}.{between.hex()}@players.example", "help", "x")
+        first = wire.mail(ALICE, OURS, raw + between + smuggled + raw.replace(b"help", b"list"))
+        assert first[:3] in {"250", "550", "554"}
+        assert wire.ask("NOOP") == "250 OK"
+    assert len(received(embedded)) - before == first.startswith("250")
 
 
 def test_dots_are_doubled_on_the_way_and_only_there(embedded: Running) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from types import TracebackType
 from typing import Self
 
@@ -12,8 +13,10 @@ PATIENCE_S = 20
 class Wire:
     """One connection, greeted and read up to its greeting."""
 
-    def __init__(self, port: int, *, hello: str = "EHLO players.example") -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+    def __init__(
+        self, port: int, *, hello: str = "EHLO players.example", source: str = "127.0.0.1"
+    ) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S, (source, 0))
         self._file = self._socket.makefile("rb")
         self.greeting = self.answer()
         if hello:
@@ -55,6 +58,25 @@ class Wire:
         """Send, then read the reply."""
         self.say(words)
         return self.answer()
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """Shake hands, as after a 220 to STARTTLS."""
+        self._file.close()
+        self._socket = context.wrap_socket(self._socket, server_hostname="games.example")
+        self._file = self._socket.makefile("rb")
+
+    @property
+    def certificate(self) -> dict[str, object]:
+        """What the server has shown."""
+        assert isinstance(self._socket, ssl.SSLSocket)
+        return dict(self._socket.getpeercert() or {})
+
+    def rest(self) -> bytes:
+        """All that still comes before the server hangs up."""
+        try:
+            return self._file.read()
+        except ConnectionResetError:
+            return b""
 
     def half_close(self) -> None:
         """Say that nothing more will come, and still listen."""

@@ -1,0 +1,44 @@
+"""Networks that count as one neighbour: who floods us has more than one address."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TypeAlias
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+LOOPBACK: tuple[Network, ...] = (
+    ipaddress.ip_network("127.0.0.0/8"),
+    ipaddress.ip_network("::1"),
+)
+"""This machine."""
+
+_PREFIXES = {4: 24, 6: 64}
+
+
+@lru_cache(maxsize=4096)
+def block_of(peer: str) -> Network | None:
+    """The /24 or /64 that a client's address belongs to; ``None`` for what is no address.
+
+    IPv4 addresses in IPv6's clothes (``::ffff:192.0.2.1``) are IPv4 addresses.
+    """
+    try:
+        address = ipaddress.ip_address(peer.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return ipaddress.ip_network((address, _PREFIXES[address.version]), strict=False)
+
+
+def is_among(peer: str, networks: Iterable[Network]) -> bool:
+    """Whether a client's address belongs to one of *networks*."""
+    try:
+        address = ipaddress.ip_address(peer.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return any(address in network for network in networks)

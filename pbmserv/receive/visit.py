@@ -1,0 +1,208 @@
+"""One SMTP or LMTP session: aiosmtpd's, with limits to a client's leisure and our patience."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any, AnyStr
+
+from aiosmtpd.lmtp import LMTP
+from aiosmtpd.smtp import syntax
+
+from pbmserv.receive.crowd import Crowd
+from pbmserv.receive.data import MailAtOnce
+from pbmserv.receive.lines import StrictLines, StrictReader
+
+LONGEST_LINE = 1_048_576
+"""Octets without a line end after which a session is ended: aiosmtpd gathers them in memory.
+Lines over 998 octets are refused politely, once they have come to their end."""
+SESSION_TIMEOUT = 300
+"""Seconds that a command, or a whole mail, may take to come (RFC 5321 section 4.5.3.2.7)."""
+LONGEST_SESSION = 3600
+"""Seconds after which a client is asked to come again, whatever it does."""
+MOST_ERRORS = 20
+"""Refusals without a mail that was taken between them."""
+MOST_COMMANDS = 100
+"""Commands without a mail that was taken between them."""
+
+_WORD = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9-]+"
+_PLAIN_PATH = re.compile(rf"<({_WORD}(?:\.{_WORD})*@{_LABEL}(?:\.{_LABEL})*)>([ -~]*)")
+"""A dot-atom in angle brackets and parameters (RFC 5321 section 4.1.2): nearly every one."""
+
+
+class Hall:
+    """The sessions of one listener."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self.crowd = crowd
+        self.visits: set[Visit] = set()
+
+
+class Patience:
+    """Counts what a client gets wrong, and what leads to nothing, until a mail is taken."""
+
+    def __init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        """A mail was taken: all is forgiven."""
+        self._errors = 0
+        self._commands = 0
+
+    def ends_with(self, reply: bytes) -> bool:
+        """Count a reply; whether it was one too many."""
+        if reply[3:4] != b"-":  # one of several lines
+            self._commands += 1
+            self._errors += reply[:1] in {b"4", b"5"}
+        return self._errors >= MOST_ERRORS or self._commands >= MOST_COMMANDS
+
+
+class Visit(MailAtOnce, StrictLines):
+    """One session, which knows its hall and can be asked to end."""
+
+    def __init__(self, door: object, hall: Hall, **settings: Any) -> None:
+        super().__init__(door, **settings)
+        self._smtp_methods.pop("AUTH", None)  # nobody logs in here
+        self._hall = hall
+        self._peer: str | None = None
+        self._line = 0
+        self._last = b""
+        self._began = self.loop.time()
+        self.patience = Patience()
+        self.gone: asyncio.Future[None] = self.loop.create_future()
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a mail is on its way in."""
+        return self.envelope is not None and self.envelope.mail_from is not None
+
+    def leave(self) -> None:
+        """Close the connection (RFC 5321 section 3.8 lets a server do so with a 421)."""
+        self._part(b"421 4.3.2 closing, please come back soon\r\n")
+
+    # -- the connection ------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Count the session, or turn it away; called once more when STARTTLS has succeeded."""
+        if self._peer is None:
+            peer = peer_of(transport.get_extra_info("peername"))
+            reason = self._hall.crowd.enter(peer)
+            if reason:
+                assert isinstance(transport, asyncio.Transport)
+                transport.write(f"421 4.3.2 {reason}, please try again later\r\n".encode())
+                transport.close()
+                return
+            self._peer = peer
+            self._hall.visits.add(self)
+        super().connection_made(transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Forget the session."""
+        if self._peer is None:  # it was turned away
+            return
+        if self in self._hall.visits:
+            self._hall.visits.discard(self)
+            self._hall.crowd.leave(self._peer)
+        if not self.gone.done():
+            self.gone.set_result(None)
+        super().connection_lost(error)
+
+    def data_received(self, data: bytes) -> None:
+        """Hand octets on, unless they belong to a line that has no end."""
+        if self._peer is None:
+            return
+        seen = self._last + data
+        end = seen.rfind(b"\r\n")
+        self._line = self._line + len(data) if end < 0 else len(seen) - end - 2
+        self._last = data[-1:]
+        if self._line > LONGEST_LINE:
+            self._part(b"500 5.5.6 this line has no end, goodbye\r\n")
+        else:
+            super().data_received(data)
+
+    def eof_received(self) -> bool | None:
+        """A client that was turned away has nothing to say, and TLS knows no half-open ends."""
+        if self._peer is None:
+            return None
+        half_open = super().eof_received()
+        transport = self.transport
+        is_tls = transport is not None and transport.get_extra_info("ssl_object") is not None
+        return False if is_tls else half_open
+
+    def _timeout_cb(self) -> None:
+        self._part(b"421 4.4.2 nothing was heard for too long, goodbye\r\n")
+
+    def _part(self, words: bytes) -> None:
+        transport = self.transport
+        if isinstance(transport, asyncio.Transport) and not transport.is_closing():
+            transport.write(words)
+            transport.close()
+
+    # -- what is said --------------------------------------------------------------------
+
+    async def push(self, status: AnyStr) -> None:
+        """Reply, in ASCII whatever the client's words were; too many of some end the session."""
+        reply = status if isinstance(status, bytes) else status.encode("ascii", "replace")
+        await super().push(reply)
+        if self.patience.ends_with(reply):
+            self._part(b"421 4.7.0 too many commands that led to nothing, goodbye\r\n")
+        elif reply.startswith(b"500") and self.session and not self.session.host_name:
+            # A browser that was made to post here begins with GET, POST or Host.
+            self._part(b"421 4.7.0 this is a mail server, goodbye\r\n")
+        elif self.loop.time() - self._began > LONGEST_SESSION and not self.in_transaction:
+            self._part(b"421 4.3.2 that was long enough, please come again\r\n")
+        else:
+            return
+        raise asyncio.CancelledError  # as aiosmtpd does when a client hangs up
+
+    @syntax("STARTTLS", when="tls_context")
+    async def smtp_STARTTLS(self, arg: str) -> None:  # noqa: N802 - aiosmtpd looks it up
+        """Begin TLS; what was said in the clear before it does not count (RFC 3207, 4.2)."""
+        if self._tls_protocol is not None:
+            await self.push("503 5.5.1 this is TLS already")
+        elif isinstance(self._reader, StrictReader) and self._reader.has_more:
+            # Words put in behind the command by somebody on the way would be taken for the
+            # client's own. RFC 2920 section 3.1 lets no client say anything here.
+            self._part(b"501 5.5.1 nothing may follow STARTTLS before its reply, goodbye\r\n")
+            raise asyncio.CancelledError
+        else:
+            await super().smtp_STARTTLS(arg)
+
+    def _getaddr(self, arg: str) -> tuple[str | None, str | None]:
+        """The address of MAIL and RCPT; the parser below raises whatever odd input makes it."""
+        if plain := _PLAIN_PATH.fullmatch(arg):  # the parser takes longer than a mail's text does
+            return plain[1], plain[2].strip()
+        try:
+            found: tuple[str | None, str | None] = super()._getaddr(arg)
+        except Exception:  # noqa: BLE001 - a stranger's typing is no fault of ours
+            return None, None
+        return found
+
+    def _getparams(self, params: Sequence[str]) -> dict[str, str | bool] | None:
+        """What follows an address; in other alphabets there are digits that are no numbers."""
+        if not all(param.isascii() for param in params):
+            return None
+        found: dict[str, str | bool] | None = super()._getparams(params)
+        return found
+
+
+class LocalVisit(Visit, LMTP):
+    """The same in LMTP."""
+
+    _owed = 1
+
+    async def smtp_DATA(self, arg: str) -> None:  # noqa: N802 - aiosmtpd looks it up
+        """Take a mail; from here on each recipient is owed a reply (RFC 2033 section 4.2)."""
+        self._owed = len(self.envelope.rcpt_tos) if self.envelope else 1
+        await super().smtp_DATA(arg)
+
+    async def turn_away(self, reply: str) -> None:
+        """The handler knows of the recipients; who turns a mail away before it does not."""
+        await super().turn_away("\r\n".join([reply] * self._owed))
+
+
+def peer_of(peername: object) -> str:
+    """The network address in a socket's name for its other end; ``""`` on a Unix socket."""
+    return str(peername[0]) if isinstance(peername, tuple) and peername else ""

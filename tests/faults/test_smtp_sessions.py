@@ -1,0 +1,221 @@
+"""Sessions that take too long, say too much or lead to nothing; and who may open one at all."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Running, start
+from wire import Wire, mail
+
+from pbmserv.networks import block_of
+from pbmserv.receive import crowd, smtp, visit
+from pbmserv.receive.crowd import MOST_FROM_NETWORK, MOST_SESSIONS, Crowd
+from pbmserv.receive.visit import MOST_COMMANDS, MOST_ERRORS
+
+ALICE = "alice@players.example"
+OURS = "pbmserv@games.example"
+STRANGER = "127.0.2.1"
+"""A client that is none of the operator's own mail servers."""
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder: Path = tmp_path_factory.mktemp("sessions")
+    with start(f"sqlite:///{folder}/pbmserv.sqlite3", folder) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"NOOP\n",  # ended by a bare LF
+        b"NOOP\rRSET\r\n",
+        b"NOOP\x00\r\n",
+        b"\x00\r\n",
+        b"RSET\x1b\r\n",
+        b"MAIL FROM:<a@b.example>\rRCPT TO:<x@y.example>\r\n",
+        b"\r\n",
+        b"NOOP " + b"x" * 600 + b"\r\n",
+        b"NOOP " + b"x" * 60_000 + b"\r\n",
+    ],
+)
+def test_a_command_line_that_is_none_is_refused_and_forgotten(
+    embedded: Running, line: bytes
+) -> None:
+    with Wire(embedded.port) as wire:
+        assert wire.ask(line).startswith("500 ")
+        assert wire.ask("NOOP").startswith("250")  # one reply to one line
+
+
+def test_lines_that_only_lf_ends_carry_no_mail_in(embedded: Running) -> None:
+    """What a stricter server in front took for the text of a mail is no list of commands."""
+    with Wire(embedded.port) as wire:
+        wire.say(f"MAIL FROM:<{ALICE}>\nRCPT TO:<{OURS}>\nDATA\n".encode())
+        assert [wire.answer()[:3] for _ in range(3)] == ["500", "500", "500"]
+        assert wire.ask("DATA").startswith("503")
+
+
+@pytest.mark.parametrize("first", ["GET / HTTP/1.1", "POST / HTTP/1.0", "Host: games.example"])
+def test_a_browser_is_told_where_it_is(embedded: Running, first: str) -> None:
+    with Wire(embedded.port, hello="") as wire:
+        wire.say(f"{first}\r\nContent-Type: text/plain\r\n\r\nEHLO a\r\nMAIL FROM:<{ALICE}>")
+        answers = [wire.answer() for _ in range(3)]
+    assert answers[0].startswith("500")
+    assert answers[1].startswith("421 4.7.0 this is a mail server")
+    assert answers[2] == ""
+
+
+@pytest.mark.parametrize(
+    "name", [b"\xff\xfe", b"a b", b"x" * 300, "münchen.example".encode(), b"", b" ", b"a\tb"]
+)
+@pytest.mark.parametrize("verb", [b"HELO", b"EHLO"])
+def test_names_that_no_machine_has(embedded: Running, verb: bytes, name: bytes) -> None:
+    with Wire(embedded.port, hello="") as wire:
+        assert wire.ask(verb + b" " + name + b"\r\n").startswith("501")
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("503")
+        assert wire.ask("EHLO players.example").startswith("250")
+
+
+@pytest.mark.parametrize("name", ["[127.0.0.1]", "[IPv6:::1]", "localhost", "MY_PC", "1", "-.-"])
+def test_names_that_careless_machines_have(embedded: Running, name: str) -> None:
+    with Wire(embedded.port, hello="") as wire:
+        answer = wire.ask(f"EHLO {name}")
+        assert answer.startswith("250")
+        assert "AUTH" not in answer
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+
+
+@pytest.mark.parametrize("command", ["NOOP", "RSET", "HELP", "VRFY root", "EHLO a"])
+def test_a_client_that_only_chats_is_sent_away(embedded: Running, command: str) -> None:
+    with Wire(embedded.port) as wire:
+        wire.say(f"{command}\r\n".encode() * MOST_COMMANDS)  # the greeting counts, too
+        answers = []
+        while answer := wire.answer():
+            answers.append(answer)
+    assert len(answers) <= MOST_COMMANDS
+    assert answers[-1].startswith("421 4.7.0")
+    assert all(answer.startswith("25") for answer in answers[:-1])
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["RCPT TO:<nobody@games.example>", "MAIL FROM:<", "DATA", "XYZZY", "NOOP " + "x" * 600, "\x01"],
+)
+def test_a_client_that_errs_on_and_on_is_sent_away(embedded: Running, command: str) -> None:
+    with Wire(embedded.port) as wire:
+        wire.say(f"MAIL FROM:<{ALICE}>")
+        assert wire.answer().startswith("250")
+        wire.say(f"{command}\r\n".encode() * (MOST_ERRORS + 5))
+        answers = []
+        while answer := wire.answer():
+            answers.append(answer[:3])
+    assert answers[-1] in {"421", "502"}  # aiosmtpd has still less patience with unknown words
+    assert len(answers) <= MOST_ERRORS + 1
+
+
+def test_a_mail_that_is_taken_renews_patience(embedded: Running) -> None:
+    with Wire(embedded.port) as wire:
+        for n in range(4):
+            for _ in range(MOST_ERRORS // 2):
+                assert wire.ask("DATA").startswith("503")
+            raw = mail(ALICE, f"help {n}", Message_ID=f"<patience.{n}@players.example>")
+            assert wire.mail(ALICE, OURS, raw).startswith("250")
+
+
+@pytest.mark.parametrize("begun", ["nothing", "a command", "a mail"])
+def test_silence_ends_a_session(
+    embedded: Running, begun: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smtp, "SESSION_TIMEOUT", 0.05)
+    with Wire(embedded.port, hello="") as wire:
+        if begun == "a command":
+            wire.say(b"EHLO play")
+        elif begun == "a mail":
+            wire.say(f"EHLO a\r\nMAIL FROM:<{ALICE}>\r\nRCPT TO:<{OURS}>\r\nDATA\r\nx".encode())
+            assert [wire.answer()[:3] for _ in range(4)] == ["250", "250", "250", "354"]
+        assert wire.answer().startswith("421 4.4.2")
+        assert wire.answer() == ""
+
+
+def test_a_session_that_never_ends_is_ended(
+    embedded: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+        monkeypatch.setattr(visit, "LONGEST_SESSION", -1)
+        assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")  # not in the middle of a mail
+        assert wire.ask("RSET").startswith("250")
+        assert wire.answer().startswith("421 4.3.2")
+
+
+def test_one_network_does_not_take_all_places(
+    embedded: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crowd, "MOST_FROM_NETWORK", 3)
+    wires = [Wire(embedded.port, source=f"127.0.2.{n}") for n in (1, 2, 3)]
+    late = Wire(embedded.port, hello="", source="127.0.2.4")
+    assert late.greeting == "421 4.3.2 too many sessions from your network, please try again later"
+    assert late.answer() == ""
+    other = Wire(embedded.port, source="127.0.3.1")  # the next network
+    own = [Wire(embedded.port) for _ in range(5)]  # the operator's own mail server
+    for wire in (*wires, late, other, *own):
+        wire.close()
+    for _ in range(100):
+        with Wire(embedded.port, hello="", source=STRANGER) as again:
+            if again.greeting.startswith("220"):
+                break
+    else:
+        pytest.fail("the network was not let in again")
+
+
+def test_a_crowd_is_counted_by_blocks() -> None:
+    inside = Crowd(())
+    for n in range(MOST_FROM_NETWORK):
+        assert inside.enter(f"2001:db8:1:1::{n:x}") == ""
+    assert inside.enter("2001:db8:1:1:ffff::1") == "too many sessions from your network"
+    assert inside.enter("2001:db8:1:2::1") == ""
+    for n in range(MOST_FROM_NETWORK):
+        assert inside.enter(f"::ffff:192.0.2.{n}") == ""
+    assert inside.enter("192.0.2.200") == "too many sessions from your network"
+    inside.leave("192.0.2.1")
+    assert inside.enter("::ffff:192.0.2.200") == ""
+    for n in range(MOST_SESSIONS - 2 * MOST_FROM_NETWORK - 1):
+        assert inside.enter(f"10.0.{n}.1") == ""
+    assert inside.enter("10.1.0.1") == "too many sessions"
+    assert inside.enter("") == "too many sessions"  # a Unix socket
+
+
+@pytest.mark.parametrize("peer", ["", "/run/pbmserv.sock", "nonsense"])
+def test_what_is_no_address_belongs_to_no_network(peer: str) -> None:
+    assert block_of(peer) is None
+
+
+def test_source_routes_lead_nowhere(embedded: Running) -> None:
+    """RFC 5321 appendix C: a route may be ignored; what counts is where it ends."""
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:<@a.example,@b.example:{ALICE}>").startswith("250")
+        for recipient in (
+            "<@games.example:someone@elsewhere.example>",
+            "<@games.example,@elsewhere.example:someone@elsewhere.example>",
+            '<"someone@elsewhere.example"@games.example>',
+            '<"pbmserv@games.example:25"@elsewhere.example>',
+            "<pbmserv@games.example.elsewhere.example>",
+            "<pbmserv@games.example.>",
+            "<pbmserv@[IPv6:::1]>",
+            "<elsewhere.example!someone@games.example>",
+            "<someone%elsewhere.example@games.example>",
+            "pbmserv@elsewhere.example",
+            "<pbmserv>",
+        ):
+            assert wire.ask(f"RCPT TO:{recipient}")[:3] in {"550", "553", "501"}, recipient
+        assert wire.ask("DATA").startswith("503")
+
+
+def test_clients_that_hang_up_at_once_leave_nothing_behind(embedded: Running) -> None:
+    for _ in range(40):
+        socket.create_connection(("127.0.0.1", embedded.port), 20).close()
+    with Wire(embedded.port) as wire:
+        assert wire.ask("NOOP").startswith("250")
