@@ -157,7 +157,9 @@ def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
         assert "[a]" in house.lines[1]
         assert "[a]" in house.lines[3]
         await house.click(0, -1, button=3)
-        assert house.text("told").startswith("Through your markers a ray into A comes out at I")
+        assert house.text("told").startswith(
+            "Through your markers a ray into A comes out at I, but"
+        )
         assert [line[8] for line in house.lines[2:10]] == ["*"] * 8
         await house.type("b")
         await house.click(1, -1)

@@ -18,7 +18,7 @@ from pbmserv.cli.blackbox.evidence import grid
 from pbmserv.cli.blackbox.files import Unreadable, load, save
 from pbmserv.cli.blackbox.terminal.asking import Keys, Question
 from pbmserv.cli.blackbox.terminal.board import Board, Pointing
-from pbmserv.cli.blackbox.terminal.panel import ending, facts
+from pbmserv.cli.blackbox.terminal.panel import ending, facts, test_ray
 from pbmserv.cli.blackbox.terminal.squares import Square, cell_at, line_of, port_at
 from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError
@@ -26,7 +26,7 @@ from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.checking import check_markers
 from pbmserv.games.blackbox.paths import path
 from pbmserv.games.blackbox.practice import PLAYER, Practice, opened
-from pbmserv.games.blackbox.rays import HIT, trace
+from pbmserv.games.blackbox.rays import trace
 from pbmserv.render.letters import note_sentences
 
 USUAL_FILE = "blackbox.txt"
@@ -213,13 +213,11 @@ class Terminal(App[None]):
     def _point_at(self, port: int, *, test: bool) -> None:
         """Show both ends of a ray, or its way through the markers."""
         box = self.practice.view.boxes[0]
-        label, mark, ports = box.board.ports[port], box.marks[port], box.board.ports
+        mark, ports = box.marks[port], box.board.ports
         if test:
             found = trace(box.board, box.markers, port)
-            went = "is absorbed" if found == HIT else "comes back"
-            way = went if found in (HIT, port) else f"comes out at {ports[found]}"
             self._pointing = Pointing(cells=frozenset(path(box.board, box.markers, port)))
-            self._say(f"Through your markers a ray into {label} {way}; the mark there is {mark}.")
+            self._say(test_ray(box, port, found))
         else:
             same = {other for other, shown in enumerate(box.marks) if shown == mark}
             ends = frozenset(same if mark.isalpha() else {port})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pbmserv.games.blackbox.options import MOST_GUESSES
 from pbmserv.games.blackbox.practice import Practice, Scoring, opened
+from pbmserv.games.blackbox.rays import HIT
+from pbmserv.games.blackbox.views import BoxView
 
 
 def facts(practice: Practice, seconds: int) -> str:
@@ -47,6 +49,19 @@ def ending(practice: Practice, seconds: int) -> list[str]:
         else:
             lines += _items(practice, seconds)
     return lines
+
+
+def test_ray(box: BoxView, port: int, found: int) -> str:
+    """What a ray into a fired port does among the markers, beside what the mark there says."""
+    label, ports = box.board.ports[port], box.board.ports
+    told = box.result(port)
+    mine = "#" if found == HIT else "%" if found == port else ports[found]
+    went = {"#": "is absorbed", "%": "comes back"}
+    was = {"#": "it was absorbed", "%": "it came back"}
+    said = f"Through your markers a ray into {label} {went.get(mine, f'comes out at {mine}')}"
+    if mine == told:
+        return f"{said}, as it did."
+    return f"{said}, but {was.get(told, f'it came out at {told}')}."
 
 
 def _items(practice: Practice, seconds: int) -> list[str]:
