@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
+
+from pbmserv.render.stylesheet import InlineStyles
 
 
 def templates_root() -> Path:
@@ -35,10 +37,11 @@ def environment() -> Environment:
         keep_trailing_newline=True,
         undefined=StrictUndefined,
         auto_reload=False,  # a letter has two dozen templates: no asking the disk about each
+        extensions=[InlineStyles],
         autoescape=select_autoescape(("html.j2",), (), default=False, default_for_string=False),
     )
     templates.filters["padded"] = padded
-    templates.filters["tagged"] = tagged
+    templates.filters["spots"] = spots
     return templates
 
 
@@ -50,7 +53,17 @@ def padded(values: Sequence[str], between: str) -> str:
     return between.join([value.ljust(2) for value in values])
 
 
-def tagged(values: Sequence[str], before: str, after: str) -> Markup:
-    """The same in HTML: every value (there is one at least) without its blanks, between tags."""
-    escaped = str(escape("\0".join([value.strip() for value in values])))
-    return Markup(before + escaped.replace("\0", after + before) + after)  # noqa: S704 - see above
+def spots(found: Iterable[Sequence[str]], forms: Mapping[str, str]) -> Markup:
+    """The cells of a grid in HTML: for each spot the form of its kind, filled in.
+
+    Args:
+        found: (kind, name, shown, more) for each spot, the way a game's view lists them.
+        forms: HTML for each kind, in which ``[name]``, ``[shown]`` and ``[more]`` stand for those.
+    """
+    made = []
+    for kind, name, shown, more in found:
+        form = str(forms[kind]).replace("[name]", escape(name))
+        if "[shown]" in form:
+            form = form.replace("[more]", escape(more)).replace("[shown]", escape(shown))
+        made.append(form)
+    return Markup("".join(made))  # noqa: S704 - forms are templates' own, the rest is escaped

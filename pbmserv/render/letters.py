@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from jinja2 import Environment, Template
@@ -25,10 +25,14 @@ from pbmserv.engine.spans import zone
 from pbmserv.engine.types import Note, Outcome, Seat
 from pbmserv.errors import Refusal
 from pbmserv.render.environment import environment
+from pbmserv.render.mailto import Links
 from pbmserv.render.tables import aligned
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
+
+ROOM = 55_000
+"""Characters of an HTML letter: 60 kB with players' words in any script. Gmail cuts at 102 kB."""
 
 _GAP = re.compile(r"\n{3,}")
 
@@ -163,20 +167,34 @@ def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     return Composed(
         " ".join(templates.get_template(f"{folder}/subject.j2").render(values).split()),
         _spaced(templates.get_template(f"{folder}/body.txt.j2").render(values)),
-        templates.get_template(f"{folder}/body.html.j2").render(values),
+        _fitted(templates.get_template(f"{folder}/body.html.j2").render, values, ROOM),
     )
 
 
-def excerpt(letter: str, values: Mapping[str, Any]) -> Composed:
-    """Headline and body of a letter without its frame, to stand in a report."""
+def excerpt(letter: str, values: Mapping[str, Any], room: int = ROOM) -> Composed:
+    """Headline and body of a letter without its frame, to stand in a report.
+
+    *room* is how many characters of HTML there should be at most.
+    """
     folder = f"letters/{letter}"
     text = _environment().get_template(f"{folder}/body.txt.j2")
     html = _environment().get_template(f"{folder}/body.html.j2")
     return Composed(
         _block(text, "headline", values).strip(),
         _spaced(_block(text, "body", values)),
-        Markup(_block(html, "body", values)),  # noqa: S704 - made by our autoescaping template
+        Markup(_fitted(partial(_block, html, "body"), values, room)),  # noqa: S704 - autoescaped
     )
+
+
+def _fitted(render: Callable[[dict[str, Any]], str], values: Mapping[str, Any], room: int) -> str:
+    """HTML with as many links as there is room for; without them what does not fit, either."""
+    wanted: Links = values.get("links", Links.NONE)
+    html = ""
+    for links in list(Links)[list(Links).index(wanted) :]:
+        html = render({**values, "links": links})
+        if len(html) <= room or values.get("scene") is None:
+            break
+    return html
 
 
 def _spaced(text: str) -> str:

@@ -21,6 +21,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.render.foresight import FORESEEN, foreseen, plan_dropped
 from pbmserv.render.letters import (
+    ROOM,
     BoardScene,
     Composed,
     board_scene,
@@ -29,6 +30,7 @@ from pbmserv.render.letters import (
     page,
     why,
 )
+from pbmserv.render.mailto import Links, Mailto
 from pbmserv.render.mime import Attachment, Headers, build
 from pbmserv.store import boards, personal, players
 from pbmserv.store.boards import BoardRow
@@ -47,6 +49,9 @@ _USUAL: dict[str, Any] = {
     "forfeit": None,
 }
 """What the words of a letter about a board may leave out."""
+
+_PART = 3_000
+"""Characters of HTML that are kept for each part of a report or a digest."""
 
 _FOLLOWERS = frozenset({"follow", "followed"})
 """Letters to those who watch a board; they are a thread, too, and can be answered."""
@@ -73,7 +78,8 @@ class Composer:
         """
         player = None if row.player_id is None else players.by_id(connection, row.player_id)
         seen = self._seen(connection, row.board_id, row.ply, row.seat)
-        values = self._values(connection, row, seen, player)
+        reply_to = self._reply_to(connection, row, seen, player)
+        values = self._values(connection, row, seen, player, reply_to)
         composed = compose(row.letter, values)
         root = self._thread_root(row, seen)
         references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
@@ -81,7 +87,7 @@ class Composer:
             from_name="pbmserv",
             from_addr=self.house.address,
             to=row.recipient,
-            reply_to=self._reply_to(connection, row, seen, player),
+            reply_to=reply_to,
             subject=composed.subject,
             message_id=row.message_id,
             in_reply_to=row.in_reply_to or root,
@@ -104,64 +110,71 @@ class Composer:
         row: QueuedLetter,
         seen: _Seen | None,
         player: Player | None,
+        reply_to: str,
     ) -> dict[str, Any]:
-        userid, spoken = ("", False) if player is None else (player.userid, player.spoken)
-        values = self._part_values(row.letter, row.words, seen, userid) | {"spoken": spoken}
+        reader = _Reader(player, reply_to)
+        values = self._part_values(row.letter, row.words, seen, reader)
         if row.letter == "report":
-            lines = self._lines(connection, row.words["lines"], userid, spoken=spoken)
+            lines = self._lines(connection, row.words["lines"], reader)
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
         elif row.letter == "tray":
-            how = {"brief": False, "spoken": spoken}
+            reader.has(len(row.words["waiting"]) + len(row.words["news"]))
             for name in ("waiting", "news"):
                 parts = row.words[name]
-                values[name] = [self._excerpt(connection, one, userid, how) for one in parts]
+                values[name] = [self._excerpt(connection, one, reader) for one in parts]
         return values
 
     def _lines(
-        self,
-        connection: Connection,
-        lines: Sequence[Mapping[str, Any]],
-        userid: str,
-        *,
-        spoken: bool,
+        self, connection: Connection, lines: Sequence[Mapping[str, Any]], reader: _Reader
     ) -> list[dict[str, Any]]:
         """What a report says of each command; a board that comes several times is drawn once."""
+        reader.has(sum(len(line["parts"]) for line in lines))
         drawn: set[tuple[int, int | None]] = set()
         found = []
         for line in reversed(lines):
             parts = []
             for part in reversed(line["parts"]):
                 key = (part["board"], part["seat"])
-                how = {"brief": key in drawn, "spoken": spoken}
-                parts.append(self._excerpt(connection, part, userid, how))
+                parts.append(self._excerpt(connection, part, reader, brief=key in drawn))
                 if part["letter"] not in FORESEEN:
                     drawn.add(key)
             found.append({**line, "parts": parts[::-1]})
         return found[::-1]
 
     def _excerpt(
-        self, connection: Connection, part: Mapping[str, Any], userid: str, how: Mapping[str, bool]
+        self,
+        connection: Connection,
+        part: Mapping[str, Any],
+        reader: _Reader,
+        *,
+        brief: bool = False,
     ) -> Composed:
         seen = self._seen(connection, part["board"], part["ply"], part["seat"])
-        values = self._part_values(part["letter"], part["words"], seen, userid)
-        return excerpt(part["letter"], {**values, **how})
+        values = self._part_values(part["letter"], part["words"], seen, reader)
+        made = excerpt(part["letter"], {**values, "brief": brief}, reader.room + _PART)
+        reader.room -= max(0, len(made.html) - _PART)
+        return made
 
     def _part_values(
-        self, letter: str, words: Mapping[str, Any], seen: _Seen | None, userid: str
+        self, letter: str, words: Mapping[str, Any], seen: _Seen | None, reader: _Reader
     ) -> dict[str, Any]:
+        userid = reader.userid
         scene = foreseen(letter, words, seen.scene(words)) if seen else None
         values: dict[str, Any] = {
             "house": self.house.address,
             "userid": userid,
             "words": _USUAL | dict(words),
             "brief": False,
-            "spoken": False,
+            "spoken": reader.spoken,
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
             "here": [s.userid for s in seen.board.sitters if s.state == "active"] if seen else [],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }
+        own = self._own_board(seen, reader)
+        values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
+        values["links"] = Links.ALL if own and letter not in FORESEEN else Links.NONE
         if scene is not None:  # the names that a game's own templates know
             values |= {
                 "view": scene.view,
@@ -250,6 +263,17 @@ class Composer:
             Capability(purpose, player.id, about, number, player.reply_epoch)
         )
 
+    def _own_board(self, seen: _Seen | None, reader: _Reader) -> str:
+        """The address for moves on a board, whatever else its letter is about; "" for others'."""
+        player = reader.player
+        if seen is None or seen.seat is None or player is None:
+            return ""
+        if seen.board.sitters[seen.seat].player_id != player.id:
+            return ""
+        return self.house.reply_address(
+            Capability(Purpose.BOARD, player.id, seen.board.id, seen.turn, player.reply_epoch)
+        )
+
     def _only_board(self, connection: Connection, row: QueuedLetter) -> _Seen | None:
         """The board of a report that shows just one, so that a reply can go on with it."""
         parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
@@ -257,6 +281,33 @@ class Composer:
             return None
         last = parts[-1]
         return self._seen(connection, last["board"], last["ply"], last["seat"])
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Whose letter is being made, and how much of its HTML is left to fill.
+
+    Attributes:
+        player: ``None`` = a stranger.
+        reply_to: where an answer to the letter goes.
+        room: characters of HTML that parts may have beside what is kept for each of them.
+    """
+
+    player: Player | None
+    reply_to: str
+    room: int = ROOM
+
+    def has(self, parts: int) -> None:
+        """So many parts will need at least some room each."""
+        self.room -= (parts + 1) * _PART
+
+    @property
+    def userid(self) -> str:
+        return self.player.userid if self.player else ""
+
+    @property
+    def spoken(self) -> bool:
+        return self.player is not None and self.player.spoken
 
 
 @dataclass(frozen=True, slots=True)

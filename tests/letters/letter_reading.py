@@ -13,6 +13,7 @@ from indoors import Posted
 from pbmserv.games.blackbox.views import View
 
 WIDTH = 76
+ARROWS = "\u25b4\u25b8\u25be\u25c2"
 VOID = {"br", "hr", "meta", "img", "input", "link"}
 SINGLE = (
     *("Date", "From", "To", "Reply-To", "Subject", "Message-ID", "In-Reply-To", "References"),
@@ -62,7 +63,8 @@ class Page(HTMLParser):
         return " ".join((self.text, *(link for link in self.links if link.startswith("http"))))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag not in {"script", "style", "img", "iframe", "form", "object", "link"}, tag
+        assert tag not in {"script", "img", "iframe", "form", "object", "link"}, tag
+        assert tag != "style" or self.open == ["html", "head"]
         names = [name for name, _ in attrs]
         assert len(names) == len(set(names)), (tag, names)
         assert all(value is not None for _, value in attrs), (tag, attrs)
@@ -84,7 +86,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag, tag
 
     def handle_data(self, data: str) -> None:
-        if "title" in self.open:
+        if {"title", "style"} & set(self.open):
             return
         self.words.append(data)
         if "blockquote" in self.open:
@@ -102,9 +104,14 @@ class Page(HTMLParser):
         drawn = [table for table in self.tables if len(table) > 5 and len(table[0]) > 5]
         assert len(drawn) == len(self.captions)
         return [
-            _drawn(caption, tuple(tuple(map(str.strip, row)) for row in table))
+            _drawn(caption, tuple(tuple(map(_shown, row)) for row in table))
             for caption, table in zip(self.captions, drawn, strict=True)
         ]
+
+
+def _shown(cell: str) -> str:
+    """What a cell shows; the arrow of a port to fire is no mark."""
+    return cell.strip(" \N{NO-BREAK SPACE}" + ARROWS)
 
 
 def boards_in_text(text: str, width: int, height: int) -> list[Drawn]:

@@ -10,6 +10,7 @@ from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.examples import Examples
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.spots import Spots, spots_of
 from pbmserv.games.blackbox.state import Box, State, hiding, to_act
 from pbmserv.games.blackbox.telling import Told, tell
 
@@ -109,6 +110,11 @@ class BoxView:
         return tell(self.board, self.marks, [row.cells for row in self.rows])
 
     @cached_property
+    def spots(self) -> Spots:
+        """What is drawn, place by place, each with the name that moves call it."""
+        return spots_of(self.board, self.marks, [row.cells for row in self.rows])
+
+    @cached_property
     def unused_ports(self) -> tuple[str, ...]:
         """The labels of the ports that show no mark, in port order."""
         return tuple(
@@ -187,6 +193,11 @@ class View:
     def may_act(self) -> bool:
         """Whether the reader may use a turn now."""
         return self.seat in self.to_act
+
+    @property
+    def may_mark(self) -> bool:
+        """Whether the reader may set markers and seals now."""
+        return self.own is not None and self.has_hidden and self.outcome is None
 
     @property
     def unused_ports(self) -> tuple[str, ...]:

@@ -1,0 +1,41 @@
+"""Reads the links of a letter as a mail program does that is asked to follow them (RFC 6068)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import unescape
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+LABELLED = re.compile(r'<a (?:class="[^"]*" )?href="(?P<href>[^"]*)" aria-label="(?P<label>[^"]*)"')
+ANY = re.compile(r'<a [^>]*?href="(?P<href>mailto:[^"]*)"')
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """The mail that a link begins."""
+
+    to: str
+    subject: str
+    body: str
+
+
+def drafted(href: str) -> Drafted:
+    """The mail that the link *href* (as it stands in the HTML) begins."""
+    parts = urlsplit(unescape(href))
+    assert parts.scheme == "mailto"
+    # RFC 6068, 5: "+" is a plus here, not a blank.
+    fields = dict(parse_qsl(parts.query.replace("+", "%2B"), strict_parsing=True))
+    assert set(fields) <= {"subject", "body"}
+    return Drafted(unquote(parts.path), fields.get("subject", ""), fields.get("body", ""))
+
+
+def links_of(html: str) -> dict[str, Drafted]:
+    """The links of boards, by what a screen reader calls them."""
+    return {unescape(found["label"]): drafted(found["href"]) for found in LABELLED.finditer(html)}
+
+
+def drafts_of(html: str) -> list[Drafted]:
+    """All replies that a letter has links for."""
+    every = [drafted(found["href"]) for found in ANY.finditer(html)]
+    return [one for one in every if one.body]

@@ -1,0 +1,182 @@
+"""Links that begin a reply with a move in it: the mail they make is carried out as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from letter_reading import Page
+from mailto_links import drafts_of, links_of
+from running import Letter, Running
+from stories import STORIES
+
+from pbmserv.render.mailto import Mailto
+
+ALICE, BOB = map(address_of, ("alice", "bob"))
+SIZES = ("2x2 -atoms=1", "7x7", "8x3", "9x9", "10x10", "13x13", "3x26", "26x26 -atoms=40")
+
+
+def begun(server: Indoors, size: str) -> tuple[Posted, Posted]:
+    """A board on which alice is to move, as alice and bob see it after a few moves."""
+    first = server.send(ALICE, f"blackbox challenge alice bob -size={size}")[0]
+    count = int(size.partition("atoms=")[2] or 4)
+    cells = [f"{c}{n}" for n in range(1, 27) for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+    width, height = map(int, size.split(maxsplit=1)[0].split("x"))
+    fits = [c for c in cells if ord(c[0]) - 65 < width and int(c[1:]) <= height]
+    made: list[Posted] = []
+    moves = (",".join(fits[:count]), ",".join(fits[-count:]))
+    for userid, move in zip(("alice", "bob"), moves, strict=True):
+        made = server.send(
+            address_of(userid), f"blackbox move {first.board} {userid} {PASSWORD} {move}"
+        )
+    for move in ("1,+a1", "+b2,!c"):
+        server.send(ALICE, f"blackbox move {first.board} alice {PASSWORD} {move}")
+    for move in ("a,+a1", "+b2"):
+        made = server.send(BOB, f"blackbox move {first.board} bob {PASSWORD} {move}") or made
+    mine = server.send(ALICE, f"blackbox showas alice {PASSWORD} {first.board}")
+    theirs = server.send(BOB, f"blackbox showas bob {PASSWORD} {first.board}")
+    return mine[-1], theirs[-1]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, address="pbmserv@a-rather-long-name.games.example.org") as opened:
+        opened.sign_up("alice", "bob")
+        yield opened
+
+
+def played(server: Running) -> Letter:
+    """Alice's letter when she is to fire for the first time."""
+    alice, bob = map(server.sign_up, ("alice", "bob"))
+    server.send(alice, "blackbox challenge alice bob")
+    server.reply(server.letter(bob), "c3,b5,e5,g6")
+    server.reply(server.letters(alice)[-1], "b3,d3,h8,f2")
+    server.letters(bob)
+    return server.letters(alice)[-1]
+
+
+def test_a_link_makes_a_mail_that_is_carried_out_as_it_is(server_outdoors: Running) -> None:
+    server = server_outdoors
+    letter = played(server)
+    links = links_of(letter.html)
+    assert len(links) == 28 + 49
+    assert {draft.to for draft in links.values()} == {letter.reply_to}
+    for label, then in (
+        ("B3: empty, mark", "You put a marker on B3."),
+        ("C4: empty, mark", "You put a marker on C4."),
+    ):
+        draft = links[label]
+        assert (
+            server.send("alice@players.example", draft.subject, draft.body, to=draft.to)[:3]
+            == "250"
+        )
+        (answer,) = server.letters("alice@players.example")
+        assert then in answer.text
+        links = links_of(answer.html)
+    for label, then in (
+        ("B3: your marker, take off", "You took the marker off B3."),
+        ("Port 14: not used, fire", "You fired port 14:"),
+    ):
+        draft = links_of(answer.html)[label]
+        # Phones put their own words below.
+        body = f"{draft.body}\n\nSent from my iPhone\n"
+        assert server.send("alice@players.example", draft.subject, body, to=draft.to)[:3] == "250"
+        (answer,) = server.letters("alice@players.example")
+        assert then in answer.text
+    assert "not used, fire" not in answer.html  # it is bob's turn now
+    assert "empty, mark" in answer.html
+    (told,) = server.letters("bob@players.example")
+    assert "alice fired port 14" in told.text
+    assert "iPhone" not in told.text
+
+
+@pytest.fixture
+def server_outdoors(tmp_path: Path) -> Iterator[Running]:
+    from running import start
+
+    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path) as running:
+        yield running
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_all_links_of_a_board_are_moves_of_its_reader(server: Indoors, size: str) -> None:
+    mine, theirs = begun(server, size)
+    width, height = map(int, size.split(maxsplit=1)[0].split("x"))
+    bodies = [draft.body for draft in drafts_of(mine.html)]
+    ports = [body for body in bodies if body[0] not in "+/"]
+    cells = [body for body in bodies if body[0] in "+/"]
+    assert len(ports) == 2 * (width + height) - marked(mine)
+    assert len(set(bodies)) == len(bodies)
+    assert len(cells) in {width * height, 0}
+    assert cells or width * height + 2 * (width + height) > 120
+    assert ("links on its cells" in mine.html) == (not cells)
+    assert all(draft.body[0] in "+/" for draft in drafts_of(theirs.html))
+    assert {draft.to for draft in drafts_of(mine.html)} == {mine.reply_to}
+    for body in bodies[:: max(1, len(bodies) // 12)]:
+        made = server.reply(mine, f"preview {body}")
+        assert [letter.kind for letter in made] == ["preview"], made[0].text
+
+
+def marked(letter: Posted) -> int:
+    """How many ports of the reader's own box show a mark."""
+    box = Page(letter.html).boards[0].grid
+    return sum(
+        map(
+            bool, (*box[1], *box[-2], *(end for row in box[2:-2] for end in row[1 :: len(row) - 3]))
+        )
+    )
+
+
+def _number(letter: Posted) -> str:
+    return letter.text.partition("Board ")[2].split()[0].rstrip(":")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_letters_are_so_short_that_nobody_cuts_them(server: Indoors, size: str) -> None:
+    for letter in begun(server, size):
+        assert len(letter.html.encode()) < 60_000
+
+
+def test_letters_of_all_kinds_are_short_and_their_links_harmless(tmp_path: Path) -> None:
+    for number, story in enumerate(STORIES):
+        for letter in story(tmp_path / str(number)):
+            if letter.has_html:
+                assert len(letter.html.encode()) < 60_000, letter.kind
+                for draft in drafts_of(letter.html):
+                    assert draft.to.startswith("pbmserv+")
+                    assert draft.subject.startswith("Re: ")
+                    assert not draft.body.startswith(("resign", "reject", "delete", "signoff"))
+
+
+def test_spectators_drafts_and_finished_games_have_no_links(server: Indoors) -> None:
+    mine, _ = begun(server, "7x7")
+    number = _number(mine)
+    for letter in (
+        *server.send("carol@players.example", f"blackbox show {number}"),
+        *server.send(ALICE, f"blackbox preview {number} 2"),
+        *server.send(ALICE, f"blackbox resign {number} alice {PASSWORD}"),
+    ):
+        assert links_of(letter.html) == {}
+        assert "not used, fire" not in letter.html
+
+
+def test_a_report_of_many_boards_stays_short_and_says_what_it_leaves_out(server: Indoors) -> None:
+    for _ in range(12):
+        begun(server, "8x8")
+    (report,) = server.send(ALICE, "multiple", f"showas alice {PASSWORD} all")
+    assert len(report.html.encode()) < 60_000
+    assert "The board is not drawn here" in report.html
+    assert report.text.count("Player alice has 3 guesses left.") == 10  # no answer has more
+    boards = {draft.to for draft in drafts_of(report.html)}
+    assert report.reply_to not in boards
+    assert len(boards) >= 1
+
+
+def test_what_stands_in_a_link_is_encoded() -> None:
+    link = Mailto("pbmserv+abc@games.example", "Re: Blackbox 1")("+b3,?\nToo \u00e4&b=c")
+    assert link == (
+        "mailto:pbmserv%2Babc@games.example?subject=Re%3A%20Blackbox%201"
+        "&body=%2Bb3%2C%3F%0D%0AToo%20%C3%A4%26b%3Dc"
+    )

@@ -1,0 +1,63 @@
+"""Styles that are written into the tags of a template."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from jinja2 import DictLoader, Environment
+
+from pbmserv.render.environment import templates_root
+from pbmserv.render.stylesheet import InlineStyles, with_styles
+
+SHEET = "p{margin:0} p.big{font-size:20px} td.hit{color:#123456} .kept{top:0}"
+ADAPTIVE = "@media print{.kept{color:red}}"
+
+
+def styled(source: str) -> str:
+    return with_styles(source, SHEET, ADAPTIVE)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<p>x</p>", '<p style="margin:0">x</p>'),
+        ('<p class="big">', '<p style="margin:0;font-size:20px">'),
+        ('<td class="hit">#</td>', '<td style="color:#123456">#</td>'),
+        ('<td class="hit kept">', '<td class="kept" style="top:0;color:#123456">'),
+        ('<b class="unknown">', "<b>"),
+        ("<b>a < b</b>", "<b>a < b</b>"),
+        (
+            '<p class="big" title="{{ f("x") }} > {{ y }}">',
+            '<p title="{{ f("x") }} > {{ y }}" style="margin:0;font-size:20px">',
+        ),
+        (
+            '<p{% if a > b %} id="q"{% endif %}>',
+            '<p{% if a > b %} id="q"{% endif %} style="margin:0">',
+        ),
+        ("{% if a <b %}{{ a<p }}", "{% if a <b %}{{ a<p }}"),
+    ],
+)
+def test_a_start_tag_gets_what_the_stylesheet_says_of_it(source: str, expected: str) -> None:
+    assert styled(source) == expected
+
+
+def test_only_letters_and_boards_in_html_are_styled() -> None:
+    sheets = {"letters/letter.css": SHEET, "letters/adaptive.css": ADAPTIVE}
+    names = ("letters/a.html.j2", "games/b.html.j2", "web/c.html.j2", "letters/d.txt.j2")
+    loader = DictLoader(sheets | dict.fromkeys(names, "<p>"))
+    found = Environment(loader=loader, extensions=[InlineStyles])
+    assert [found.get_template(name).render() for name in names] == [
+        *['<p style="margin:0">'] * 2,
+        *["<p>"] * 2,
+    ]
+
+
+def test_templates_name_only_classes_that_the_stylesheet_knows() -> None:
+    root = templates_root()
+    sheet = (root / "letters/letter.css").read_text()
+    for room in ("letters", "games"):
+        for path in (root / room).rglob("*.html.j2"):
+            for classes in re.findall(r'class="([^"]*)"', path.read_text()):
+                for word in classes.split():
+                    assert f".{word} " in sheet, (path, word)
