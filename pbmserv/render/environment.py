@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
@@ -41,6 +42,8 @@ def environment() -> Environment:
         autoescape=select_autoescape(("html.j2",), (), default=False, default_for_string=False),
     )
     templates.filters["padded"] = padded
+    templates.filters["forms"] = forms
+    templates.filters["row_spots"] = row_spots
     templates.filters["spots"] = spots
     return templates
 
@@ -53,17 +56,40 @@ def padded(values: Sequence[str], between: str) -> str:
     return between.join([value.ljust(2) for value in values])
 
 
-def spots(found: Iterable[Sequence[str]], forms: Mapping[str, str]) -> Markup:
-    """The cells of a grid in HTML: for each spot the form of its kind, filled in.
+Forms = Mapping[str, tuple[list[str], bool]]
+"""For each kind of spot its HTML, cut where the name belongs; whether it shows more than that."""
 
-    Args:
-        found: (kind, name, shown, more) for each spot, the way a game's view lists them.
-        forms: HTML for each kind, in which ``[name]``, ``[shown]`` and ``[more]`` stand for those.
+
+def forms(written: Mapping[str, str]) -> Forms:
+    """HTML for each kind of spot, in which ``[name]``, ``[shown]`` and ``[more]`` may stand."""
+    return {
+        kind: (str(form).split("[name]"), "[shown]" in form or "[more]" in form)
+        for kind, form in written.items()
+    }
+
+
+def spots(found: Iterable[Sequence[str]], filled: Forms) -> Markup:
+    """The cells of a grid in HTML, a line each: for each spot the form of its kind, filled in.
+
+    *found* are (kind, name, shown, more) for each spot, the way a game's view lists them.
     """
-    made = []
-    for kind, name, shown, more in found:
-        form = str(forms[kind]).replace("[name]", escape(name))
-        if "[shown]" in form:
-            form = form.replace("[more]", escape(more)).replace("[shown]", escape(shown))
-        made.append(form)
-    return Markup("".join(made))  # noqa: S704 - forms are templates' own, the rest is escaped
+    return Markup("\n".join([_spot(spot, filled) for spot in found]))  # noqa: S704 - see `_spot`
+
+
+def row_spots(row: Sequence[Any], labels: Forms, ends: Forms, cells: Forms) -> Markup:
+    """A row of a grid: label and spot of its left end, its cells, spot and label of its right."""
+    left, inside, right = row
+    made = [_spot(left, labels), _spot(left, ends)]
+    made += [_spot(spot, cells) for spot in inside]
+    made += (_spot(right, ends), _spot(right, labels))
+    return Markup("\n".join(made))  # noqa: S704 - see `_spot`
+
+
+def _spot(spot: Sequence[str], filled: Forms) -> str:
+    """One cell; its form is a template's own, all else is escaped."""
+    kind, name, shown, more = spot
+    pieces, rich = filled[kind]
+    form = (name if name.isalnum() else str(escape(name))).join(pieces)
+    if rich:
+        form = form.replace("[more]", escape(more)).replace("[shown]", escape(shown))
+    return form

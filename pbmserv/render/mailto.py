@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from urllib.parse import quote
 
 
@@ -38,6 +39,10 @@ class Mailto:
         is percent-encoded, ``+`` as well: some programs take a bare one for a blank (RFC 6068,
         section 5); a line ends with CR LF.
         """
-        body = quote(words.replace("\n", "\r\n"), safe="")
-        to, subject = quote(self.address, safe="@"), quote(self.subject, safe="")
-        return f"mailto:{to}?subject={subject}&body={body}"
+        return _start(self.address, self.subject) + quote(words.replace("\n", "\r\n"), safe="")
+
+
+@lru_cache(maxsize=16)
+def _start(address: str, subject: str) -> str:
+    to, about = quote(address, safe="@"), quote(subject, safe="")
+    return f"mailto:{to}?subject={about}&body="

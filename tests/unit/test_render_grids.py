@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from pbmserv.render.environment import padded, spots
+from pbmserv.render.environment import forms, padded, spots
 
 cells = st.lists(st.text("ab<&>'\" #%@", max_size=2), min_size=1, max_size=9)
 
@@ -21,11 +21,11 @@ def test_every_value_is_two_columns_wide(values: list[str]) -> None:
 @given(cells)
 def test_every_spot_has_the_form_of_its_kind_and_its_words_are_escaped(values: list[str]) -> None:
     found = [("odd" if n % 2 else "even", f"<{n}>", value, "&") for n, value in enumerate(values)]
-    forms = {"odd": '<td title="[name]">[shown]</td>', "even": "<td>[shown] to [more]</td>"}
+    written = {"odd": '<td title="[name]">[shown]</td>', "even": "<td>[shown] to [more]</td>"}
     expected = [
         f'<td title="&lt;{n}&gt;">{escape(value)}</td>'
         if n % 2
         else f"<td>{escape(value)} to &amp;</td>"
         for n, value in enumerate(values)
     ]
-    assert str(spots(found, forms)) == "".join(expected)
+    assert str(spots(found, forms(written))) == "\n".join(expected)

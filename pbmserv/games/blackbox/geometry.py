@@ -66,6 +66,11 @@ class Geometry:
         self._rows = _positions(self.left, self.right)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The canonical names of all cells."""
+        return tuple(self._names)
+
+    @property
     def cells(self) -> range:
         """All cells, row by row."""
         return range(self.width * self.height)

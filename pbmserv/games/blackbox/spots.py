@@ -62,7 +62,7 @@ def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str
     ]
     right, bottom = board.width, board.width + board.height
     left = bottom + board.width
-    names = [board.name(cell) for cell in board.cells]
+    names = board.names
     return Spots(
         tuple(ports[:right]),
         tuple(
