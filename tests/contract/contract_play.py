@@ -15,6 +15,7 @@ from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat, Step
 from pbmserv.render.environment import environment
+from pbmserv.render.mailto import Links, Mailto
 
 show_heaps()
 GAMES = tuple(Registry([*Registry.installed(), HEAPS]))
@@ -43,6 +44,8 @@ def option_sets(game: AnyGame) -> list[tuple[str, ...]]:
 
 CASES = [(game, words) for game in GAMES for words in option_sets(game)]
 CASE_NAMES = [f"{game.info.key} {' '.join(words)}".strip() for game, words in CASES]
+
+MAILTO = Mailto("pbmserv+token@games.example", "Re: a board")
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def rendered(game: AnyGame, view: Any, names: tuple[str, ...], you: Seat | None)
     return "\n".join(
         environment()
         .get_template(f"{folder}/{name}")
-        .render(view=view, names=names, you=you, board=12)
+        .render(view=view, names=names, you=you, board=12, mailto=MAILTO, links=Links.ALL)
         for name in templates
     )
 

@@ -50,9 +50,15 @@ class DialogFailed(Exception):
     """The server did not do what the dialog tells."""
 
 
+EMPTY_CELL = re.compile(r'aria-label="[A-Z]+[0-9]+: empty[^"]*"|body=%2B[A-Z]+[0-9]+')
+
+
 @dataclass(frozen=True, slots=True)
 class _Came:
-    """A letter, taken apart once; `page` is its HTML with plain characters."""
+    """A letter, taken apart once.
+
+    `page` is its HTML with plain characters, but for the names that empty cells have in it.
+    """
 
     letter: Letter
     to: str
@@ -64,7 +70,7 @@ class _Came:
     def of(cls, letter: Letter) -> _Came:
         to = dict(letter.message.raw_items())["To"].strip()
         page = letter.message.get_body(("html",))  # those who want plain text get nothing else
-        shown = html.unescape(letter.html) if page is not None else ""
+        shown = html.unescape(EMPTY_CELL.sub("", letter.html)) if page is not None else ""
         return cls(letter, to, letter.subject, letter.text, shown)
 
 
