@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.render.environment import environment, templates_root
+from pbmserv.render.mailto import Mailto
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 NAMES = ("dzander1", "dzander2")
@@ -38,11 +40,17 @@ def played(*words: str, moves: list[tuple[int, str]]) -> State:
     return state
 
 
+MAILTO = Mailto("pbmserv+token@games.example", "Re: a board")
+
+
 def render(
     name: str, state: State, you: Seat | None, names: tuple[str, str] = NAMES, board: int = 12
 ) -> str:
     template = environment().get_template(f"games/blackbox/{name}.j2")
-    return template.render(view=GAME.view(state, you), names=names, you=you, board=board)
+    view = GAME.view(state, you)
+    return template.render(
+        view=view, names=names, you=you, board=board, mailto=MAILTO, links="none"
+    )
 
 
 def seed(player: int) -> str:
@@ -112,7 +120,7 @@ class Tables(HTMLParser):
     def handle_data(self, data: str) -> None:
         if "caption" in self.open:
             self.captions[-1] += data
-        elif "tr" in self.open:
+        elif {"td", "th"} & set(self.open):
             self.tables[-1][-1][-1] += data
 
 
@@ -146,12 +154,38 @@ def test_html_escapes_and_text_does_not() -> None:
     assert "<b>" in render("board.txt", state, ALICE, names)
 
 
-def test_the_html_board_has_no_colours_that_a_dark_page_would_hide() -> None:
+def luminance(colour: str) -> float:
+    """By WCAG 2, of ``#rrggbb``."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    bright, dark = sorted(map(luminance, (one, other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_colours_of_the_board_come_in_pairs_that_everybody_can_read() -> None:
+    sheets = [
+        (templates_root() / "letters" / name).read_text() for name in ("letter.css", "adaptive.css")
+    ]
+    for sheet in sheets:
+        pairs = re.findall(
+            r"background: ?(#[0-9a-f]+)(?:!important)?; ?color: ?(#[0-9a-f]+)", sheet
+        )
+        assert len(pairs) == sheet.count("background:") >= 9
+        for back, front in pairs:
+            wide = [
+                c if len(c) == 7 else "#" + "".join(2 * d for d in c[1:]) for c in (back, front)
+            ]
+            assert contrast(*wide) >= 7, (back, front)
+
+
+def test_a_board_without_links_is_short_and_brings_no_sheet() -> None:
     page = render("board.html", played(moves=SEED_GAME), ALICE)
-    assert "background" not in page
-    assert "color:" not in page
     assert "<style" not in page
-    assert len(page) < 12_000
+    assert len(page) < 18_000
 
 
 POSITIONS = {
