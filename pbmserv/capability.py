@@ -48,6 +48,8 @@ class Purpose(IntEnum):
     """`player` may leave; `number` is the day (since 1970) on which that was asked."""
     DELETE = 9
     """`player` may have all personal data removed; `number` as for `SIGNOFF`."""
+    AWAY = 14
+    """`player` answers the question whether they are away; otherwise as `PLAYER`."""
     BROADCAST = 15
     """`player` may send the words in letter `about` of the outbox to everybody who wants them."""
 

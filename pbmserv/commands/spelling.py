@@ -71,7 +71,7 @@ def harmless(word: str) -> bool:
 
 def is_date(text: str) -> bool:
     """Whether a text has only words that dates are made of, so that it can be repeated."""
-    words = text.split()
+    words = text.rstrip(".! ").split()  # a sentence's end is none of its words
     return 0 < len(words) <= MOST_DATE_WORDS and all(_DATE_WORD.fullmatch(word) for word in words)
 
 

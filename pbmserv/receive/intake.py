@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Collection
 
 from pbmserv.capability import House, Purpose
+from pbmserv.commands.model import Yes
 from pbmserv.commands.reading import read
 from pbmserv.errors import MailError
 from pbmserv.receive.guards import wire_refusal
@@ -31,6 +32,9 @@ UNREADABLE = {
     "too-many-parts": "the mail has too many parts",
     "too-deep": "the mail's parts are nested too deeply",
 }
+
+_FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
+"""Reply addresses whose mails are a player's commands, and no answer to a question."""
 
 _QUICK = 32_768
 """Octets up to which a mail is read at once; larger ones are read beside the event loop."""
@@ -74,7 +78,7 @@ class Intake:
         if self._house.is_postmaster(envelope.recipient):
             await self._office.keep(envelope, mail.digest, "for the postmaster", "")
         elif mail.automatic and not _robot_may_play(post, mail):
-            await self._office.ignore(envelope, mail.digest, mail.automatic)
+            await self._office.ignore(post)
         else:
             await self._office.take(post)
         return TAKEN
@@ -96,9 +100,13 @@ class Intake:
 
 
 def _robot_may_play(post: Post, mail: Mail) -> bool:
-    """A player's own program may answer a board letter although it says Auto-Submitted."""
+    """A player's own program may answer a letter to that player although it says Auto-Submitted.
+
+    Only with words of its own: an empty answer of a machine is not the yes that a person's is.
+    """
     return (
         mail.only_auto_submitted
         and post.capability is not None
-        and post.capability.purpose is Purpose.BOARD
+        and post.capability.purpose in _FOR_PROGRAMS
+        and not any(isinstance(line.asked, Yes) for line in post.reading.lines)
     )

@@ -38,6 +38,7 @@ class Mail:
             command in an authenticated reply is still carried out.
         digest: hex SHA-256 that is equal for two copies of one mail (Message-ID,
             else date, subject and body; with the sender).
+        away: it looks like the note of somebody who is out of the office.
     """
 
     sender: str
@@ -47,3 +48,4 @@ class Mail:
     automatic: str
     only_auto_submitted: bool
     digest: str
+    away: bool = False

@@ -55,6 +55,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         text=text,
         automatic=verdict.reason,
         only_auto_submitted=verdict.only_auto_submitted,
+        away=verdict.away,
         digest=digest,
     )
 

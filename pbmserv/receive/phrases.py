@@ -94,24 +94,54 @@ SENT_FROM_TAILS = (" gesendet", " gesendet.", "から送信", "에서 보냄", "
 
 AWAY = _phrases(
     """
-    out of office; out of the office; automatic reply; auto reply; auto-reply; autoreply
-    auto response; auto-response; autoresponse; vacation reply; i am away; away from my mail
-    undeliverable; undelivered mail; mail delivery failed; delivery status notification
-    returned mail; failure notice; read:; not read:
-    abwesenheitsnotiz; automatische antwort; abwesend; abwesenheit; unzustellbar
-    réponse automatique; absence du bureau; absent du bureau; message d'absence
-    respuesta automática; respuesta automatica; fuera de la oficina; fuera de oficina
-    risposta automatica; fuori sede; fuori ufficio; assente dall'ufficio
-    resposta automática; resposta automatica; fora do escritório; ausência
-    automatisch antwoord; automatisch bericht; afwezigheid; niet aanwezig
-    autosvar; automatiskt svar; automatisk svar; frånvaro; fraværende
-    automaattinen vastaus; poissaoloilmoitus; poissa toimistosta
-    automatyczna odpowiedź; autoodpowiedź; nieobecność; poza biurem
-    автоматический ответ; автоответ; нет на месте
-    自動応答; 自動返信; 不在通知; 不在のお知らせ; 自动回复; 自动答复; 自動回覆
+    out of office; out of the office; out-of-office; automatic reply; automated reply; auto reply
+    auto-reply; autoreply; auto response; auto-response; autoresponse; autoresponder
+    yahoo! auto response; vacation reply; vacation:; on vacation; on holiday:; i am away
+    i am out of; away from my mail; away from the office; auto:; ooo:; [auto-reply]; (auto-reply)
+    abwesenheitsnotiz; abwesenheitsmeldung; abwesenheitsnachricht; abwesenheitsassistent
+    automatische antwort; automatische abwesenheit; automatische rückmeldung; abwesend
+    abwesenheit; autoantwort; nicht im büro; außer haus; urlaubsnotiz
+    réponse automatique; reponse automatique; absence du bureau; absent du bureau
+    absente du bureau; absent(e) du bureau; message d'absence; message d’absence
+    notification d'absence; notification d’absence; je suis absent; en congé
+    respuesta automática; respuesta automatica; respuesta de ausencia; fuera de la oficina
+    fuera de oficina; mensaje de ausencia; ausente de la oficina; estoy de vacaciones
+    risposta automatica; fuori sede; fuori ufficio; fuori dall'ufficio; fuori dall’ufficio
+    assente dall'ufficio; assente dall’ufficio; messaggio di assenza; avviso di assenza
+    resposta automática; resposta automatica; resposta de ausência; fora do escritório
+    fora do escritorio; ausência; ausência temporária; ausente do escritório; estou de férias
+    automatisch antwoord; automatisch bericht; automatische reactie; automatische beantwoording
+    afwezigheid; afwezigheidsbericht; afwezig:; niet aanwezig; niet op kantoor; buiten kantoor
+    autosvar; automatiskt svar; automatsvar; automatisk svar; frånvaro; frånvarande
+    frånvaromeddelande; ej på kontoret; inte på kontoret; fraværende; fravær:; ikke til stede
+    ikke på kontoret; ute av kontoret
+    automaattinen vastaus; poissaoloilmoitus; poissa toimistosta; poissaolo
+    automatyczna odpowiedź; odpowiedź automatyczna; autoodpowiedź; nieobecność; poza biurem
+    nieobecny w biurze; nieobecna w biurze; jestem poza biurem; wiadomość automatyczna
+    automatická odpověď; automatická odpoveď; mimo kancelář; nepřítomnost; automatikus válasz
+    házon kívül; otomatik yanıt; ofis dışında; αυτόματη απάντηση; răspuns automat
+    автоматический ответ; автоответ; нет на месте; нет в офисе; вне офиса; автоматична відповідь
+    自動応答; 自動返信; 【自動返信】; [自動返信]; 自動送信; 【自動応答】; 不在通知; 不在のお知らせ
+    【不在】; 外出中; 休暇中; 休暇のお知らせ; 自动回复; 自动答复; 自動回覆; 외출 중; 자동 회신
+    부재중
+    מענה אוטומטי; رد تلقائي
     """
 )
-"""How the subject of an answering machine's mail begins."""
+"""How the subject of an out-of-office note begins: what Outlook, Exchange, Notes, Gmail, Zimbra,
+GMX, Yahoo and vacation(1) write, and what people write in its place."""
+
+REPORTS = _phrases(
+    """
+    undeliverable; undelivered mail; mail delivery failed; mail delivery failure
+    mail delivery subsystem; delivery status notification; delivery failure; delivery has failed
+    returned mail; failure notice; message delivery failure; warning: could not send
+    read:; not read:; unzustellbar; nicht zugestellt; gelesen:; lu :; non lu :; leído:; letto:
+    lida:; gelezen:; läst:; przeczytano:; 開封済み:; non remis; non recapitabile
+    no se puede entregar; onbestelbaar; niet-bestelbaar; kan inte levereras; niedostarczone
+    não é possível entregar
+    """
+)
+"""How the subject of a report begins: nobody got a mail, or somebody opened it."""
 
 ROLES = frozenset(
     _words(

@@ -360,6 +360,7 @@ _ASKING: Mapping[str, Callable[[Mapping[str, Any]], tuple[Purpose, int, int]]] =
     "message": lambda words: (Purpose.MESSAGE, words["peer"], 0),
     "address-asked": lambda words: (Purpose.KEEP_ADDRESS, words["change"], 0),
     "signoff-asked": lambda words: (Purpose.SIGNOFF, 0, words["day"]),
+    "away-asked": lambda words: (Purpose.AWAY, 0, 0),  # noqa: ARG005 - one form for all
     "delete-asked": lambda words: (Purpose.DELETE, 0, words["day"]),
 }
 """Letters to players whose reply answers a question: purpose, about and number of its address."""

@@ -12,6 +12,7 @@ from pbmserv.commands import model
 from pbmserv.commands.model import Line
 from pbmserv.errors import PlayerError, Refusal, Refused
 from pbmserv.service import (
+    absence,
     accounts,
     addresses,
     archive,
@@ -201,6 +202,8 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
         case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
             desk.echo_hidden = True  # somebody may have written just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
+        case Purpose.AWAY:
+            return absence.answer(desk, asked)
         case Purpose.FOLLOW:
             return following.by_reply(desk, line, capability)
         case Purpose.TRAY if tray.names_no_board(asked):

@@ -81,6 +81,10 @@ def read_date(text: str, today: date) -> date | None:
     ``in 5 days``, ``in 2 weeks``, ``friday`` (the next one that is not today). A day without a
     year is the next one of that name, today included.
     """
+    return _read_date(text, today) or _read_date(text.rstrip(".! "), today)
+
+
+def _read_date(text: str, today: date) -> date | None:
     words = " ".join(text.lower().replace(",", " , ").split()).replace(" ,", "")
     words = words.removeprefix("until ").removeprefix("till ").removeprefix("the ")
     if words in {"today", "tomorrow"}:

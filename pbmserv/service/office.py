@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import Connection
@@ -24,11 +25,11 @@ from pbmserv.commands import model
 from pbmserv.engine.referee import Position
 from pbmserv.errors import PlayerError, ServerFault
 from pbmserv.receive.mail import Envelope
-from pbmserv.service import people
+from pbmserv.service import absence, people
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
 from pbmserv.service.desk import WAITING_SIGNUPS, Desk, Post, Rooms
-from pbmserv.service.dispatch import carry_out, message_id
+from pbmserv.service.dispatch import carry_out, message_id, told_letter
 from pbmserv.store import inbox, outbox, players
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.session import Database
@@ -127,9 +128,9 @@ class Office:
         await self._warm(post)
         return await self._commit(partial(self._carry_out, post, mail_id)) is not _NOTHING
 
-    async def ignore(self, envelope: Envelope, digest: str, why: str) -> None:
-        """Keep a mail that must not be answered, and do nothing else."""
-        await self._commit(partial(self._file, envelope, digest, "ignored", why, ""))
+    async def ignore(self, post: Post) -> None:
+        """Keep a mail that must not be answered; a note of somebody away leads to a question."""
+        await self._commit(partial(self._set_aside, post))
 
     async def keep(self, envelope: Envelope, digest: str, error: str, answer_to: str) -> None:
         """Keep a mail for the operator; tell *answer_to* (if any) that a person will look."""
@@ -187,10 +188,22 @@ class Office:
         else:
             inbox.mark(connection, mail_id, "done")
         desk = Desk(self._rooms, connection, post, mail_id, now)
-        letters = carry_out(desk)
+        letters = carry_out(desk) or _question(desk)
         if letters:
             outbox.add(connection, letters, now)
         return _Done(desk.played, len(letters))
+
+    def _set_aside(self, post: Post, connection: Connection) -> _Done:
+        now = self._clock.now()
+        mail_id = _add(
+            connection, post.envelope, post.mail.digest, "ignored", post.mail.automatic, now
+        )
+        if mail_id is None:
+            return _NOTHING
+        letters = _question(Desk(self._rooms, connection, post, mail_id, now))
+        if letters:
+            outbox.add(connection, letters, now)
+        return _Done({}, len(letters))
 
     def _file(
         self,
@@ -202,17 +215,7 @@ class Office:
         connection: Connection,
     ) -> _Done:
         now = self._clock.now()
-        mail_id = inbox.add(
-            connection,
-            digest=digest,
-            recipient=_key(envelope.recipient),
-            sender=envelope.sender,
-            peer=envelope.peer,
-            raw=envelope.raw,
-            state=state,
-            error=error,
-            now=now,
-        )
+        mail_id = _add(connection, envelope, digest, state, error, now)
         if mail_id is None or not answer_to:
             return _NOTHING
         part = Part("kept", {"number": mail_id})
@@ -330,6 +333,28 @@ def _secrets(asked: object) -> _Secrets | None:
     if isinstance(asked, model.Signup):
         new = asked.password
     return _Secrets(who, new) if who or new else None
+
+
+def _add(
+    connection: Connection, envelope: Envelope, digest: str, state: str, error: str, now: datetime
+) -> int | None:
+    """A row for a mail that is not carried out; ``None`` when it has been here before."""
+    return inbox.add(
+        connection,
+        digest=digest,
+        recipient=_key(envelope.recipient),
+        sender=envelope.sender,
+        peer=envelope.peer,
+        raw=envelope.raw,
+        state=state,
+        error=error,
+        now=now,
+    )
+
+
+def _question(desk: Desk) -> list[NewLetter]:
+    """The letter to a player who seems to be away."""
+    return [told_letter(desk, told) for told in absence.ask(desk, desk.post.mail)]
 
 
 def _storable(error: str) -> str:

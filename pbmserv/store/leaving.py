@@ -19,6 +19,7 @@ from pbmserv.store.models import (
     boards,
     followers,
     inbox,
+    notices,
     outbox,
     players,
     plies,
@@ -112,7 +113,7 @@ def erase(connection: Connection, player: Player) -> str:
     _erase_mails(connection, player.id, ever, own)
     _erase_letters(connection, player, neutral, own)
     _drop_plans(connection, player.id)
-    for table in (absences, addresses, address_changes, followers, seeks):
+    for table in (absences, addresses, address_changes, followers, notices, seeks):
         connection.execute(delete(table).where(table.c.player_id == player.id))
     connection.execute(
         delete(blocks).where(or_(blocks.c.player_id == player.id, blocks.c.blocked_id == player.id))

@@ -39,6 +39,7 @@ __all__ = [
     "inbox",
     "keys",
     "metadata",
+    "notices",
     "outages",
     "outbox",
     "players",
@@ -137,6 +138,16 @@ absences = Table(
     Column("ends", Instant, nullable=False),
 )
 """When players were or will be away; `back` shortens the last one."""
+
+notices = Table(
+    "notices",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("kind", String(12), primary_key=True),
+    Column("told_at", Instant, nullable=False),
+)
+"""When players were last told what is not told again so soon. `kind`: away (asked whether they are
+out of the office), busy (too many mails)."""
 
 address_changes = Table(
     "address_changes",

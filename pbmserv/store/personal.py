@@ -14,6 +14,7 @@ from pbmserv.store.models import (
     boards,
     followers,
     inbox,
+    notices,
     outbox,
     players,
     plies,
@@ -45,6 +46,12 @@ def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
             {"begins": _when(a.begins), "ends": _when(a.ends)}
             for a in preferences.absences_of(connection, player.id)
         ],
+        "notices": _rows(
+            connection,
+            select(notices.c.kind, notices.c.told_at)
+            .where(notices.c.player_id == player.id)
+            .order_by(notices.c.kind),
+        ),
         "boards": _boards(connection, player.id),
         "seeks": _rows(
             connection,

@@ -140,6 +140,9 @@ def preferring(folder: Path) -> Iterator[Posted]:
         yield from server.send(ALICE, f"away alice {PASSWORD} until today")
         yield from server.send(ALICE, f"back alice {PASSWORD}")
         yield from server.send(ALICE, f"back alice {PASSWORD}")
+        (asked,) = server.send(ALICE, "Out of office: hello", "I am on holiday.")
+        yield asked
+        yield from server.reply(asked, "next month some time")
         yield from server.send(ALICE, f"export alice {PASSWORD}")
         (asked,) = server.send(CAROL, f"signoff carol {PASSWORD}")
         yield asked

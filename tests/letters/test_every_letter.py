@@ -10,10 +10,13 @@ from indoors import PASSWORD, Posted, indoors
 from letter_reading import Page, check_form, facts
 from stories import BOB, STORIES
 
+from pbmserv.receive.guards import automatic
+from pbmserv.receive.headers import read_headers, split_block
 from pbmserv.render.environment import templates_root
 from pbmserv.service import watch
 
 NO_LETTERS = {"pieces"}
+MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +65,39 @@ def test_letters_about_a_board_are_one_thread(letters: list[Posted]) -> None:
             threads = (letter.message["Message-ID"], letter.message["References"])
             assert any(str(ids or "").startswith(root) for ids in threads), letter.subject
             assert letter.subject.removeprefix("Re: ").startswith(f"Blackbox {letter.board}: ")
+
+
+def test_every_letter_says_that_a_machine_has_written_it(letters: list[Posted]) -> None:
+    """RFC 3834 section 5 and its older kin: nothing of ours may be answered by a machine."""
+    for letter in letters:
+        marks = {name: letter.message.get_all(name) for name in MARKS}
+        submitted = "auto-replied" if letter.message["In-Reply-To"] else "auto-generated"
+        if submitted == "auto-replied" and marks["Auto-Submitted"] == ["auto-generated"]:
+            submitted = "auto-generated"  # it belongs to a thread, but nothing was asked
+        assert marks == {
+            "Auto-Submitted": [submitted],
+            "X-Auto-Response-Suppress": ["All"],
+            "X-Loop": ["pbmserv@games.example"],
+            "List-Id": ["<pbmserv.games.example>"],
+        }, letter.kind
+        assert letter.message["Reply-To"]
+        assert letter.message["Message-ID"]
+        block, _ = split_block(letter.raw)
+        found = {  # by this server, by another one of its kind, and by one that knows RFC 3834 only
+            host: automatic(
+                read_headers(block),
+                envelope_sender="someone@games.example",
+                sender="pbmserv@games.example",
+                subject=letter.subject,
+                host=host,
+                is_ours=lambda address: False,
+            ).reason
+            for host in ("pbmserv@games.example", "pbmserv@elsewhere.example")
+        }
+        assert found == {
+            "pbmserv@games.example": "own-loop",
+            "pbmserv@elsewhere.example": "mailing-list",
+        }
 
 
 def test_passwords_stand_in_no_letter(letters: list[Posted]) -> None:

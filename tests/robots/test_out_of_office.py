@@ -1,0 +1,200 @@
+"""Out-of-office notes in many languages lead to one kind question a week, and to players only."""
+# ruff: noqa: RUF001 - letters of other alphabets are meant
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from sqlalchemy import select
+
+from pbmserv.receive.mail import Envelope
+from pbmserv.store.models import notices, players
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+
+EXCHANGE = {"Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All"}
+GMAIL = {"Auto-Submitted": "auto-replied", "Precedence": "bulk", "X-Autoreply": "yes"}
+SIEVE = {"Auto-Submitted": "auto-replied (vacation)", "Precedence": "bulk"}
+PLAIN: dict[str, str] = {}
+
+NOTES = (
+    ("en", EXCHANGE, "Automatic reply: Blackbox 1: alice - bob", "I am out of the office."),
+    ("en", SIEVE, "Auto: Blackbox 1: alice - bob", "I will read your mail next week."),
+    ("en", GMAIL, "Gone fishing Re: Blackbox 1: alice - bob", "Back in two weeks."),
+    ("en", PLAIN, "Out of Office: Blackbox 1", "I have no access to mail."),
+    ("de", EXCHANGE, "Automatische Antwort: Blackbox 1", "Ich bin bis 14.03. nicht im Büro."),
+    ("de", PLAIN, "Abwesenheitsnotiz: Blackbox 1", "Ich bin im Urlaub."),
+    ("fr", EXCHANGE, "Réponse automatique : Blackbox 1", "Je suis absente jusqu’au 14 mars."),
+    ("fr", PLAIN, "Absence du bureau : Blackbox 1", "Je suis en congé."),
+    ("es", EXCHANGE, "Respuesta automática: Blackbox 1", "Estoy fuera de la oficina."),
+    ("es", PLAIN, "Fuera de la oficina: Blackbox 1", "Estaré de vacaciones."),
+    ("it", EXCHANGE, "Risposta automatica: Blackbox 1", "Sono fuori ufficio."),
+    ("it", PLAIN, "Fuori sede: Blackbox 1", "Sarò assente fino al 14 marzo."),
+    ("nl", EXCHANGE, "Automatisch antwoord: Blackbox 1", "Ik ben afwezig."),
+    ("nl", PLAIN, "Afwezigheidsbericht: Blackbox 1", "Ik ben er even niet."),
+    ("pl", EXCHANGE, "Odpowiedź automatyczna: Blackbox 1", "Jestem poza biurem."),
+    ("pl", PLAIN, "Automatyczna odpowiedź: Blackbox 1", "Jestem na urlopie."),
+    ("pt", EXCHANGE, "Resposta automática: Blackbox 1", "Estou de férias."),
+    ("pt", PLAIN, "Ausência temporária: Blackbox 1", "Volto no dia 14."),
+    ("sv", EXCHANGE, "Autosvar: Blackbox 1", "Jag är inte på kontoret."),
+    ("sv", PLAIN, "Frånvarande: Blackbox 1", "Jag har semester."),
+    ("da", EXCHANGE, "Automatisk svar: Blackbox 1", "Jeg er på ferie."),
+    ("fi", EXCHANGE, "Automaattinen vastaus: Blackbox 1", "Olen lomalla."),
+    ("ru", EXCHANGE, "Автоматический ответ: Blackbox 1", "Я в отпуске."),
+    ("ja", EXCHANGE, "自動応答: Blackbox 1", "休暇をいただいております。"),
+    ("ja", PLAIN, "【自動返信】Blackbox 1", "不在にしております。"),
+    ("zh", EXCHANGE, "自动答复: Blackbox 1", "我正在休假。"),
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
+    with indoors(tmp_path_factory.mktemp("office")) as opened:
+        opened.sign_up("alice", "bob")
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def first_letter(server: Indoors) -> Posted:
+    letters = server.send(BOB, "blackbox challenge bob alice")
+    return next(letter for letter in letters if letter.recipient == ALICE)
+
+
+@pytest.fixture
+def board(server: Indoors, first_letter: Posted) -> Posted:
+    """A letter to alice about a board, when nothing was asked for eight days."""
+    server.live(days=8)
+    return first_letter
+
+
+def note(
+    server: Indoors,
+    to: str,
+    subject: str,
+    body: str,
+    headers: dict[str, str],
+    *,
+    sender: str = ALICE,
+    envelope: str | None = "",
+) -> list[Posted]:
+    """An out-of-office note as mail servers send it: mostly with the null sender."""
+    server.mails += 1
+    lines = [f"From: {sender}", f"To: {to}", f"Subject: {subject}"]
+    lines += [f"Message-ID: <note.{server.mails}@players.example>", "MIME-Version: 1.0"]
+    headers = {"Content-Type": "text/plain; charset=utf-8"} | headers
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    raw = "\r\n".join([*lines, "", body, ""]).encode()
+    came_from = sender if envelope is None else envelope
+    answer = server.loop.run_until_complete(server.server.intake.take(Envelope(came_from, to, raw)))
+    assert answer.startswith("250")
+    return server.letters()
+
+
+@pytest.mark.parametrize(("language", "headers", "subject", "body"), NOTES)
+def test_a_note_leads_to_a_question(
+    server: Indoors,
+    board: Posted,
+    language: str,
+    headers: dict[str, str],
+    subject: str,
+    body: str,
+) -> None:
+    (asked,) = note(server, board.reply_to, subject, body, headers)
+    assert (asked.recipient, asked.kind) == (ALICE, "away-asked"), language
+    assert asked.subject == "Are you away, alice?"
+    assert "away until 2026-" in asked.text
+    assert asked.message["Auto-Submitted"] == "auto-generated"
+    again = note(server, board.reply_to, subject, f"{body} (again)", headers)
+    assert again == []  # at most once a week
+
+
+def test_a_week_is_a_week_and_the_database_remembers(server: Indoors, board: Posted) -> None:
+    subject = "Automatic reply: hello"
+    assert len(note(server, board.reply_to, subject, "x", EXCHANGE)) == 1
+    with server.server.database.reading.connect() as connection:
+        kinds = connection.execute(select(players.c.userid, notices.c.kind).join(notices)).all()
+    assert [tuple(row) for row in kinds] == [("alice", "away")]
+    server.live(days=6, hours=23)
+    assert note(server, board.reply_to, subject, "y", EXCHANGE) == []
+    server.live(hours=1)
+    assert len(note(server, board.reply_to, subject, "z", EXCHANGE)) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["away until {day}", "Away until {day}.", "until {day}", "{day}",
+     "I am away until {day}!"],
+)  # fmt: skip
+def test_a_reply_says_it_without_a_password(server: Indoors, board: Posted, reply: str) -> None:
+    day = f"{server.server.clock.now():%Y-%m}-28"
+    (asked,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
+    (done,) = server.reply(asked, reply.format(day=day))
+    assert done.kind == "away", done.text
+    assert f"You are away until {day}" in done.text
+    assert note(server, board.reply_to, "Out of office", "y", EXCHANGE) == []
+    (back,) = server.reply(asked, "back")
+    assert back.kind == "back"
+
+
+@pytest.mark.parametrize("reply", ["", "yes", "no", "Thank you, I am here all the time."])
+def test_a_reply_that_is_no_date_is_asked_back(server: Indoors, board: Posted, reply: str) -> None:
+    (asked,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
+    (answer,) = server.reply(asked, reply)
+    assert answer.kind == "refusal"
+    assert "your last day away" in answer.text
+
+
+def test_the_note_that_answers_the_question_is_left_alone(server: Indoors, board: Posted) -> None:
+    (asked,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
+    assert note(server, asked.reply_to, f"Out of office: {asked.subject}", "x 2", SIEVE) == []
+
+
+def test_a_programs_move_is_played_and_asks_nothing(tmp_path: Path) -> None:
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        letters = server.send(BOB, "blackbox challenge bob alice")
+        asked = next(letter for letter in letters if letter.recipient == ALICE)
+        replied = {"Auto-Submitted": "auto-replied"}
+        # A person's empty reply to a challenge accepts it; a machine's does not.
+        found = note(server, asked.reply_to, "Re: you", "", replied, envelope=None)
+        assert [letter.kind for letter in found] == ["away-asked"]
+        server.live(days=8)
+        played = note(server, asked.reply_to, "Re: you", "b3,d3,e5,g2", replied, envelope=None)
+        assert [(one.recipient, one.kind) for one in played] == [(BOB, "board")]
+        (asked,) = note(server, asked.reply_to, "Re: you", "Till Monday.", replied, envelope=None)
+        assert asked.kind == "away-asked"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Type": 'multipart/report; report-type=delivery-status; boundary="x"'},
+        {"X-Failed-Recipients": ALICE},
+        {"List-Id": "<players.example>"},
+        {"X-Loop": "pbmserv@games.example"},
+    ],
+)
+def test_reports_lists_and_loops_are_no_notes(
+    server: Indoors, board: Posted, headers: dict[str, str]
+) -> None:
+    assert note(server, board.reply_to, "Out of office", "x", {**GMAIL, **headers}) == []
+
+
+def test_nobody_else_is_asked(server: Indoors, board: Posted) -> None:
+    for sender in ("stranger@players.example", "alice@players.example.evil.example"):
+        assert note(server, board.reply_to, "Out of office", "x", GMAIL, sender=sender) == []
+    server.send(ALICE, f"away alice {PASSWORD} until tomorrow")
+    assert note(server, board.reply_to, "Out of office", "x", GMAIL) == []
+    server.send(ALICE, f"back alice {PASSWORD}")
+
+
+def test_who_has_left_is_not_asked(tmp_path: Path) -> None:
+    with indoors(tmp_path) as server:
+        server.sign_up("carol")
+        (asked,) = server.send(address_of("carol"), f"signoff carol {PASSWORD}")
+        server.reply(asked, "yes")
+        carol = address_of("carol")
+        assert note(server, asked.reply_to, "Out of office", "x", GMAIL, sender=carol) == []
