@@ -22,6 +22,7 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
     Kind.SETTINGS: lists.settings,
     Kind.SEATS: lists.seats,
     Kind.PLAYERS: lists.players,
+    Kind.ALONE: lists.alone,
     Kind.RECIPIENTS: lists.recipients,
     Kind.SHOWN: lists.shown,
     Kind.WATCHED: lists.watched,

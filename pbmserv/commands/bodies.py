@@ -115,7 +115,7 @@ class _Body:
         if is_stop(words):
             return "stop"
         head = find_head(words, self._games)
-        if head is None or (head.row is None and not head.front and not head.later):
+        if head is None or (head.row is None and not head.front):
             self._prose += 1
         if head is not None:
             self._commands += 1

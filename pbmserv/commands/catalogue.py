@@ -14,9 +14,6 @@ from pbmserv.commands.rows_starting import STARTING
 ROWS: tuple[Row, ...] = (*HELP, *ACCOUNT, *STARTING, *PLAYING, *LOOKING, *SEVERAL)
 """Every command this server offers. A new command is a new row and its page."""
 
-LATER: frozenset[str] = frozenset({"solve", "redo", "restart", "solo", "replay"})
-"""Names of the command language that this server does not offer yet."""
-
 PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)
 """Names of two words."""
 
@@ -40,7 +37,6 @@ IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for nam
 
 RESERVED = (
     frozenset(name for row in ROWS for name in row.names)
-    | LATER
     | WHICH
     | {"all", "house", "house-easy", "house-hard"}
 )

@@ -26,6 +26,7 @@ class Kind(Enum):
     SETTINGS = auto()  # name=value
     SEATS = auto()  # how many, and options; or "off"
     PLAYERS = auto()  # userids, options and times
+    ALONE = auto()  # one userid, options and times
     RECIPIENTS = auto()  # userids to write to
     SHOWN = auto()  # boards, or userids and which of their boards
     WATCHED = auto()  # userids, or nobody, and which of their boards
@@ -69,6 +70,7 @@ _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
     Kind.SETTINGS: (0, NO_LIMIT, "digest=daily@07:30"),
     Kind.SEATS: (0, NO_LIMIT, ""),
     Kind.PLAYERS: (1, NO_LIMIT, "alice bob"),
+    Kind.ALONE: (1, NO_LIMIT, "alice"),
     Kind.RECIPIENTS: (1, NO_LIMIT, "bob"),
     Kind.SHOWN: (1, NO_LIMIT, "12"),
     Kind.WATCHED: (0, NO_LIMIT, "alice"),

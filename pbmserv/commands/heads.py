@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, LATER, misspelt, nearest
+from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, misspelt, nearest
 from pbmserv.commands.forms import NO_LIMIT, Kind, Row, Scope
 from pbmserv.commands.words import Word
 
@@ -20,14 +20,13 @@ EVERY_GAME = "all"
 class Head:
     """What the first words of a line try to say.
 
-    Exactly one of `row`, `later` and `unknown` says what was found.
+    Exactly one of `row` and `unknown` says what was found.
 
     Attributes:
         front: the game's word as the echo repeats it, or ``""``.
         game: the game it names; ``None`` for none, or for every game.
         row: the command.
         rest: place of the first argument.
-        later: a command of the language that this server does not offer yet.
         unknown: ``"game"`` or ``"command"``: the word that is none.
         suggestion: what that word may mean, or ``""``.
         move: a move that stood in the command's place, so it is missing behind it.
@@ -37,7 +36,6 @@ class Head:
     game: str | None
     row: Row | None
     rest: int
-    later: str = ""
     unknown: str = ""
     suggestion: str = ""
     move: tuple[Word, ...] = ()
@@ -98,16 +96,12 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
     word = _plain(words[at].text)
     following = words[at + 1].text.lower() if at + 1 < len(words) else ""
     pair = f"{word} {following}"
-    if pair in LATER:
-        return Head(front, game, None, at + 2, later=pair)
     row = BY_NAME.get(pair) or BY_SLIP.get(pair)
     if row is not None:
         return Head(front, game, row, at + 2)
     row = BY_NAME.get(word) or BY_SLIP.get(word)
     if row is not None:
         return Head(front, game, row, at + 1)
-    if word in LATER:
-        return Head(front, game, None, at + 1, later=word)
     if word in _SAID_AS_MOVES and front and is_number(following):
         return Head(front, game, BY_NAME["move"], at + 1, move=(words[at],))
     # Without a game in front, a number must follow: "more ..." is English, "movr 12 ..." is not.
@@ -124,7 +118,7 @@ def _names_a_command(words: Sequence[Word]) -> bool:
     if row is None or row.scope is not Scope.GAME or not row.parameters:
         return False
     kind = row.parameters[0].kind
-    return kind is Kind.PLAYERS or (kind is Kind.BOARD and is_number(words[2].text))
+    return kind in {Kind.PLAYERS, Kind.ALONE} or (kind is Kind.BOARD and is_number(words[2].text))
 
 
 def _may_mean(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, LATER, ROWS, nearest
+from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, ROWS, nearest
 from pbmserv.commands.forms import Row
 from pbmserv.commands.words import fold
 
@@ -67,8 +67,6 @@ def topic(subject: str, games: Collection[str]) -> HelpTopic:
     row = _ROWS.get(wanted) or BY_SLIP.get(wanted)
     if row is not None:
         return _command(row, names)
-    if wanted in LATER:
-        return HelpTopic(wanted, "help/later.txt.j2", {"name": wanted})
     among = tuple(sorted({*_ROWS, *_PAGES, *names} - {""}))
     suggestion = nearest(wanted, among) or ""
     return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, known=False)

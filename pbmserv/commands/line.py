@@ -129,13 +129,8 @@ def _stray(row: Row, words: Sequence[str]) -> bool:
 
 
 def _unknown(words: Sequence[Word], head: Head, games: Collection[str]) -> Line:
-    """A line whose game or command is none, or not offered yet."""
+    """A line whose game or command is none."""
     front = f"{head.front} " if head.front else ""
-    if head.later:
-        return Line(
-            f"{front}{head.later}" + (f" {REST}" if len(words) > head.rest else ""),
-            Misread("command-later", part=head.later, example="help"),
-        )
     first = words[head.rest - 1 if head.unknown == "game" else head.rest].text
     first = first if len(first) <= LONGEST_QUOTED else REST
     if head.unknown == "game":

@@ -32,6 +32,21 @@ from pbmserv.errors import Misread, OptionError
 
 def players(at: Cursor) -> None:
     """Who shall play, with options and times in any order."""
+    userids = _sitting(at)
+    # A game's option may change the seats (a race can have one), so then the game decides.
+    if len(userids) == 1 and not at.taken.options:
+        raise at.refusal("one-player", part=userids[0])
+
+
+def alone(at: Cursor) -> None:
+    """The one who shall play, with options and times in any order."""
+    userids = _sitting(at)
+    if len(userids) > 1:
+        raise at.refusal("only-one-player", part=userids[1])
+
+
+def _sitting(at: Cursor) -> list[str]:
+    """Userids, options and times, in any order."""
     at.next("missing-players")
     options: list[str] = []
     times: list[str] = []
@@ -55,11 +70,9 @@ def players(at: Cursor) -> None:
         at.at += 1
     if not userids:
         raise at.refusal("missing-players")
-    # A game's option may change the seats (a race can have one), so then the game decides.
-    if len(userids) == 1 and not options:
-        raise at.refusal("one-player", part=userids[0])
     at.taken.options, at.taken.times = tuple(options), tuple(times)
     at.taken.userids = tuple(userids)
+    return userids
 
 
 def seats(at: Cursor) -> None:

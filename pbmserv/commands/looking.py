@@ -114,3 +114,11 @@ class Preview:
     game: str | None
     board: int | None
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """``game scores [kind]``: the best scores on one kind of board; "" = of every kind."""
+
+    game: str | None
+    kind: str

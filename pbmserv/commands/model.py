@@ -29,6 +29,7 @@ from pbmserv.commands.looking import (
     Preview,
     Ratings,
     Record,
+    Scores,
     Show,
     ShowAs,
     Standings,
@@ -39,12 +40,15 @@ from pbmserv.commands.playing import (
     Chat,
     ConfirmMove,
     MakeMove,
+    Practise,
     Queue,
     Reject,
     Rematch,
+    Replay,
     ReplyMove,
     Resign,
     Seek,
+    Solve,
     Submit,
     TrayReply,
     Undo,
@@ -78,6 +82,7 @@ __all__ = [
     "MakeMove",
     "Message",
     "NotTried",
+    "Practise",
     "Prefs",
     "Preview",
     "Queue",
@@ -86,14 +91,17 @@ __all__ = [
     "Record",
     "Reject",
     "Rematch",
+    "Replay",
     "ReplyMove",
     "Resign",
+    "Scores",
     "Secret",
     "Seek",
     "Show",
     "ShowAs",
     "SignOff",
     "Signup",
+    "Solve",
     "Standings",
     "Submit",
     "TrayReply",
@@ -134,6 +142,10 @@ Command = (
     | ConfirmMove
     | Preview
     | Undo
+    | Solve
+    | Practise
+    | Replay
+    | Scores
     | Check
     | Standings
     | Ratings

@@ -148,6 +148,37 @@ class Undo:
 
 
 @dataclass(frozen=True, slots=True)
+class Solve:
+    """``game solve board userid password``: give a race or a solo game up, and see the box."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class Practise:
+    """``game redo|restart board userid password``, on practice boards; `what` is the word."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """``game replay board userid``: a race or solo game on the same hidden box as a finished one.
+
+    In a reply `board` is None and `userid` "": the letter's board, and who replies.
+    """
+
+    game: str | None
+    board: int | None
+    userid: str
+
+
+@dataclass(frozen=True, slots=True)
 class TrayReply:
     """A reply to a digest: ``412: 5`` lines, each a command or a move for one board.
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pbmserv.commands.bodies import is_signature, opponent_text, read_body, text_lines
-from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, IN_REPLY, LATER, WHICH
+from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, IN_REPLY, WHICH
 from pbmserv.commands.credentials import has_credentials
 from pbmserv.commands.forms import Kind, Row
 from pbmserv.commands.heads import find_command, is_number
@@ -29,13 +29,14 @@ LONGEST_ECHO = 200
 EMPTY = Line("(an empty reply)", Yes())
 """What a reply with nothing in it is read as."""
 
-_MAYBE_MOVES = frozenset({"redo", "restart"})
-"""Commands still to come that are moves in some games: the game decides."""
-
-_ALONE = frozenset({"reject", "resign", "signoff", "delete", "export", "broadcast"})
+_ALONE = frozenset(
+    {"reject", "resign", "solve", "restart", "signoff", "delete", "export", "broadcast"}
+)
 """What cannot be taken back, or is long, counts only when nothing else stands on its line."""
 
-_MAYBE_WORDS = frozenset({"undo", "check", "back", "rematch", "record", "standings"})
+_MAYBE_WORDS = frozenset(
+    {"undo", "redo", "replay", "check", "back", "rematch", "record", "standings", "scores"}
+)
 """Commands of one word with which an English sentence may begin as well."""
 
 _POLITE = frozenset(
@@ -59,7 +60,6 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
         return read
     below = opponent_text(lines[top[0][0] + 1 :])
     head = _head(words, games)
-    name = head.name
     if head.row is not None and head.row.name == "chat":
         said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
         text = opponent_text("\n".join((*said, below)).split("\n"))
@@ -68,8 +68,6 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
         line = _command(head, games)
         if line is not None:
             return Reading((line,), below)
-    if name in LATER - _MAYBE_MOVES:
-        return Reading((Line(name, Misread("command-later", part=name, example="help")),), below)
     if head.row is None and "passw" in top[0][1].lower():
         refused = Misread("reply-password", example="password NEWPASSWORD")
         return Reading((Line(REST, refused),))

@@ -79,6 +79,18 @@ LOOKING: tuple[Row, ...] = (
         page="ratings",
     ),
     Row(
+        names=("scores", "score"),
+        slips=("socres", "scroes"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=(Parameter("[kind]", Kind.SUBJECTS),),
+        build=lambda game, t: model.Scores(game, " ".join(t.subjects)),
+        summary="the best scores of races and solo games on one kind of board",
+        example="blackbox scores 8x8/4",
+        places=ANYWHERE,
+        page="scores",
+    ),
+    Row(
         names=("history",),
         slips=("histroy", "hisotry", "histoy"),
         section=SECTION,

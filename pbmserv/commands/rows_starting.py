@@ -5,6 +5,7 @@ from __future__ import annotations
 from pbmserv.commands import model
 from pbmserv.commands.forms import (
     ANYWHERE,
+    BOARD,
     ON_A_BOARD,
     PASSWORD,
     USERID,
@@ -12,9 +13,17 @@ from pbmserv.commands.forms import (
     Parameter,
     Row,
     Scope,
+    Taken,
 )
 
 SECTION = "Starting a game"
+
+
+def _solo(game: str | None, taken: Taken) -> model.Command:
+    """A race of one."""
+    options = tuple(word for word in taken.options if word.lower() != "-race")
+    return model.Challenge(game or "", taken.userids, ("-race", *options), taken.times)
+
 
 STARTING: tuple[Row, ...] = (
     Row(
@@ -28,6 +37,30 @@ STARTING: tuple[Row, ...] = (
         example="blackbox challenge alice bob",
         page="challenge",
         needs_game=True,
+    ),
+    Row(
+        names=("solo",),
+        slips=("sollo", "soloo"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=(Parameter("userid [-options]", Kind.ALONE),),
+        build=_solo,
+        summary="a box of your own, hidden by the server",
+        example="blackbox solo alice -size=8x8 -atoms=3-5",
+        page="solo",
+        needs_game=True,
+    ),
+    Row(
+        names=("replay",),
+        slips=("repaly", "relpay"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=(BOARD, USERID),
+        build=lambda game, t: model.Replay(game, t.board, t.userid),
+        summary="try the hidden box of a finished race or solo game yourself",
+        example="blackbox replay 12 alice",
+        places=ANYWHERE,
+        page="replay",
     ),
     Row(
         names=("accept",),

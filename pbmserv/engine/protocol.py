@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Seat, Step
@@ -151,6 +151,62 @@ class Previewing(Protocol[V]):
         Raises:
             MoveError: the move would be refused.
         """
+        ...
+
+
+@runtime_checkable
+class Racing(Protocol):
+    """A game that can be played as a race: every seat by itself, unseen by the others.
+
+    Of its other boards `fixed` and `anew` give the options back as they are, and the rest says no.
+    """
+
+    def fixed(self, options: Any, rng: Rng) -> Any:
+        """The options with all that chance decides before the first move, for the record."""
+        ...
+
+    def shown(self, options: Any) -> tuple[str, ...]:
+        """Canonical words as everybody may read them while the board runs."""
+        ...
+
+    def anew(self, options: Any) -> Any:
+        """The same rules, with chance to decide again."""
+        ...
+
+    def apart(self, state: Any) -> bool:
+        """Whether each seat plays by itself, and no other sees what it does before the end."""
+        ...
+
+    def practice(self, state: Any) -> bool:
+        """Whether everything can be undone, redone and begun anew, and nothing counts."""
+        ...
+
+    def timed(self, state: Any) -> bool:
+        """Whether the record must say when a turn was made; see `stamped`."""
+        ...
+
+    def is_race(self, options: Any) -> bool:
+        """Whether a board with these options is a race."""
+        ...
+
+    def guessed(self, state: Any, seat: Seat) -> bool:
+        """Whether a seat's race came to its end, and was not given up."""
+        ...
+
+    def read_kind(self, text: str) -> str:
+        """A kind of board as people write it, as `kind` writes it.
+
+        Raises:
+            OptionError: there is no such kind.
+        """
+        ...
+
+    def stamped(self, move: Move, seconds: int) -> Move:
+        """A move as it is recorded where time counts, in seconds since its seat began."""
+        ...
+
+    def kind(self, state: Any) -> str:
+        """With what other boards the scores of this one can be compared; "" = with none."""
         ...
 
 

@@ -23,6 +23,13 @@ UNDO = "undo"
 """The text of a ply that takes back its seat's last ply. It is free; nothing leaves the log."""
 
 
+REDO = "redo"
+"""The text of a ply that brings back what the last undo took back; only in practice."""
+
+RESTART = "restart"
+"""The text of a ply that begins the board anew; only in practice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ply:
     """One applied move.
@@ -30,7 +37,7 @@ class Ply:
     Attributes:
         number: 1-based place in the record.
         seat: who made it.
-        text: canonical text, `WITHDRAW`, `FORFEIT` or `UNDO`.
+        text: canonical text, `WITHDRAW`, `FORFEIT`, `UNDO`, `REDO` or `RESTART`.
         free: used no turn.
     """
 
@@ -83,9 +90,9 @@ def _forfeited(step: Step[Any]) -> Step[Any]:
     return replace(step, notes=notes, public=public)
 
 
-def take_back(state: Any, seat: Seat) -> Step[Any]:
-    """The step of an undo: *state* is the one before the ply that is taken back."""
-    return Step(state, {None: UNDO}, (Note("undone", seat, frozenset({seat})),))
+def take_back(state: Any, seat: Seat, kind: str = "undone") -> Step[Any]:
+    """The step of an undo, redo or restart: *state* is the one that it leads back to."""
+    return Step(state, {None: ""}, (Note(kind, seat, frozenset({seat})),))
 
 
 def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[Step[Any]]:
@@ -96,11 +103,19 @@ def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[S
     steps: list[Step[Any]] = [Step(start(game, record), {None: ""})]
     plies: Sequence[Ply] = record.plies if upto is None else record.plies[:upto]
     standing = [0]  # places of the steps that no undo has taken back
+    undone: list[int] = []  # places of those that can be brought back, the newest last
     for place, ply in enumerate(plies, 1):
         if ply.text == UNDO and len(standing) > 1:
-            standing.pop()
+            undone.append(standing.pop())
             steps.append(take_back(steps[standing[-1]].state, ply.seat))
+        elif ply.text == REDO and undone:
+            standing.append(undone.pop())
+            steps.append(take_back(steps[standing[-1]].state, ply.seat, "redone"))
+        elif ply.text == RESTART:
+            standing, undone = [0], []
+            steps.append(take_back(steps[0].state, ply.seat, "restarted"))
         else:
             steps.append(advance(game, record.seed, steps[-1].state, ply))
             standing.append(place)
+            undone.clear()
     return steps

@@ -10,8 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pbmserv.engine import record
+from pbmserv.engine.protocol import Racing
 from pbmserv.engine.record import (
     FORFEIT,
+    REDO,
+    RESTART,
     UNDO,
     WITHDRAW,
     GameRecord,
@@ -35,6 +39,7 @@ class Position:
         step: what the last ply did; its ``state`` is the position.
         ply: the ply that led here; ``None`` at the start.
         before: the position before it; ``None`` at the start.
+        redo: positions that redo would bring back, the next one first.
         turns: how many turns have been used. It is what everybody may know of the number of
             plies: free moves may be private (seals), and so is how many there were.
     """
@@ -45,6 +50,7 @@ class Position:
     ply: Ply | None
     before: Position | None = field(repr=False)
     turns: int = 0
+    redo: tuple[Position, ...] = field(default=(), repr=False)
 
     @property
     def state(self) -> Any:
@@ -60,9 +66,28 @@ class Position:
     def outcome(self) -> Outcome | None:
         """How the board ended; a game itself knows of no clock."""
         outcome: Outcome | None = self.game.outcome(self.state)
-        if outcome is not None and self.ply is not None and self.ply.text == FORFEIT:
-            return replace(outcome, reason=FORFEIT, seat=self.ply.seat)
-        return outcome
+        ply = self.ply
+        if outcome is None or ply is None or ply.text != FORFEIT or outcome.seat != ply.seat:
+            return outcome
+        return replace(outcome, reason=FORFEIT)
+
+    def turns_of(self, seat: Seat | None) -> int:
+        """How many turns this reader may know of: where each seat plays by itself, its own."""
+        if not self.apart or self.outcome is not None:
+            return self.turns
+        return 0 if seat is None else int(self.game.turn(self.state, seat)) - 1
+
+    @property
+    def apart(self) -> bool:
+        """Whether each seat plays by itself, unseen by the others until the end."""
+        return isinstance(self.game, Racing) and self.game.apart(self.state)
+
+    def is_news_for(self, seat: Seat | None) -> bool:
+        """Whether this seat (``None`` = spectators) could learn anything from the last ply."""
+        step = self.step
+        if step.public.get(seat, step.public[None]):
+            return True
+        return any(note.audience is None or seat in note.audience for note in step.notes)
 
     def at_turn(self, turns: int) -> Position:
         """The newest position with at most that many turns."""
@@ -81,12 +106,19 @@ class Position:
     def backwards(self) -> Iterator[Position]:
         """This position and those before it, newest first, without the start.
 
-        Undos and the plies that they took back are left out.
+        Undos and the plies that they took back are left out, and all before a restart.
         """
         position: Position | None = self
-        undone = 0
+        undone = redone = 0
         while position is not None and position.ply is not None:
-            if position.ply.text == UNDO:
+            text = position.ply.text
+            if text == RESTART and not undone:
+                return
+            if text == REDO:
+                redone += 1
+            elif text == UNDO and redone:
+                redone -= 1
+            elif text == UNDO:
                 undone += 1
             elif undone:
                 undone -= 1
@@ -110,16 +142,29 @@ class Position:
 
     def play(self, ply: Ply) -> Position:
         """The position after one more recorded ply."""
-        if ply.text == UNDO:
-            step = take_back(self.undoable(ply.seat).state, ply.seat)
-        else:
-            step = advance(self.game, self.seed, self.state, ply)
-        turns = self._turns_before(ply) + (not ply.free)
-        return Position(self.game, self.seed, step, ply, self, turns)
+        match ply.text:
+            case record.UNDO:
+                target = self.undoable(ply.seat)
+                newest = next(self.backwards())
+                return self._back(ply, target, "undone", (newest, *self.redo))
+            case record.REDO if self.redo:
+                return self._back(ply, self.redo[0], "redone", self.redo[1:])
+            case record.RESTART:
+                return self._back(ply, self._first, "restarted", ())
+        step = advance(self.game, self.seed, self.state, ply)
+        return Position(self.game, self.seed, step, ply, self, self.turns + (not ply.free))
 
-    def _turns_before(self, ply: Ply) -> int:
-        """An undo gives the turn back that it undoes."""
-        return self.undoable(ply.seat).turns if ply.text == UNDO else self.turns
+    def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
+        """The position after a ply that leads to one that was there before, its turns too."""
+        step = take_back(target.state, ply.seat, kind)
+        return Position(self.game, self.seed, step, ply, self, target.turns, redo)
+
+    @property
+    def _first(self) -> Position:
+        position = self
+        while position.before is not None:
+            position = position.before
+        return position
 
     def undoable(self, seat: Seat) -> Position:
         """The position that an undo by *seat* leads back to.
@@ -143,6 +188,19 @@ class Position:
     def undo(self, seat: Seat) -> Position:
         """The position after *seat* has taken back its last ply; raises as `undoable`."""
         return self.play(Ply(self.number + 1, seat, UNDO, free=True))
+
+    def practise(self, seat: Seat, text: str) -> Position:
+        """The position after a `REDO` or `RESTART`, which only practice has.
+
+        Raises:
+            Illegal: this is no practice, or nothing was undone.
+        """
+        game = self.game
+        if not (isinstance(game, Racing) and game.practice(self.state)):
+            raise Illegal("no-practice", part=text)
+        if text == REDO and not self.redo:
+            raise Illegal("redo-nothing")
+        return self.play(Ply(self.number + 1, seat, text, free=True))
 
     def withdraw(self, seat: Seat) -> Position:
         """The position after *seat* has resigned."""

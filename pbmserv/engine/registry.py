@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import entry_points
 from typing import Any
 
-from pbmserv.engine.protocol import Game
+from pbmserv.engine.protocol import Game, Racing
 from pbmserv.errors import ServerFault
 
 GROUP = "pbmserv.games"
@@ -68,3 +68,8 @@ class Registry:
             return self._versions[key, rules_version]
         except KeyError:
             raise ServerFault(f"game {key!r} version {rules_version} is not installed") from None
+
+
+def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[str, ...]:
+    """A board's option words as everybody may read them: without what tells a hidden box."""
+    return game.shown(game.options(words, seats)) if isinstance(game, Racing) else words

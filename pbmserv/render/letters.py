@@ -81,6 +81,14 @@ class BoardScene:
         return self.game.info.title
 
     @property
+    def again(self) -> str:
+        """The command for one more game of the same kind."""
+        if len(self.names) == 1:
+            options = [word for word in self.options if word != "-race"]
+            return " ".join((self.key, "solo", *self.names, *options))
+        return " ".join((self.key, "challenge", *self.names, *self.options))
+
+    @property
     def winners(self) -> str:
         """Who came first, for a sentence; "" while the board runs."""
         places = self.outcome.places if self.outcome else ()
@@ -138,12 +146,15 @@ def board_scene(
         events=tuple(note_sentences(game, notes, names, seat)),
         waiting=tuple(names[s] for s in sorted(to_act) if s != seat),
         your_turn=seat in to_act,
-        moves=position.turns,
+        moves=position.turns_of(seat),
         outcome=position.outcome,
         options=options,
         rated=rated,
         terms=terms,
     )
+
+
+_TAKEN_BACK = frozenset({"undone", "redone", "restarted"})
 
 
 def note_sentences(
@@ -154,7 +165,9 @@ def note_sentences(
     own = templates.get_template(f"games/{game.info.key}/notes.j2")
     undone = templates.get_template("letters/pieces/undone.j2")
     return [
-        (undone if note.kind == "undone" else own).render(note=note, names=names, you=seat).strip()
+        (undone if note.kind in _TAKEN_BACK else own)
+        .render(note=note, names=names, you=seat)
+        .strip()
         for note in notes
         if note.audience is None or seat in note.audience
     ]

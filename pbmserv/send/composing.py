@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from pbmserv.capability import Capability, House, Purpose
 from pbmserv.commands.help import HelpTopic, topic
 from pbmserv.engine.referee import Position
-from pbmserv.engine.registry import Registry
+from pbmserv.engine.registry import Registry, shown_options
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.render.foresight import FORESEEN, foreseen, plan_dropped
@@ -330,7 +330,7 @@ class _Seen:
             self.position,
             number=self.board.id,
             names=self.board.names,
-            options=self.board.options,
+            options=shown_options(self.position.game, self.board.options, self.board.seats),
             rated=self.board.rated,
             terms=self.board.terms,
             seat=self.seat,

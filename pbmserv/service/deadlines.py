@@ -129,6 +129,8 @@ class _Look:
 
     def _end(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Told]:
         position = self._desk.position(self._board)
+        if position.apart and position.ply is not None:
+            return self._drop_out(late)
         moved = {p.ply.seat for p in position.backwards() if p.ply is not None}
         # Who has never moved may not even know of this board: somebody else can have begun it
         # in their name. So nobody loses anything there, as by "resign".
@@ -145,6 +147,23 @@ class _Look:
         forfeited = play.forfeit(self._desk, self._board, sitter, position, why)
         answer = plans.go_on(self._desk, forfeited)
         return (*(Told.sitter(sitter, part) for part in answer.parts), *answer.told)
+
+    def _drop_out(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Told]:
+        """In a race everybody plays alone, so only those who are late are out of it."""
+        told: list[Told] = []
+        for sitter, clock, _ in late:
+            board = boards.lock(self._desk.connection, self._board.id)
+            assert board is not None
+            why = {
+                "by": sitter.userid,
+                "since": _iso(clock.since),
+                "reminded": _iso(clock.reminded[0]),
+                "total": None,
+            }
+            position = self._desk.played.get(board.id) or self._desk.position(board)
+            answer = play.forfeit(self._desk, board, sitter, position, why)
+            told += [*(Told.sitter(sitter, part) for part in answer.parts), *answer.told]
+        return told
 
     def _not_played(self, late: Sequence[str]) -> Sequence[Told]:
         board = self._board

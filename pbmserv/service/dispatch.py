@@ -26,7 +26,9 @@ from pbmserv.service import (
     people,
     plans,
     play,
+    racing,
     rating,
+    scoring,
     tray,
     undoing,
     watch,
@@ -52,6 +54,10 @@ _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.Preview: drafts.preview,
     model.Check: drafts.check,
     model.Undo: undoing.undo,
+    model.Solve: racing.solve,
+    model.Practise: racing.practise,
+    model.Replay: racing.replay,
+    model.Scores: scoring.show_scores,
     model.MakeMove: play.make_move,
     model.ReplyMove: play.reply_move,
     model.Resign: play.resign,
@@ -298,7 +304,7 @@ def _turns(desk: Desk, part: Part) -> int:
         board = boards.load(desk.connection, part.board)
         assert board is not None
         position = desk.rooms.positions.newest(desk.connection, board)
-    return position.turns if part.ply is None else position.at(part.ply).turns
+    return (position if part.ply is None else position.at(part.ply)).turns_of(part.seat)
 
 
 def message_id(domain: str, part: Part, turns: int = 0) -> str:

@@ -16,7 +16,7 @@ from pbmserv.store.boards import BoardRow, Sitter
 def submit(desk: Desk, command: Submit) -> Answer:
     """``game submit board userid password move``: shown now, played on ``confirm``."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(board)
+    must_run(desk, board)
     position = desk.position(board)
     game, seat = position.game, sitter.seat
     number = command.number if command.number is not None else bound_turn(desk, board)
@@ -37,7 +37,7 @@ def submit(desk: Desk, command: Submit) -> Answer:
 def confirm(desk: Desk, command: ConfirmMove) -> Answer:
     """``game confirm board userid password``: play the submitted move, if nothing came between."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(board)
+    must_run(desk, board)
     waiting = queued.submitted(desk.connection, board.id, sitter.seat)
     if waiting is None:
         raise Refused("nothing-submitted", part=str(board.id), example="submit g,+b2")
@@ -64,7 +64,7 @@ def preview(desk: Desk, command: Preview) -> Answer:
     Nobody needs to say who they are: a stranger sees what any spectator would see.
     """
     board, seat = _watched(desk, command)
-    must_run(board)
+    must_run(desk, board)
     position = desk.position(board)
     game = position.game
     if not isinstance(game, Previewing):

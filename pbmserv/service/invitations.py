@@ -8,9 +8,11 @@ from typing import Any
 
 from pbmserv.commands.model import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.clocks import Terms
+from pbmserv.engine.protocol import Racing
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.referee import opening
-from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.registry import AnyGame, shown_options
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service import timekeeping
 from pbmserv.service.answers import Answer, Part, Told
@@ -23,6 +25,10 @@ from pbmserv.store.players import Player
 
 OPEN_CHALLENGES = 10
 """Challenges of one player that may wait for an answer."""
+
+ALONE = 20
+"""Boards that a player may have running alone: a letter that pretends to come from them can begin
+one, too."""
 
 TOWARDS_ONE = 3
 """Challenges of one player that may wait for the same person's answer. Those who are challenged
@@ -49,7 +55,12 @@ def challenge(desk: Desk, command: Challenge) -> Answer:
         game, command.options, len(command.userids), part, f"{game.info.key} challenge {part}"
     )
     sitting = tuple(_invited(desk, userid) for userid in command.userids)
-    sender = _sender_among(desk, sitting, command)
+    said = (*command.options, *command.times)
+    words = (command.game, "challenge", "{you}", *command.userids[1:], *said)
+    if len(command.userids) == 1:
+        words = (command.game, "solo", "{you}", *(word for word in said if word != "-race"))
+    example = " ".join(words)
+    sender = sender_of(desk, sitting, example)
     return invite(desk, sender, Proposal(game, options, rated, terms, sitting), {})
 
 
@@ -72,8 +83,11 @@ def rematch(desk: Desk, command: Rematch) -> Answer:
     if waiting is not None:
         return accept(desk, Accept(None, waiting, command.who))
     game = known_game(desk, board.game)
+    words = board.options
+    if isinstance(game, Racing):  # another box
+        words = game.describe(game.anew(game.options(words, board.seats)))
     options, rated = read_options(
-        game, board.options, board.seats, " ".join(board.options), f"{game.info.key} seek"
+        game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )
     sitting = tuple(_invited(desk, one.userid) for one in order)
     sender = next(player for player in sitting if player.id == sitter.player_id)
@@ -99,6 +113,8 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
             )
     asked = [player for player in others if not _at_once(desk, player, sender)]
     _not_too_many(desk, sender, asked)
+    if not others and challenges.alone(desk.connection, sender.id) >= ALONE:
+        raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
     board = make_board(desk, proposal, there)
     desk.player, desk.sitter = sender, None
@@ -125,15 +141,22 @@ def make_board(desk: Desk, proposal: Proposal, there: set[int]) -> BoardRow:
     """A board in the database; *there* are the ids of players who need not be asked."""
     game, seats = proposal.game, len(proposal.sitting)
     seed = secrets.token_bytes(32)
-    record = GameRecord(game.info.key, game.info.rules_version, seats, proposal.options, seed)
+    options = proposal.options
+    comparable = True
+    if isinstance(game, Racing):
+        chosen = game.options(options, seats)
+        comparable = game.anew(chosen) == chosen  # else somebody may know the box
+        options = game.describe(game.fixed(chosen, Rng(seed, 0)))
+    record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     board_id = boards.create(
         desk.connection,
         game=game.info.key,
         rules_version=game.info.rules_version,
-        options=proposal.options,
+        options=options,
         seed=seed,
         thread=secrets.token_hex(8),
         rated=proposal.rated,
+        comparable=comparable,
         sitting=[player.id for player in proposal.sitting],
         accepted=sorted(there),
         now=desk.now,
@@ -165,7 +188,8 @@ def read_options(
         Refused: the game is not for so many; *part* is what is wrong then.
         OptionError: an option is unknown or has a wrong value.
     """
-    if not game.info.min_seats <= seats <= game.info.max_seats:
+    fits = game.info.min_seats <= seats <= game.info.max_seats
+    if not fits and not isinstance(game, Racing):  # a race may have others
         raise Refused(
             "wrong-seats",
             part=part,
@@ -192,7 +216,7 @@ def accept(desk: Desk, command: Accept) -> Answer:
     board, sitter = desk.seat_at(command.board, command.game, command.who)
     if board.status in {"finished", "declined"}:
         code = "board-over" if board.status == "finished" else "board-declined"
-        raise Refused(code, part=str(board.id), example=another_game(board))
+        raise Refused(code, part=str(board.id), example=another_game(desk, board))
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
     undecided = join(desk, board, sitter)
@@ -256,9 +280,13 @@ def decline(desk: Desk, board: BoardRow, sitter: Sitter) -> Answer:
     return Answer((own,), told + not_played(desk, board))
 
 
-def another_game(board: BoardRow) -> str:
+def another_game(desk: Desk, board: BoardRow) -> str:
     """The command for one more game of the same kind."""
-    return " ".join((board.game, "challenge", *board.names, *board.options))
+    game = desk.rooms.registry.version(board.game, board.rules_version)
+    options = shown_options(game, board.options, board.seats)
+    if board.seats == 1:
+        return " ".join((board.game, "solo", *board.names, *(w for w in options if w != "-race")))
+    return " ".join((board.game, "challenge", *board.names, *options))
 
 
 def _invited(desk: Desk, userid: str) -> Player:
@@ -286,11 +314,14 @@ def _not_too_many(desk: Desk, sender: Player, asked: list[Player]) -> None:
             raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
 
 
-def _sender_among(desk: Desk, sitting: tuple[Player, ...], command: Challenge) -> Player:
+def sender_of(desk: Desk, sitting: tuple[Player, ...], example: str) -> Player:
     """Which of the players sends this challenge.
 
     A reply address proves it. Otherwise the From address decides: it proves nothing, but all
     that a forger wins is a question to the others, who must accept before anything starts.
+
+    Args:
+        example: the command as it would be right, with ``{you}`` for the sender's own userid.
     """
     capability = desk.capability
     if capability is not None and capability.player:
@@ -301,10 +332,8 @@ def _sender_among(desk: Desk, sitting: tuple[Player, ...], command: Challenge) -
     for player in sitting:
         if player.id in here:
             return player
-    example = f"signup {desk.post.mail.sender.partition('@')[0]} PASSWORD"
+    right = f"signup {desk.post.mail.sender.partition('@')[0]} PASSWORD"
     for player in here.values():
-        options = (*command.options, *command.times)
-        words = (command.game, "challenge", player.userid, *command.userids[1:], *options)
-        example = " ".join(words)
+        right = example.replace("{you}", player.userid)
         break
-    raise Refused("challenge-not-you", part=desk.post.mail.sender, example=example)
+    raise Refused("challenge-not-you", part=desk.post.mail.sender, example=right)

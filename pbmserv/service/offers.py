@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pbmserv.commands.model import Accept, Reject
+from pbmserv.commands.model import Accept, Reject, Resign
 from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError
 from pbmserv.service import invitations
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
-from pbmserv.service.play import play_move
+from pbmserv.service.play import play_move, resign
 
 
 def accept(desk: Desk, command: Accept) -> Answer:
@@ -18,7 +18,16 @@ def accept(desk: Desk, command: Accept) -> Answer:
 
 def reject(desk: Desk, command: Reject) -> Answer:
     """``game reject board userid password``: a challenge, or what the opponent proposes."""
-    return _as_move(desk, command, "reject") or invitations.reject(desk, command)
+    return _as_move(desk, command, "reject") or _drop_out(desk, command)
+
+
+def _drop_out(desk: Desk, command: Reject) -> Answer:
+    """Say no to a challenge; to a race only for oneself, and the others go on."""
+    board, sitter = desk.seat_at(command.board, command.game, command.who)
+    if board.status == "proposed" and board.seats > 1 and desk.position(board).apart:
+        return resign(desk, Resign(command.game, command.board, command.who))
+    assert sitter.seat < board.seats
+    return invitations.reject(desk, command)
 
 
 def _as_move(desk: Desk, command: Accept | Reject, word: str) -> Answer | None:

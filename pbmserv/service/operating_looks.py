@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from pbmserv.engine.registry import shown_options
 from pbmserv.errors import OperatorError
 from pbmserv.service.desk import Desk
 from pbmserv.service.operating_people import named
 from pbmserv.store import audit, boards, leaving, operating, players, preferences, ratings
 from pbmserv.store.audit import Entry
+from pbmserv.store.boards import BoardRow
 from pbmserv.store.operating import BoardLine
 
 Facts: TypeAlias = Sequence[tuple[str, str]]
@@ -73,7 +75,7 @@ def board_facts(desk: Desk, number: int) -> tuple[Facts, Sequence[Entry]]:
         ("board", f"{board.id} ({board.game}, rules {board.rules_version})"),
         ("players", ", ".join(board.names)),
         ("status", board.status),
-        ("options", " ".join(board.options) or "(none)"),
+        ("options", " ".join(_options(desk, board)) or "(none)"),
         ("rated", "yes" if board.rated else "no"),
         ("plies", str(board.plies)),
         (
@@ -147,3 +149,8 @@ def standing_lines(desk: Desk, game: str, most: int) -> Sequence[Sequence[str]]:
         )
         for rank, line in enumerate(ratings.best(desk.connection, game, most), 1)
     ]
+
+
+def _options(desk: Desk, board: BoardRow) -> tuple[str, ...]:
+    game = desk.rooms.registry.version(board.game, board.rules_version)
+    return shown_options(game, board.options, board.seats)

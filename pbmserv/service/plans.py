@@ -37,7 +37,7 @@ def queue(desk: Desk, command: Queue) -> Answer:
     When it is the player's turn already, the plan begins at once.
     """
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(board)
+    must_run(desk, board)
     text = command.plan.strip()
     if text.lower() in FORGET:
         had = queued.plans(desk.connection, board.id).get(sitter.seat, "")

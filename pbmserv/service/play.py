@@ -9,6 +9,7 @@ from typing import Any
 
 from pbmserv.capability import Purpose
 from pbmserv.commands.model import Chat, MakeMove, ReplyMove, Resign
+from pbmserv.engine.protocol import Racing
 from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
@@ -16,6 +17,7 @@ from pbmserv.service import following, rating, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import another_game, decline, join
+from pbmserv.service.scoring import keep_scores
 from pbmserv.store import boards
 from pbmserv.store.boards import BoardRow, Sitter
 
@@ -25,7 +27,7 @@ _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 def make_move(desk: Desk, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(board)
+    must_run(desk, board)
     position = desk.position(board)
     number = command.number if command.number is not None else bound_turn(desk, board)
     not_late(position, sitter.seat, number, [command.text])
@@ -41,7 +43,7 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
     ``+b2`` and ``g``. What stands below is for the opponent.
     """
     board, sitter = desk.seat_at(None, None, None)
-    must_run(board)
+    must_run(desk, board)
     position = desk.position(board)
     lines, number = _numbered(command.lines)
     if number is None:
@@ -69,8 +71,10 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
 def resign(desk: Desk, command: Resign) -> Answer:
     """Give up; before one's own first move it declines, and the board counts for nothing."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(board)
+    must_run(desk, board)
     position = desk.position(board)
+    if position.apart and board.seats > 1:  # the others go on
+        return log_ply(desk, board, sitter, position.withdraw(sitter.seat), desk.words)
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
     if unplayed or board.status == "proposed":  # nobody loses what not everybody has agreed to
         return decline(desk, board, sitter)
@@ -133,7 +137,22 @@ def play_move(
     if not move.free and sitter.seat not in to_act:
         waiting = ", ".join(board.names[seat] for seat in sorted(to_act))
         raise Refused("not-your-turn", part=move.text, waiting=waiting)
-    return log_ply(desk, board, sitter, position.move(sitter.seat, move), words)
+    return log_ply(
+        desk,
+        board,
+        sitter,
+        position.move(sitter.seat, recorded(desk, sitter, position, move)),
+        words,
+    )
+
+
+def recorded(desk: Desk, sitter: Sitter, position: Position, move: Move) -> Move:
+    """The move as the record has it: where time counts, with the moment it was made at."""
+    game = position.game
+    if move.free or not isinstance(game, Racing) or not game.timed(position.state):
+        return move
+    begun = sitter.accepted_at or desk.now
+    return game.stamped(move, int((desk.now - begun).total_seconds()))
 
 
 def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words: str) -> Answer:
@@ -151,6 +170,7 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     if outcome is not None:
         ended = rating.board_ended(desk.connection, board, outcome, undecided, desk.now)
         boards.finish(desk.connection, board.id, _as_json(outcome), ended.at)
+        keep_scores(desk, board, after, ended.at)
         letter, rated = "result", ended.words
     own = Part(
         letter,
@@ -165,21 +185,22 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     for other in board.sitters:
         if other.player_id == sitter.player_id or other.userid in undecided:
             continue
-        if not ply.free or outcome is not None:
+        if outcome is not None or (not ply.free and after.is_news_for(other.seat)):
             told.append(Told.sitter(other, Part(letter, news, board.id, after.number, other.seat)))
         elif words:  # a free move is nobody's news, but what was said with it is
             said = {"by": sitter.userid, "said": words}
             told.append(Told.sitter(other, Part("chat", said, board.id, after.number, other.seat)))
-    told += following.news(desk, board, after.number, free=ply.free, ended=outcome is not None)
+    unseen = ply.free or not after.is_news_for(None)
+    told += following.news(desk, board, after.number, free=unseen, ended=outcome is not None)
     return Answer((own,), tuple(told))
 
 
-def must_run(board: BoardRow) -> None:
+def must_run(desk: Desk, board: BoardRow) -> None:
     """Refuse what only a board that is not over can be asked for."""
     if board.status == "finished":
-        raise Refused("board-over", part=str(board.id), example=another_game(board))
+        raise Refused("board-over", part=str(board.id), example=another_game(desk, board))
     if board.status == "declined":
-        raise Refused("board-declined", part=str(board.id), example=another_game(board))
+        raise Refused("board-declined", part=str(board.id), example=another_game(desk, board))
 
 
 def bound_turn(desk: Desk, board: BoardRow) -> int | None:

@@ -190,6 +190,9 @@ _OF_A_BOARD = (
     | model.ConfirmMove
     | model.Preview
     | model.Undo
+    | model.Solve
+    | model.Practise
+    | model.Replay
     | model.Check
     | model.Record
     | model.Follow

@@ -23,7 +23,7 @@ def undo(desk: Desk, command: Undo) -> Answer:
         Refused: why it cannot be taken back.
     """
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(board)
+    must_run(desk, board)
     position = desk.position(board)
     try:
         before = position.undoable(sitter.seat)

@@ -51,6 +51,7 @@ class BoardRow:
 
     Attributes:
         status: ``proposed``, ``active``, ``finished`` or ``declined``.
+        comparable: its scores can be compared; not where somebody may have known the box.
         plies: how many moves its record has.
         thread: a random word for Message-IDs.
         terms: how long its players may take.
@@ -68,6 +69,7 @@ class BoardRow:
     thread: str
     status: str
     rated: bool
+    comparable: bool
     plies: int
     outcome: Mapping[str, Any] | None
     terms: Terms
@@ -101,6 +103,7 @@ _SEEN = (
         boards.c.thread,
         boards.c.status,
         boards.c.rated,
+        boards.c.comparable,
         boards.c.plies,
         boards.c.outcome,
         boards.c.nag_days,
@@ -154,7 +157,7 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
         return None
     first = rows[0]
-    sitters = tuple(Sitter(Seat(row[16]), *row[17:27]) for row in rows)
+    sitters = tuple(Sitter(Seat(row[17]), *row[18:28]) for row in rows)
     return BoardRow(
         id=first[0],
         game=first[1],
@@ -165,11 +168,12 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
         thread=first[6],
         status=first[7],
         rated=first[8],
-        plies=first[9],
-        outcome=first[10],
-        terms=Terms(*first[11:14]),
-        clocks=from_json(first[14]),
-        due_at=first[15],
+        comparable=first[9],
+        plies=first[10],
+        outcome=first[11],
+        terms=Terms(*first[12:15]),
+        clocks=from_json(first[15]),
+        due_at=first[16],
         sitters=sitters,
     )
 
@@ -199,6 +203,7 @@ def create(
     seed: bytes,
     thread: str,
     rated: bool,
+    comparable: bool = True,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -223,6 +228,7 @@ def create(
             thread=thread,
             status="proposed" if asked else "active",
             rated=rated,
+            comparable=comparable,
             plies=0,
             created_at=now,
             nag_days=terms.nag,

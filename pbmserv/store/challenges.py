@@ -44,6 +44,24 @@ _WAITING = (
 )
 
 
+_ALONE = (
+    select(func.count())
+    .select_from(boards)
+    .join(seats, seats.c.board_id == boards.c.id)
+    .where(
+        seats.c.player_id == bindparam("player"),
+        boards.c.seats == 1,
+        boards.c.status.in_(("proposed", "active")),
+    )
+)
+
+
+def alone(connection: Connection, player_id: int) -> int:
+    """Running boards at which the player sits alone."""
+    found: int = connection.execute(_ALONE, {"player": player_id}).scalar_one()
+    return found
+
+
 def open_by(connection: Connection, player_id: int) -> int:
     """Boards on which the player waits for others to accept."""
     found: int = connection.execute(_OPEN, {"player": player_id}).scalar_one()

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     false,
+    true,
 )
 
 from pbmserv.store.columns import Instant, Key, metadata
@@ -47,6 +48,7 @@ __all__ = [
     "queued_moves",
     "rating_changes",
     "ratings",
+    "scores",
     "seats",
     "seeks",
     "signups",
@@ -197,6 +199,7 @@ boards = Table(
     Column("thread", String(32), nullable=False),
     Column("status", String(10), nullable=False),
     Column("rated", Boolean, nullable=False),
+    Column("comparable", Boolean, nullable=False, server_default=true()),
     Column("plies", Integer, nullable=False, default=0),
     Column("outcome", JSON(none_as_null=True), nullable=True),
     Column("created_at", Instant, nullable=False),
@@ -304,6 +307,20 @@ rating_changes = Table(
     Index("ix_rating_changes_player_id_game_number", "player_id", "game", "number"),
 )
 """What each rated board did to its players; `number` counts a player's rated games of that kind."""
+
+scores = Table(
+    "scores",
+    metadata,
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("seat", SmallInteger, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("game", String(20), nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("score", Integer, nullable=False),
+    Column("ended_at", Instant, nullable=False),
+    Index("ix_scores_game_kind_score", "game", "kind", "score", "ended_at"),
+)
+"""Scores of finished races that can be compared; the lowest is the best."""
 
 heartbeats = Table(
     "heartbeats",

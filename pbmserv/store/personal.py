@@ -21,6 +21,7 @@ from pbmserv.store.models import (
     queued_moves,
     rating_changes,
     ratings,
+    scores,
     seats,
     seeks,
 )
@@ -81,6 +82,14 @@ def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
             .where(inbox.c.player_id == player.id)
             .order_by(inbox.c.id),
         ),
+        "scores": _rows(
+            connection,
+            select(
+                scores.c.board_id, scores.c.game, scores.c.kind, scores.c.score, scores.c.ended_at
+            )
+            .where(scores.c.player_id == player.id)
+            .order_by(scores.c.board_id),
+        ),
         "done_by_operators": _rows(
             connection,
             select(audit.c.at, audit.c.action, audit.c.why, audit.c.facts)
@@ -131,6 +140,8 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     )
     for row in connection.execute(statement).mappings():
         board = found.setdefault(row["id"], {**_plain(row), "seat": [], "moves": []})
+        if row["status"] in {"proposed", "active"}:  # they may tell what is hidden there
+            board.pop("options", None)
         board["seat"].append(row["seat"])
     moves = (
         select(plies.c.board_id, plies.c.number, plies.c.seat, plies.c.text, plies.c.created_at)

@@ -42,6 +42,12 @@ def option_sets(game: AnyGame) -> list[tuple[str, ...]]:
     return list(found.OPTIONS) if found else [()]
 
 
+def seats_for(game: AnyGame, words: tuple[str, ...]) -> int:
+    """How many play with these options: the hook's ``seats`` says, else as many as can."""
+    counted = getattr(hook(game), "seats", None)
+    return counted(words) if counted is not None else game.info.max_seats
+
+
 CASES = [(game, words) for game in GAMES for words in option_sets(game)]
 CASE_NAMES = [f"{game.info.key} {' '.join(words)}".strip() for game, words in CASES]
 
@@ -71,7 +77,7 @@ class Played:
 
 def play_randomly(game: AnyGame, words: tuple[str, ...], seed: bytes) -> Played:
     """Play legal turns, drawn by *seed*, until the board is over."""
-    seats = game.info.max_seats
+    seats = seats_for(game, words)
     record = GameRecord(game.info.key, game.info.rules_version, seats, words, seed)
     steps: list[Step[Any]] = [Step(start(game, record), {None: ""})]
     dice = Rng(b"driver" + seed, 0)

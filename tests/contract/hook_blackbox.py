@@ -15,7 +15,16 @@ OPTIONS = [
     ("-size=3x2", "-atoms=1-3", "-fair", "-clue"),
     ("-size=14x5", "-atoms=3-5", "-guesses=2", "-clue"),
     ("-size=2x2", "-guesses=1", "-unrated"),
+    ("-race", "-size=4x3", "-atoms=1-2"),
+    ("-race", "-size=3x3", "-atoms=2", "-guesses=3", "-clue"),
+    ("-race", "-size=3x3", "-atoms=1", "-scoring=first"),
 ]
+
+
+def seats(words: tuple[str, ...]) -> int:
+    """How many play with these options."""
+    return 2 if "-race" not in words else 1 if "-clue" in words else 3
+
 
 GARBAGE = "abcgnz01235789 +-/!?,;"
 
@@ -23,6 +32,9 @@ GARBAGE = "abcgnz01235789 +-/!?,;"
 def alternatives(state: State, seat: Seat | None) -> Iterator[State]:
     """The same board with other hidden atoms and other seals, as far as the seat cannot know."""
     if state.outcome is not None:
+        return
+    if state.options.race:
+        yield from _other_races(state, seat)
         return
     for solver in map(Seat, range(len(state.boxes))):
         box = state.boxes[solver]
@@ -46,3 +58,17 @@ def _other_layouts(state: State, box: Box) -> Iterator[frozenset[int]]:
         results = trace_all(board, atoms)
         if atoms != box.atoms and all(results[port] == real[port] for port in marked):
             yield atoms
+
+
+def _other_races(state: State, seat: Seat | None) -> Iterator[State]:
+    """The same race with another box for all, and other results of all other seats."""
+    blank = ("",) * len(state.boxes[0].marks)
+    own = state.boxes[seat] if seat is not None else replace(state.boxes[0], marks=blank)
+    for atoms in _other_layouts(state, own):
+        boxes = tuple(replace(box, atoms=atoms) for box in state.boxes)
+        yield replace(state, boxes=boxes)
+    for other in map(Seat, range(len(state.boxes))):
+        if other != seat:
+            box = state.boxes[other]
+            marks = tuple("#" if not mark else "" for mark in box.marks)
+            yield state.with_box(other, replace(box, marks=marks, markers=frozenset({0})))

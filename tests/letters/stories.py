@@ -287,6 +287,37 @@ def operating(folder: Path) -> Iterator[Posted]:
             yield from server.letters()
 
 
+def racing(folder: Path) -> Iterator[Posted]:
+    """Solo games, a race of three to its end, and the lists of the best."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol")
+        yield from server.send(ALICE, "blackbox solo alice -size=2x2 -atoms=4")
+        yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a,+a1,+a2,+b1,+b2,?")
+        yield from server.send(ALICE, "blackbox scores")
+        yield from server.send(ALICE, "blackbox scores 8x8/4")
+        yield from server.send(
+            ALICE, "blackbox challenge alice bob carol -race -scoring=timed -guesses=2 -seed=tea"
+        )
+        for userid, move in (("alice", "1"), ("bob", "a,+b2,!c3"), ("carol", "5")):
+            line = f"blackbox move 2 {userid} {PASSWORD} {move}"
+            yield from server.send(address_of(userid), line)
+        yield from server.send(BOB, f"blackbox solve 2 bob {PASSWORD}")
+        yield from server.send(BOB, f"blackbox move 2 bob {PASSWORD} 3")
+        yield from server.send(BOB, "blackbox show 2")
+        for move in ("+a1,+b2,+c3,+d4,?", "?"):
+            yield from server.send(CAROL, f"blackbox move 2 carol {PASSWORD} {move}")
+        yield from server.send(ALICE, f"blackbox solve 2 alice {PASSWORD}")
+        yield from server.send(ALICE, "blackbox replay 2 alice")
+        yield from server.send(ALICE, "blackbox solo alice -practice")
+        for word in (
+            "move 4 alice {} 3",
+            "undo 4 alice {}",
+            "redo 4 alice {}",
+            "restart 4 alice {}",
+        ):
+            yield from server.send(ALICE, f"blackbox {word.format(PASSWORD)}")
+
+
 STORIES: tuple[Story, ...] = (
     signing_up,
     playing,
@@ -296,4 +327,5 @@ STORIES: tuple[Story, ...] = (
     rated,
     waiting,
     operating,
+    racing,
 )

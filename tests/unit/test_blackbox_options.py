@@ -49,11 +49,15 @@ def test_any_change_of_the_rules_is_unrated(word: str) -> None:
         (["fair"], "option-unknown", "fair"),
         (["--fair"], "option-unknown", "--fair"),
         ([""], "option-unknown", ""),
-        (["-race"], "option-later", "-race"),
-        (["-scoring=timed"], "option-later", "-scoring=timed"),
-        (["-seed=x"], "option-later", "-seed=x"),
-        (["-id=w8h8m5"], "option-later", "-id=w8h8m5"),
-        (["-Practice"], "option-later", "-Practice"),
+        (["-scoring=timed"], "option-race", "-scoring=timed"),
+        (["-seed=x"], "option-race", "-seed=x"),
+        (["-id=w8h8m5"], "option-race", "-id=w8h8m5"),
+        (["-Practice"], "option-race", "-Practice"),
+        (["-race", "-practice"], "practice-alone", "-practice"),
+        (["-race", "-scoring=best"], "scoring", "-scoring=best"),
+        (["-race", "-id=w3h3m1M1#x", "-size=8x8"], "option-id", "-size=8x8"),
+        (["-race", "-id=nonsense"], "id-form", "nonsense"),
+        (["-race", "-seed="], "option-no-value", "-seed="),
         (["-fair", "-FAIR"], "option-repeated", "-FAIR"),
         (["-size"], "option-no-value", "-size"),
         (["-atoms="], "option-no-value", "-atoms="),
@@ -75,7 +79,7 @@ def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str, part: 
     refusal = refused(*words).refusal
     assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
     if refusal.example:
-        GAME.options([refusal.example], 2)
+        GAME.options(refusal.example.split(), 2)
 
 
 @pytest.mark.parametrize("seats", [1, 3])

@@ -30,7 +30,7 @@ def test_games_and_commands_of_the_server_come_first():
         ("BL", ["blackbox"]),
         ("si", ["signup", "signoff"]),
         ("blackbox mo", ["blackbox move"]),
-        ("blackbox  res", ["blackbox resign"]),
+        ("blackbox  res", ["blackbox resign", "blackbox restart"]),
         ("blackbox rema", ["blackbox rematch"]),
         ("change p", ["change password"]),
         ("chess ", []),

@@ -10,13 +10,13 @@ from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Seat, Step
 from pbmserv.errors import Illegal
-from pbmserv.games.blackbox import conditions, foresight
+from pbmserv.games.blackbox import conditions, foresight, gameids, racing
 from pbmserv.games.blackbox import options as rules
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.checking import check_markers
 from pbmserv.games.blackbox.notation import Kind, print_elements
 from pbmserv.games.blackbox.options import Options
-from pbmserv.games.blackbox.playing import lost, place, play, revealed
+from pbmserv.games.blackbox.playing import dropped_out, lost, place, play, revealed
 from pbmserv.games.blackbox.reading import elements_of, read_move
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View, view_of
@@ -50,9 +50,56 @@ class Blackbox:
         """As `options.rated`."""
         return rules.rated(options)
 
-    def setup(self, seats: int, options: Options, rng: Rng) -> State:  # noqa: ARG002 - players hide
-        """A board on which nobody has hidden atoms."""
-        return truth.new_state(options, seats)
+    def fixed(self, options: Options, rng: Rng) -> Options:
+        """As `options.fixed`."""
+        return rules.fixed(options, rng)
+
+    def shown(self, options: Options) -> tuple[str, ...]:
+        """As `options.shown`."""
+        return rules.shown(options)
+
+    def anew(self, options: Options) -> Options:
+        """As `options.anew`."""
+        return rules.anew(options)
+
+    def apart(self, state: State) -> bool:
+        """Whether it is a race."""
+        return state.options.race
+
+    def practice(self, state: State) -> bool:
+        """Whether everything can be taken back and nothing counts."""
+        return state.options.practice
+
+    def timed(self, state: State) -> bool:
+        """Whether moves carry the moment at which they were made."""
+        return state.options.scoring == "timed"
+
+    def stamped(self, move: Move, seconds: int) -> Move:
+        """The move with its moment, for the record of a timed race."""
+        return replace(move, text=racing.stamped(move.text, seconds))
+
+    def is_race(self, options: Options) -> bool:
+        """As the option says."""
+        return options.race
+
+    def guessed(self, state: State, seat: Seat) -> bool:
+        """Whether this seat's race ended with a guess, right or wrong."""
+        return state.boxes[seat].result.reason in {"solved", "out-of-guesses"}
+
+    def read_kind(self, text: str) -> str:
+        """As `racing.read_kind`."""
+        return racing.read_kind(text)
+
+    def kind(self, state: State) -> str:
+        """As `racing.kind_of_board`."""
+        return racing.kind_of_board(state.options)
+
+    def setup(self, seats: int, options: Options, rng: Rng) -> State:
+        """A board on which nobody has hidden atoms; for a race the server has."""
+        if not options.race:
+            return truth.new_state(options, seats)
+        box = rules.fixed(options, rng)
+        return truth.new_state(box, seats, gameids.atoms_of(gameids.read_id(box.id)))
 
     def to_act(self, state: State) -> frozenset[Seat]:
         """Those who still have to hide, together; then the players in turn."""
@@ -90,25 +137,28 @@ class Blackbox:
             Illegal: it is not legal now, or not this seat's turn.
             NotUnderstood: the text is no move.
         """
-        elements = elements_of(view_of(state, seat), move.text)
+        text, seconds = racing.unstamped(move.text)
+        elements = elements_of(view_of(state, seat), text)
         placement = elements[0].kind == Kind.CELL
         uses_turn = any(e.kind in (Kind.CELL, Kind.PROBE, Kind.GUESS) for e in elements)
-        if move.text != print_elements(elements) or move.free == uses_turn:
+        if text != print_elements(elements) or move.free == uses_turn:
             raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
         if uses_turn and seat not in truth.to_act(state):
             raise Illegal("blackbox.not-your-turn")
         if placement:
             return place(state, seat, elements)
-        return play(state, seat, elements, rng)
+        return play(state, seat, elements, rng, seconds)
 
     def withdraw(self, state: State, seat: Seat) -> Step[State]:
-        """The seat resigns and the other wins; both boxes are opened.
+        """The seat resigns and the other wins; both boxes are opened. In a race it drops out.
 
         Raises:
             Illegal: the board is over.
         """
         if state.outcome is not None:
             raise Illegal("blackbox.finished")
+        if state.options.race:
+            return dropped_out(state, seat)
         after = replace(state, outcome=lost(len(state.boxes), seat, "resigned"))
         notes = (Note("resigned", seat, None), *revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)

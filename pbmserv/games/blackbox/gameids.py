@@ -128,7 +128,7 @@ def read_id(text: str) -> GameId:
     kind = read_parameters(plain[: found.start()])
     rest = plain[found.end() :]
     if found[0] == "#":
-        return GameId(kind.width, kind.height, kind.least, kind.most, seed=_seed(rest))
+        return GameId(kind.width, kind.height, kind.least, kind.most, seed=read_seed(rest))
     return GameId(kind.width, kind.height, kind.least, kind.most, _described_cells(kind, rest))
 
 
@@ -179,7 +179,7 @@ def seeded_id(kind: Parameters, seed: str) -> str:
     Raises:
         OptionError: the seed is empty, too long, or not one line of text.
     """
-    return f"{kind.parameters}#{_seed(seed.rstrip())}"
+    return f"{kind.parameters}#{read_seed(seed.rstrip())}"
 
 
 def _from_letters(text: str) -> Parameters:
@@ -217,7 +217,12 @@ def _check(kind: Parameters, part: str) -> None:
         )
 
 
-def _seed(text: str) -> str:
+def read_seed(text: str) -> str:
+    """The text of a seed, as it is.
+
+    Raises:
+        OptionError: it is empty, too long, or has characters that no mail can carry.
+    """
     if not text:
         _refuse("id-seed-none", "#", EXAMPLE_SEED)
     if len(text) > SEED_LIMIT:

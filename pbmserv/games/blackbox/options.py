@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
+from pbmserv.games.blackbox import gameids
 from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST, Geometry, geometry
 
+T = TypeVar("T")
+
 SEATS = 2
+RACERS = 8
+"""The most players of a race, which one can run alone, too."""
+
 MOST_GUESSES = 99
+SCORINGS = ("classic", "timed", "first")
 
 MEANINGS = (
     ("-size=WxH", "the board, 2x2 to 26x26 (default 7x7)"),
@@ -18,12 +27,24 @@ MEANINGS = (
     ("-guesses=N", "how many guesses each player has (default 3)"),
     ("-fair", "a guess that explains every port counts as right"),
     ("-clue", "a wrong guess shows one contradiction"),
+    ("-race", "1 to 8 players solve the same box, hidden by the server, each on their own"),
+    ("-scoring=HOW", "of a race: classic (default), timed, or first"),
+    ("-seed=TEXT", "of a race: the box that comes from this text"),
+    ("-id=GAMEID", "of a race: the box of a game ID, as Simon Tatham's program has them"),
+    ("-practice", "a race of one without a score, with undo, redo and restart"),
     ("-unrated", "the result changes no ratings"),
 )
 
-_LATER = frozenset({"race", "scoring", "seed", "id", "practice"})
-_EXAMPLES = {"size": "-size=8x8", "atoms": "-atoms=5", "guesses": "-guesses=3"}
-_FLAGS = frozenset({"fair", "clue", "unrated"})
+_EXAMPLES = {
+    "size": "-size=8x8",
+    "atoms": "-atoms=5",
+    "guesses": "-guesses=3",
+    "scoring": "-race -scoring=timed",
+    "seed": "-race -seed=monday",
+    "id": f"-race -id={gameids.EXAMPLE_ID}",
+}
+_FLAGS = frozenset({"fair", "clue", "unrated", "race", "practice"})
+_OF_RACES = ("scoring", "seed", "id", "practice")
 _SIZE = re.compile(r"([0-9]{1,4})[xX*\u00d7]([0-9]{1,4})")
 _ATOMS = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 _NUMBER = re.compile(r"[0-9]{1,4}")
@@ -40,6 +61,11 @@ class Options:
         fair: a guess that gives the same result at every port is right.
         clue: a wrong guess shows one contradiction.
         unrated: asked for by name; see `rated` for what follows from the rules.
+        race: all seats solve the same box, which the server hides; so `fair` is on.
+        scoring: of a race: ``classic``, ``timed`` or ``first``.
+        practice: a race of one that is not scored and in which everything can be undone.
+        seed: the text that the box comes from; "" = none was given.
+        id: the game ID of the box; "" = none was given and none is fixed yet.
     """
 
     width: int = 7
@@ -50,6 +76,11 @@ class Options:
     fair: bool = False
     clue: bool = False
     unrated: bool = False
+    race: bool = False
+    scoring: str = "classic"
+    practice: bool = False
+    seed: str = field(default="", repr=False)
+    id: str = field(default="", repr=False)
 
     @property
     def board(self) -> Geometry:
@@ -63,6 +94,8 @@ class Options:
 
 
 CLASSIC = Options()
+RACE = Options(guesses=1, fair=True, race=True)
+"""What a race has where nothing else is asked for; a race of one has clues, too."""
 
 
 def rated(options: Options) -> bool:
@@ -71,16 +104,56 @@ def rated(options: Options) -> bool:
 
 
 def describe(options: Options) -> tuple[str, ...]:
-    """The options as canonical words, defaults left out."""
-    words = []
+    """The options as canonical words, defaults left out; they may tell the box (see `shown`)."""
+    if not options.id:
+        return _words(options, (f"-seed={options.seed}",) if options.seed else ())
+    game = gameids.read_id(options.id)
+    bare = replace(options, width=CLASSIC.width, height=CLASSIC.height)
+    return _words(replace(bare, least=CLASSIC.least, most=CLASSIC.most), (f"-id={game.text}",))
+
+
+def shown(options: Options) -> tuple[str, ...]:
+    """The options as everybody may read them while the board runs: without what tells the box."""
+    return _words(options, ())
+
+
+def anew(options: Options) -> Options:
+    """The same rules for another box."""
+    return replace(options, id="", seed="")
+
+
+def _words(options: Options, box: tuple[str, ...]) -> tuple[str, ...]:
+    usual = RACE if options.race else CLASSIC
+    words = ["-race"] if options.race else []
     if (options.width, options.height) != (CLASSIC.width, CLASSIC.height):
         words.append(f"-size={options.width}x{options.height}")
     if (options.least, options.most) != (CLASSIC.least, CLASSIC.most):
         words.append(f"-atoms={options.atoms}")
-    if options.guesses != CLASSIC.guesses:
+    words.extend(box)
+    if options.guesses != usual.guesses:
         words.append(f"-guesses={options.guesses}")
-    words.extend(f"-{flag}" for flag in ("fair", "clue", "unrated") if getattr(options, flag))
+    if options.scoring != usual.scoring:
+        words.append(f"-scoring={options.scoring}")
+    flags = ("fair", "clue", "practice", "unrated")
+    words.extend(f"-{f}" for f in flags if getattr(options, f) and not getattr(usual, f))
     return tuple(words)
+
+
+def fixed(options: Options, rng: Rng) -> Options:
+    """The options with the game ID of the box that the server hides; others as they are."""
+    if not options.race:
+        return options
+    if options.id:
+        game = gameids.read_id(options.id)
+    elif options.seed:
+        game = gameids.GameId(
+            options.width, options.height, options.least, options.most, seed=options.seed
+        )
+    else:
+        count = options.least + rng.below(options.most - options.least + 1)
+        cells = tuple(rng.sample(range(options.width * options.height), count))
+        game = gameids.GameId(options.width, options.height, options.least, options.most, cells)
+    return replace(options, id=gameids.described(game), seed="")
 
 
 def read_options(words: Sequence[str], seats: int) -> Options:
@@ -93,25 +166,49 @@ def read_options(words: Sequence[str], seats: int) -> Options:
     Raises:
         OptionError: naming the first word that is wrong, and one that works.
     """
-    if seats != SEATS:
-        raise OptionError("blackbox.seats", seats=seats, wanted=SEATS)
-    options = CLASSIC
     seen: dict[str, str] = {}
+    race = any(word.lower() == "-race" for word in words)
+    if race and not 1 <= seats <= RACERS:
+        raise OptionError("blackbox.racers", seats=seats, most=RACERS)
+    if not race and seats != SEATS:
+        raise OptionError("blackbox.seats", seats=seats, wanted=SEATS, example="-race")
+    options = replace(RACE, clue=seats == 1) if race else CLASSIC
     for word in words:
         name, equals, value = word.partition("=")
         name = name[1:].lower() if name.startswith("-") else ""
         _check_name(word, name, bool(equals), value)
         if name in seen:
             raise OptionError("blackbox.option-repeated", part=word, first=seen[name])
+        if name in _OF_RACES and not race:
+            raise OptionError(
+                "blackbox.option-race", part=word, example=_EXAMPLES.get(name, "-race")
+            )
         seen[name] = word
         options = _with_value(options, word, name, value)
+    if options.practice and seats != 1:
+        raise OptionError("blackbox.practice-alone", part=seen["practice"], example="-race")
+    if options.id:
+        return _with_id(options, seen)
     _check_fit(options, seen.get("atoms", ""))
     return options
 
 
+def _with_id(options: Options, seen: dict[str, str]) -> Options:
+    for name in ("size", "atoms", "seed"):
+        if name in seen:
+            raise OptionError("blackbox.option-id", part=seen[name], example=f"-race {seen['id']}")
+    game = gameids.read_id(options.id)
+    return replace(
+        options,
+        width=game.width,
+        height=game.height,
+        least=game.least,
+        most=game.most,
+        id=game.text,
+    )
+
+
 def _check_name(word: str, name: str, has_equals: bool, value: str) -> None:
-    if name in _LATER:
-        raise OptionError("blackbox.option-later", part=word, name=name)
     if name in _FLAGS:
         if has_equals:
             raise OptionError("blackbox.option-value", part=word, name=name, example=f"-{name}")
@@ -128,12 +225,32 @@ def _with_value(options: Options, word: str, name: str, value: str) -> Options:
         return _with_atoms(options, word, value)
     if name == "guesses":
         return _with_guesses(options, word, value)
+    if name == "scoring":
+        if value.lower() not in SCORINGS:
+            raise OptionError("blackbox.scoring", part=word, example=_EXAMPLES["scoring"])
+        return replace(options, scoring=value.lower())
+    if name == "seed":
+        return replace(options, seed=_read(gameids.read_seed, word, name, value))
+    if name == "id":
+        return replace(options, id=_read(gameids.read_id, word, name, value).text)
     return replace(
         options,
         fair=options.fair or name == "fair",
         clue=options.clue or name == "clue",
         unrated=options.unrated or name == "unrated",
+        practice=options.practice or name == "practice",
     )
+
+
+def _read(reader: Callable[[str], T], word: str, name: str, value: str) -> T:
+    """What *reader* makes of a value; its refusal with a whole option as the example."""
+    try:
+        return reader(value)
+    except OptionError as error:
+        refusal = error.refusal
+        raise OptionError(
+            refusal.code, part=refusal.part or word, example=_EXAMPLES[name], **refusal.values
+        ) from error
 
 
 def _with_size(options: Options, word: str, value: str) -> Options:

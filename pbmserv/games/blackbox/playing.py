@@ -8,6 +8,8 @@ from string import ascii_letters
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
+from pbmserv.errors import Illegal
+from pbmserv.games.blackbox import opening, racing
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.markers import Markers
 from pbmserv.games.blackbox.notation import Element, Kind, print_elements
@@ -38,8 +40,10 @@ def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
     return Step(after, {None: "", seat: print_elements(elements)}, tuple(notes))
 
 
-def play(state: State, seat: Seat, elements: Sequence[Element], rng: Rng) -> Step[State]:
-    """Apply probe, markers, seals and guess.
+def play(
+    state: State, seat: Seat, elements: Sequence[Element], rng: Rng, seconds: int | None = None
+) -> Step[State]:
+    """Apply probe, markers, seals and guess; *seconds* stamp a move of a timed race.
 
     Markers and seals come first, since a guess is judged by the markers as
     they stand after the whole move; then probe and guess in their order. The
@@ -48,7 +52,7 @@ def play(state: State, seat: Seat, elements: Sequence[Element], rng: Rng) -> Ste
     turn = _Turn(state, seat, rng)
     turn.use_aids(elements)
     for element in elements:
-        if turn.outcome is not None:
+        if turn.ended:
             break
         if element.kind == Kind.PROBE:
             turn.probe(element.port)
@@ -56,10 +60,63 @@ def play(state: State, seat: Seat, elements: Sequence[Element], rng: Rng) -> Ste
             turn.guess()
     used = any(element.kind in (Kind.PROBE, Kind.GUESS) for element in elements)
     told = print_elements(element for element in elements if element.kind != Kind.SEAL)
+    if state.options.race:
+        return _raced(state, seat, elements, turn, seconds)
     boxes = state.with_box(seat, turn.box()).boxes
-    after = State(state.options, boxes, state.turns + used, turn.outcome)
+    outcome = _ended(len(boxes), seat, turn.ended) if turn.ended else None
+    after = State(state.options, boxes, state.turns + used, outcome)
     notes = (*turn.notes, *(revealed(after) if after.outcome else ()))
     return Step(after, {None: told, seat: print_elements(elements)}, notes, reveals=used)
+
+
+def _raced(
+    state: State, seat: Seat, elements: Sequence[Element], turn: _Turn, seconds: int | None
+) -> Step[State]:
+    """The same in a race, where nobody else is told of it before the end."""
+    used = any(element.kind in (Kind.PROBE, Kind.GUESS) for element in elements)
+    after = (
+        racing.after_turn(state, seat, turn.box(), turn.ended, seconds)
+        if used
+        else state.with_box(seat, turn.box())
+    )
+    notes = tuple(replace(note, audience=frozenset({seat})) for note in turn.notes)
+    if after.outcome is not None:
+        notes += over(after)
+    elif turn.ended:
+        notes += (Note("race-done", seat, frozenset({seat})),)
+    hidden = used and not state.options.practice
+    return Step(after, {None: "", seat: print_elements(elements)}, notes, reveals=hidden)
+
+
+def dropped_out(state: State, seat: Seat) -> Step[State]:
+    """A seat gives its race up; the others go on.
+
+    Raises:
+        Illegal: its race is over already.
+    """
+    box = state.boxes[seat]
+    if box.result.reason:
+        raise Illegal("blackbox.done")
+    after = racing.after_turn(state, seat, box, "resigned", None)
+    told = (Note("resigned", seat, None),)
+    notes = (*told, *over(after)) if after.outcome else told
+    return Step(after, {None: "resign"}, notes, reveals=not state.options.practice)
+
+
+def over(state: State) -> tuple[Note, ...]:
+    """What is told when a board is over: where the atoms were, what the markers missed, scores."""
+    if not state.options.race:
+        return revealed(state)
+    where = tuple(replace(note, kind="revealed-race") for note in revealed(state)[:1])
+    found = [opening.notes(state, Seat(seat)) for seat in range(len(state.boxes))]
+    return (*where, *(note for notes in found for note in notes), *racing.score_notes(state))
+
+
+def _ended(seats: int, seat: Seat, reason: str) -> Outcome:
+    if reason == "solved":
+        places = tuple(1 if other == seat else 2 for other in range(seats))
+        return Outcome(places, reason, seat)
+    return lost(seats, seat, reason)
 
 
 def revealed(state: State) -> tuple[Note, ...]:
@@ -83,7 +140,6 @@ class _Turn:
         self._options = state.options
         self._board = state.options.board
         self._seat = seat
-        self._seats = len(state.boxes)
         self._rng = rng
         self._before: Box = state.boxes[seat]
         self._atoms = self._before.atoms or frozenset()
@@ -92,8 +148,9 @@ class _Turn:
         self._detours = self._before.detours
         self._guesses_left = self._before.guesses_left
         self._fired = self._before.fired
+        self._result = self._before.result
         self.notes: list[Note] = []
-        self.outcome: Outcome | None = None
+        self.ended = ""
 
     def box(self) -> Box:
         """The box after what was applied so far."""
@@ -106,6 +163,7 @@ class _Turn:
             sealed=frozenset(self._aids.sealed),
             detours=self._detours,
             fired=self._fired,
+            result=self._result,
         )
 
     def use_aids(self, elements: Sequence[Element]) -> None:
@@ -137,16 +195,20 @@ class _Turn:
             self._win("guess-fair")
         else:
             self._guesses_left -= 1
+            wrong = len(markers - self._atoms)
+            missed = max(wrong, len(self._atoms - markers))
+            faults = self._result.faults + wrong
+            self._result = replace(self._result, wrong=missed, faults=faults)
             self._tell("guess-wrong", left=self._guesses_left)
             if self._guesses_left < 1:
-                self.outcome = lost(self._seats, self._seat, "out-of-guesses")
+                self.ended = "out-of-guesses"
             elif self._options.clue:
                 self._clue(markers)
 
     def _win(self, kind: str) -> None:
         self._tell(kind)
-        places = tuple(1 if seat == self._seat else 2 for seat in range(self._seats))
-        self.outcome = Outcome(places, "solved", self._seat)
+        self._result = replace(self._result, wrong=0)
+        self.ended = "solved"
 
     def _clue(self, markers: frozenset[int]) -> None:
         real = trace_all(self._board, self._atoms)
@@ -155,10 +217,14 @@ class _Turn:
         marked = [port for port in differing if self._marks[port]]
         if marked:
             port = self._rng.choice(marked)
-            seen = self._result(port, real[port], self._marks[port])
+            seen = self._values(port, real[port], self._marks[port])
             self._tell("clue-mark", **seen, **self._guessed(port, guessed[port]))
         elif differing:
-            self._tell("clue-port", **self._fire(self._rng.choice(differing)))
+            port = self._rng.choice(differing)
+            self._tell("clue-port", **self._fire(port))
+            fired = {at for at, mark in enumerate(self._marks) if mark == self._marks[port]}
+            shown = {port} if self._marks[port] in (HIT_MARK, REFLECTION_MARK) else fired
+            self._result = replace(self._result, clues=self._result.clues | shown)
         else:
             self._tell("clue-none")
 
@@ -173,9 +239,9 @@ class _Turn:
             self._detours += 1
             self._marks[found] = mark
         self._marks[port] = mark
-        return self._result(port, found, mark)
+        return self._values(port, found, mark)
 
-    def _result(self, port: int, found: int, mark: str) -> dict[str, Value]:
+    def _values(self, port: int, found: int, mark: str) -> dict[str, Value]:
         return {
             "port": self._board.ports[port],
             "result": kind_of(port, found),

@@ -113,3 +113,58 @@ def trace_all(board: Geometry, atoms: Iterable[int]) -> list[int]:
             if found >= 0:
                 results[found] = port  # every ray is reversible
     return results
+
+
+def way(board: Geometry, atoms: Iterable[int], port: int) -> list[int]:
+    """The cells on which a ray stands one after the other, as `trace` walks; none if it cannot
+    go in."""
+    return [cell for cell, _ in _steps(board, atoms, port) if cell is not None]
+
+
+def seen_by_rays(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
+    """The cells into which any ray looks before it moves."""
+    return frozenset(
+        cell
+        for port in range(len(board.ports))
+        for _, looked in _steps(board, atoms, port)
+        for cell in looked
+    )
+
+
+def _steps(
+    board: Geometry, atoms: Iterable[int], port: int
+) -> list[tuple[int | None, tuple[int, ...]]]:
+    """Where a ray stands (``None`` on its port) and the cells it looks into from there."""
+    field = _field(board)
+    filled = field.filled(atoms)
+    cells = {square: cell for cell, square in enumerate(field.squares)}
+    place, ahead, left = field.doors[port]
+    found: list[tuple[int | None, tuple[int, ...]]] = []
+
+    def look() -> None:
+        front = place + ahead
+        squares = (front, front + left, front - left)
+        found.append(
+            (cells.get(place), tuple(cells[square] for square in squares if square in cells))
+        )
+
+    look()
+    front = place + ahead
+    if filled[front] or filled[front + left] or filled[front - left]:
+        return found
+    place = front
+    while True:
+        look()
+        front = place + ahead
+        if filled[front]:
+            return found
+        if filled[front + left] and filled[front - left]:
+            ahead, left = -ahead, -left
+        elif filled[front + left]:
+            ahead, left = -left, ahead
+        elif filled[front - left]:
+            ahead, left = left, -ahead
+        elif field.exits[front] < 0:
+            place = front
+        else:
+            return found

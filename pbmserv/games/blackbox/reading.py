@@ -57,6 +57,8 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
     own = view.own
     if own is None:
         raise Illegal("blackbox.watching")
+    if view.phase == "done":
+        raise Illegal("blackbox.done", part=print_elements(elements))
     if view.has_hidden:
         _check_play(view, own, elements, example)
     else:
@@ -66,7 +68,7 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
 
 def _examples(view: View) -> Example:
     def example(kind: str, better: str = "") -> str:
-        if view.seat is None or view.phase == "over":
+        if view.seat is None or view.phase in {"over", "done"}:
             return ""
         if better:
             try:

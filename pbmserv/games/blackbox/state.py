@@ -12,6 +12,32 @@ REFLECTION_MARK = "%"
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """How one seat's race goes, beside what its box shows.
+
+    Attributes:
+        turns: how many of its own it has used.
+        reason: ``solved``, ``out-of-guesses`` or ``resigned``; "" while it runs.
+        order: 1 for the seat that ended first, and so on; 0 while it runs.
+        wrong: atoms that were wrong at its last guess.
+        faults: markers that were wrong at all its guesses together.
+        clues: ports that clues have fired; they cost nothing.
+        seconds: from its first sight of the box to its last turn, in a timed race.
+    """
+
+    turns: int = 0
+    reason: str = ""
+    order: int = 0
+    wrong: int = 0
+    faults: int = 0
+    clues: frozenset[int] = frozenset()
+    seconds: int = 0
+
+
+UNDECIDED = Result()
+
+
+@dataclass(frozen=True, slots=True)
 class Box:
     """The box that one seat solves.
 
@@ -24,6 +50,7 @@ class Box:
         sealed: the cells that the solver called surely empty (private).
         detours: how many were found, which gives the next one's letter.
         fired: the port that the solver fired last.
+        result: what became of a race.
     """
 
     hider: Seat | None
@@ -34,6 +61,7 @@ class Box:
     sealed: frozenset[int] = field(default=frozenset(), repr=False)
     detours: int = 0
     fired: int | None = None
+    result: Result = UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +86,12 @@ class State:
         return State(self.options, boxes, self.turns, self.outcome)
 
 
-def new_state(options: Options, seats: int) -> State:
-    """A board on which nothing is hidden yet; each seat hides for the next one."""
+def new_state(options: Options, seats: int, atoms: frozenset[int] | None = None) -> State:
+    """A board on which nothing is hidden yet, and each seat hides for the next one; or a race."""
     ports = len(options.board.ports)
+    if options.race:
+        box = Box(None, options.guesses, ("",) * ports, atoms)
+        return State(options, (box,) * seats)
     boxes = (Box(Seat((seat - 1) % seats), options.guesses, ("",) * ports) for seat in range(seats))
     return State(options, tuple(boxes))
 
@@ -76,11 +107,20 @@ def to_act(state: State) -> frozenset[Seat]:
     """The seats that may use a turn now."""
     if state.outcome is not None:
         return frozenset()
+    if state.options.race:
+        return frozenset(
+            Seat(seat) for seat, box in enumerate(state.boxes) if not box.result.reason
+        )
     return hiding(state) or frozenset({_mover(state)})
 
 
 def turn(state: State, seat: Seat) -> int:
-    """Number of the turn this seat would use next (the hidings are the first turns)."""
+    """Number of the turn this seat would use next (the hidings are the first turns).
+
+    In a race every seat counts its own.
+    """
+    if state.options.race:
+        return state.boxes[seat].result.turns + 1
     seats = len(state.boxes)
     still_hiding = hiding(state)
     if still_hiding:

@@ -150,7 +150,7 @@ class View:
     Attributes:
         seat: the reader; ``None`` = a spectator.
         options: the rules of this board.
-        phase: ``hiding``, ``playing`` or ``over``.
+        phase: ``hiding``, ``playing``, ``done`` (in a race that others still run) or ``over``.
         boxes: all boxes the reader may see, by the seat that solves them.
         to_act: the seats that may use a turn now, in order.
         outcome: how it ended, or ``None``.
@@ -165,7 +165,9 @@ class View:
 
     @property
     def shown(self) -> tuple[BoxView, ...]:
-        """The boxes in the order to show them: the reader's own first."""
+        """The boxes in the order to show them: the reader's own first, in a race only that one."""
+        if self.options.race and self.phase != "over":
+            return self.boxes[self.seat : self.seat + 1] if self.seat is not None else ()
         first = self.seat or 0
         return self.boxes[first:] + self.boxes[:first]
 
@@ -241,11 +243,25 @@ def view_of(state: State, seat: Seat | None) -> View:
     """What this seat may know; ``None`` = a spectator."""
     over = state.outcome is not None
     phase = "over" if over else "hiding" if hiding(state) else "playing"
+    if seat is not None and not over and state.boxes[seat].result.reason:
+        phase = "done"
+    private = state.options.race and not over
     boxes = tuple(
-        _box_view(state.options.board, Seat(solver), box, seat, over)
+        _box_view(
+            state.options.board,
+            Seat(solver),
+            _untouched(state, box) if private and solver != seat else box,
+            seat,
+            over,
+        )
         for solver, box in enumerate(state.boxes)
     )
     return View(seat, state.options, phase, boxes, tuple(sorted(to_act(state))), state.outcome)
+
+
+def _untouched(state: State, box: Box) -> Box:
+    """Another one's box in a race: as it was at the beginning, for it is the reader's own, too."""
+    return Box(box.hider, state.options.guesses, ("",) * len(box.marks), box.atoms)
 
 
 def _box_view(board: Geometry, solver: Seat, box: Box, reader: Seat | None, over: bool) -> BoxView:

@@ -1,0 +1,173 @@
+"""Races: several seats solve the same box, each on its own, and are compared at the end."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from pbmserv.engine.types import Note, Outcome, Seat, Value
+from pbmserv.errors import OptionError
+from pbmserv.games.blackbox import gameids
+from pbmserv.games.blackbox.options import MOST_GUESSES, Options
+from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State
+
+PER_WRONG = 5
+"""Points for an atom that was wrong at the last guess (classic)."""
+
+TIMED_PORT, TIMED_FAULT = 15, 50
+"""Points for a port that shows a mark, and for a marker that is wrong at a guess (timed)."""
+
+UNSOLVED = {"classic": 10_000, "timed": 10_000_000, "first": 10_000}
+"""What giving up adds, so that it comes behind every score that was played for."""
+
+_STAMP = re.compile(r"(.*?)(?:@([0-9]{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score and what it is made of; lower is better.
+
+    Attributes:
+        hits, reflections, detours: results that the solver has fired for (no clues).
+        ports: how many ports show a mark for them.
+        wrong, faults, seconds: as `state.Result` has them.
+        total: the points; in a race for the first place just that place.
+    """
+
+    hits: int
+    reflections: int
+    detours: int
+    ports: int
+    wrong: int
+    faults: int
+    seconds: int
+    total: int
+
+
+def stamped(text: str, seconds: int) -> str:
+    """A move of a timed race with the moment it was made at; no player can write that."""
+    return f"{text}@{max(0, seconds)}"
+
+
+def unstamped(text: str) -> tuple[str, int | None]:
+    """A recorded move without its moment, and the moment."""
+    found = _STAMP.fullmatch(text)
+    assert found is not None
+    return found[1], int(found[2]) if found[2] else None
+
+
+def score(options: Options, box: Box) -> Score:
+    """What a box has cost its solver so far."""
+    paid = [mark for port, mark in enumerate(box.marks) if mark and port not in box.result.clues]
+    hits, reflections = paid.count(HIT_MARK), paid.count(REFLECTION_MARK)
+    detours = (len(paid) - hits - reflections) // 2
+    result = box.result
+    if options.scoring == "timed":
+        total = TIMED_PORT * len(paid) + TIMED_FAULT * result.faults + result.seconds
+    elif options.scoring == "first":
+        total = result.order
+    else:
+        total = hits + reflections + 2 * detours + PER_WRONG * result.wrong
+    return Score(
+        hits, reflections, detours, len(paid), result.wrong, result.faults, result.seconds, total
+    )
+
+
+def after_turn(state: State, seat: Seat, box: Box, reason: str, seconds: int | None) -> State:
+    """The race after a seat has used a turn; *reason* says how that ended its race, if it did."""
+    done = sum(bool(other.result.reason) for other in state.boxes)
+    result = replace(
+        box.result,
+        turns=box.result.turns + 1,
+        reason=reason,
+        order=done + 1 if reason else 0,
+        seconds=seconds if seconds is not None else box.result.seconds,
+    )
+    after = state.with_box(seat, replace(box, result=result))
+    return replace(after, turns=state.turns + 1, outcome=outcome(after))
+
+
+def outcome(state: State) -> Outcome | None:
+    """How the race ended: when all are done, or the first has solved it if that is what counts.
+
+    Places go by score, equal scores share a place; who gave up comes behind all others.
+    """
+    boxes, options = state.boxes, state.options
+    solved = [box for box in boxes if box.result.reason == "solved"]
+    ended = all(box.result.reason for box in boxes)
+    if not ended and not (solved and options.scoring == "first"):
+        return None
+    ranks = [_rank(options, box) for box in boxes]
+    places = tuple(1 + sum(other < rank for other in ranks) for rank in ranks)
+    scores = (
+        ()
+        if options.practice or options.scoring == "first"
+        else tuple(score(options, box).total for box in boxes)
+    )
+    if len(boxes) == 1:
+        return Outcome(places, boxes[0].result.reason, Seat(0), scores)
+    return Outcome(places, "race", None, scores)
+
+
+def _rank(options: Options, box: Box) -> int:
+    reason = box.result.reason
+    if options.scoring == "first":
+        return box.result.order if reason == "solved" else UNSOLVED["first"]
+    behind = UNSOLVED[options.scoring] if reason in {"", "resigned"} else 0
+    return score(options, box).total + behind
+
+
+def score_notes(state: State) -> tuple[Note, ...]:
+    """One note for each seat: how its race ended, and its score item by item."""
+    notes = []
+    for seat, box in enumerate(state.boxes):
+        found = score(state.options, box)
+        places = state.outcome.places if state.outcome else ()
+        values: dict[str, Value] = {
+            "scoring": "none" if state.options.practice else state.options.scoring,
+            "reason": box.result.reason,
+            "place": places[seat] if len(state.boxes) > 1 and places else 0,
+            "hits": found.hits,
+            "reflections": found.reflections,
+            "detours": found.detours,
+            "ports": found.ports,
+            "wrong": found.wrong,
+            "faults": found.faults,
+            "seconds": found.seconds,
+            "total": found.total,
+            "clues": len(box.result.clues),
+        }
+        notes.append(Note("score", Seat(seat), None, values))
+    return tuple(notes)
+
+
+def kind_of_board(options: Options) -> str:
+    """What boards a score can be compared with: ``8x8/4``, ``8x8/3-5 timed``; "" = none."""
+    if not options.race or options.practice or options.scoring == "first":
+        return ""
+    words = [f"{options.width}x{options.height}/{options.atoms}"]
+    if options.scoring != "classic":
+        words.append(options.scoring)
+    if options.guesses != 1:
+        words.append(f"guesses={options.guesses}")
+    return " ".join(words)
+
+
+def read_kind(text: str) -> str:
+    """A kind of board as people write it: ``8x8/4``, ``8x8``, ``7x7/3-5 timed``.
+
+    Raises:
+        OptionError: it is none.
+    """
+    first, *others = text.lower().split()
+    sizes = gameids.read_parameters(first)
+    options = Options(sizes.width, sizes.height, sizes.least, sizes.most, race=True, guesses=1)
+    for word in others:
+        name, _, value = word.partition("=")
+        if word == "timed":
+            options = replace(options, scoring="timed")
+        elif name == "guesses" and value.isdigit() and 1 <= int(value) <= MOST_GUESSES:
+            options = replace(options, guesses=int(value))
+        else:
+            raise OptionError("blackbox.scores-kind", part=word, example=f"{first} timed")
+    return kind_of_board(options)

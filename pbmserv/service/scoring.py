@@ -1,0 +1,83 @@
+"""Scores of races and solo games: kept when they end, and the lists of the best."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pbmserv.commands.model import Scores
+from pbmserv.engine.protocol import Racing
+from pbmserv.engine.referee import Position
+from pbmserv.errors import OptionError, Refused
+from pbmserv.service.answers import Answer, Part
+from pbmserv.service.desk import Desk
+from pbmserv.service.named import games_of
+from pbmserv.store import scores
+from pbmserv.store.boards import BoardRow
+
+BEST = 20
+"""Lines of a list."""
+
+KINDS = 5
+"""Kinds of boards in an answer that names none."""
+
+
+def keep_scores(desk: Desk, board: BoardRow, after: Position, ended_at: datetime) -> None:
+    """Keep what can be compared: of those who have guessed, on a box that nobody could know."""
+    game, outcome = after.game, after.outcome
+    if not isinstance(game, Racing) or outcome is None or not outcome.scores:
+        return
+    kind = game.kind(after.state)
+    if not kind or not board.comparable:
+        return
+    found = {
+        sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
+        for sitter in board.sitters
+        if game.guessed(after.state, sitter.seat)
+    }
+    scores.keep(desk.connection, board.id, board.game, kind, found, ended_at)
+
+
+def show_scores(desk: Desk, command: Scores) -> Answer:
+    """``game scores [kind]``: the best of one kind of board, or of those most played."""
+    parts = []
+    for game in games_of(desk, command.game):
+        if not isinstance(game, Racing):
+            continue
+        key = game.info.key
+        try:
+            wanted = game.read_kind(command.kind) if command.kind else ""
+        except OptionError as error:
+            example = f"{key} scores {error.refusal.example}"
+            raise OptionError(
+                error.refusal.code, part=command.kind, example=example, **error.refusal.values
+            ) from error
+        kinds = [wanted] if wanted else [k for k, _ in scores.kinds(desk.connection, key, KINDS)]
+        lists = [
+            {
+                "kind": kind,
+                "rows": [
+                    {
+                        "rank": rank,
+                        "userid": line.userid,
+                        "score": line.score,
+                        "board": line.board,
+                        "ended": f"{line.ended_at:%Y-%m-%d}",
+                    }
+                    for rank, line in _ranked(scores.best(desk.connection, key, kind, BEST))
+                ],
+            }
+            for kind in kinds
+        ]
+        words = {"game": key, "title": game.info.title, "kind": wanted, "lists": lists}
+        parts.append(Part("scores", words))
+    if not parts:
+        raise Refused("no-scores", part=command.game or "", example="list")
+    return Answer(tuple(parts))
+
+
+def _ranked(lines: list[scores.ScoreLine]) -> list[tuple[int, scores.ScoreLine]]:
+    """Places, equal scores sharing one."""
+    return [
+        (1 + sum(other.score < line.score for other in lines[:place]), line)
+        for place, line in enumerate(lines)
+    ]
