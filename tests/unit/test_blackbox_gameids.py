@@ -95,7 +95,7 @@ def test_ten_thousand_ids_go_there_and_back() -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_seed_gives_a_box_of_every_legal_size(data: st.DataObject) -> None:
     width, height = data.draw(st.integers(2, 26)), data.draw(st.integers(2, 26))
     most = data.draw(st.integers(1, width * height))

@@ -60,7 +60,7 @@ def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
             if what in ("undo", "redo", "restart", "solve"):
                 game = getattr(game, what)()
             else:
-                game = game.play(what)
+                game = game.play(what, 7)
         except MoveError:
             continue
     written = write_transcript(game.transcript(7))

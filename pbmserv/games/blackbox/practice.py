@@ -16,10 +16,10 @@ from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.gameids import GameId, atoms_of
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
-from pbmserv.games.blackbox.playing import lost, play
-from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.games.blackbox.playing import dropped_out, play
+from pbmserv.games.blackbox.racing import Score, score
 from pbmserv.games.blackbox.reading import elements_of
-from pbmserv.games.blackbox.state import Box, State
+from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.transcripts import MOST_MOVES, Transcript
 from pbmserv.games.blackbox.views import View, view_of
 
@@ -41,33 +41,6 @@ USUAL_GUESSES = {
     Scoring.CLASSIC: 1,
     Scoring.TIMED: MOST_GUESSES,
 }
-
-
-PER_WRONG = 5
-TIMED_PORT, TIMED_FAULT = 15, 50
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A score and what it is made of; lower is better, and what a clue has shown is free.
-
-    Attributes:
-        hits, reflections, detours: results that were fired for.
-        ports: how many ports show a mark for them.
-        wrong: atoms that were wrong at the newest guess.
-        faults: markers that were wrong, of all guesses.
-        seconds: for how long it was played.
-        total: the points.
-    """
-
-    hits: int
-    reflections: int
-    detours: int
-    ports: int
-    wrong: int
-    faults: int
-    seconds: int
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +92,16 @@ class Practice:
         """What the newest step told."""
         return self.chain[self.done - 1].notes if self.done else ()
 
-    def play(self, text: str) -> Practice:
-        """Make a move, as people write it.
+    def play(self, text: str, seconds: int = 0) -> Practice:
+        """Make a move, as people write it, after so many *seconds* of playing.
 
         Raises:
             NotUnderstood | Illegal: see `reading.read_move`, or the chain is too long.
         """
         elements = elements_of(self.view, text)
         rng = Rng(self.game.text.encode(), self.done)  # the same chain gives the same clues
-        step = play(self.state, PLAYER, elements, rng)
+        stamp = seconds if self.scoring is Scoring.TIMED else None
+        step = play(self.state, PLAYER, elements, rng, stamp)
         return self._with(Done(step.public[PLAYER], step.state, step.notes))
 
     def solve(self) -> Practice:
@@ -138,8 +112,8 @@ class Practice:
         """
         if self.over:
             raise Illegal("blackbox.finished")
-        after = replace(self.state, outcome=lost(1, PLAYER, "resigned"))
-        return self._with(Done(SOLVE, after))
+        step = dropped_out(self.state, PLAYER)
+        return self._with(Done(SOLVE, step.state, step.notes))
 
     def restart(self) -> Practice:
         """Begin again on the same box; it can be taken back.
@@ -179,34 +153,12 @@ class Practice:
         moves = tuple(step.text for step in self.chain)
         return Transcript(self.game, tuple(self._words()), seconds, moves, self.done)
 
-    def played(self) -> Iterator[Done]:
-        """The steps that count, since the newest restart."""
-        counting = self.chain[: self.done]
-        texts = [step.text for step in counting]
-        first = len(texts) - texts[::-1].index(RESTART) if RESTART in texts else 0
-        return iter(counting[first:])
-
     def score(self, seconds: int) -> Score:
-        """What the game has cost so far, with *seconds* of playing."""
-        hits = reflections = detours = wrong = faults = 0
-        atoms = self.state.boxes[PLAYER].atoms or frozenset()
-        for step in self.played():
-            for note in step.notes:
-                if note.kind == "probe":
-                    hits += note.values["result"] == "hit"
-                    reflections += note.values["result"] == "reflection"
-                    detours += note.values["result"] == "detour"
-                elif note.kind == "guess-wrong":
-                    markers = step.state.boxes[PLAYER].markers
-                    faults += len(markers - atoms)
-                    wrong = max(len(markers - atoms), len(atoms - markers))
-                elif note.kind in ("guess-right", "guess-fair"):
-                    wrong = 0
-        ports = hits + reflections + 2 * detours
-        total = ports + PER_WRONG * wrong
-        if self.scoring is Scoring.TIMED:
-            total = TIMED_PORT * ports + TIMED_FAULT * faults + seconds
-        return Score(hits, reflections, detours, ports, wrong, faults, seconds, total)
+        """What it has cost so far, with *seconds* of playing."""
+        box = self.state.boxes[PLAYER]
+        if not self.over:
+            box = replace(box, result=replace(box.result, seconds=seconds))
+        return score(self.options, box)
 
     def _counts(self, before: State) -> bool:
         return self.state.turns != before.turns or self.state.outcome != before.outcome
@@ -225,38 +177,21 @@ class Practice:
                 yield f"-{flag}"
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """What an opened box shows of its markers, as Simon Tatham's program points it out.
-
-    Attributes:
-        contradicted: marked ports that the markers do not explain.
-        telling: where there are none, one port that would have told the markers from the atoms,
-            and the port where its ray comes out.
-    """
-
-    contradicted: frozenset[int] = frozenset()
-    telling: frozenset[int] = frozenset()
-
-
-def opened(practice: Practice) -> Opened:
-    """What there is to point out; nothing if every port is explained."""
-    box, board = practice.view.boxes[PLAYER], practice.options.board
-    real, told = trace_all(board, box.atoms or ()), trace_all(board, box.markers)
-    differing = [port for port, found in enumerate(real) if found != told[port]]
-    contradicted = frozenset(port for port in differing if box.marks[port])
-    if contradicted or not differing:
-        return Opened(contradicted)
-    port = differing[0]
-    return Opened(telling=frozenset({port, real[port]} - {HIT}))
-
-
 def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: bool) -> Practice:
     """A game at its beginning."""
-    options = Options(game.width, game.height, game.least, game.most, guesses, fair=fair, clue=clue)
-    marks = ("",) * len(options.board.ports)
-    box = Box(hider=None, guesses_left=guesses, marks=marks, atoms=atoms_of(game))
-    return Practice(game, options, scoring, State(options, (box,)))
+    options = Options(
+        game.width,
+        game.height,
+        game.least,
+        game.most,
+        guesses,
+        fair=fair,
+        clue=clue,
+        race=True,
+        scoring="timed" if scoring is Scoring.TIMED else "classic",
+        practice=scoring is Scoring.PRACTICE,
+    )
+    return Practice(game, options, scoring, new_state(options, 1, atoms_of(game)))
 
 
 def resumed(transcript: Transcript) -> Practice:
@@ -274,7 +209,7 @@ def resumed(transcript: Transcript) -> Practice:
             elif text == RESTART:
                 practice = practice.restart()
             else:
-                practice = practice.play(text)
+                practice = practice.play(text, transcript.seconds)
         except MoveError:
             shown = text if len(text) <= 60 else text[:40] + "…"
             raise NotUnderstood("blackbox.transcript-move", part=shown, number=number) from None

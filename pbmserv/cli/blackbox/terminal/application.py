@@ -18,15 +18,14 @@ from pbmserv.cli.blackbox.evidence import grid
 from pbmserv.cli.blackbox.files import Unreadable, load, save
 from pbmserv.cli.blackbox.terminal.asking import Keys, Question
 from pbmserv.cli.blackbox.terminal.board import Board, Pointing
-from pbmserv.cli.blackbox.terminal.panel import ending, facts, test_ray
+from pbmserv.cli.blackbox.terminal.panel import facts, pointed_out, test_ray
 from pbmserv.cli.blackbox.terminal.squares import Square, cell_at, line_of, port_at
 from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.checking import check_markers
-from pbmserv.games.blackbox.paths import path
-from pbmserv.games.blackbox.practice import PLAYER, Practice, opened
-from pbmserv.games.blackbox.rays import trace
+from pbmserv.games.blackbox.practice import PLAYER, Practice
+from pbmserv.games.blackbox.rays import trace, way
 from pbmserv.render.letters import note_sentences
 
 USUAL_FILE = "blackbox.txt"
@@ -147,9 +146,7 @@ class Terminal(App[None]):
     def action_check(self) -> None:
         """Compare markers and marks."""
         notes = check_markers(self.practice.view)
-        board = self.practice.options.board
-        wrong = [board.port(str(note.values["port"])) for note in notes if "mark" in note.values]
-        self._pointing = Pointing(wrong=frozenset(port for port in wrong if port is not None))
+        self._pointing = pointed_out(self.practice.options.board, notes)
         self._say(*self._sentences(notes))
         self._draw()
 
@@ -216,7 +213,7 @@ class Terminal(App[None]):
         mark, ports = box.marks[port], box.board.ports
         if test:
             found = trace(box.board, box.markers, port)
-            self._pointing = Pointing(cells=frozenset(path(box.board, box.markers, port)))
+            self._pointing = Pointing(cells=frozenset(way(box.board, box.markers, port)))
             self._say(test_ray(box, port, found))
         else:
             same = {other for other, shown in enumerate(box.marks) if shown == mark}
@@ -228,11 +225,11 @@ class Terminal(App[None]):
 
     def _play(self, text: str | None) -> None:
         if text:
-            self._change(lambda: self.practice.play(text))
+            self._change(lambda: self.practice.play(text, self.seconds))
 
     def _change(self, change: Callable[[], Practice]) -> None:
         """Go on to what a change makes of the game, or say why it cannot."""
-        was_over, seconds, length = self.practice.over, self.seconds, self.practice.done
+        seconds, length = self.seconds, self.practice.done
         try:
             after = change()
         except PlayerError as error:
@@ -241,14 +238,9 @@ class Terminal(App[None]):
             return
         self._before, self._since = seconds, self._clock()
         self.practice = after
-        forward = after.done > length
-        self._pointing = Pointing()
-        told = self._sentences(after.notes) if forward else []
-        if after.over and not was_over:
-            missed = opened(after)
-            self._pointing = Pointing(ports=missed.telling, wrong=missed.contradicted)
-            told += ending(after, self.seconds)
-        self._say(*told)
+        notes = after.notes if after.done > length else ()
+        self._pointing = pointed_out(after.options.board, notes)
+        self._say(*self._sentences(notes))
         self._draw()
 
     def _sentences(self, notes: Iterable[Note]) -> list[str]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from pbmserv.cli.blackbox.terminal.board import Pointing
+from pbmserv.engine.types import Note
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES
-from pbmserv.games.blackbox.practice import Practice, Scoring, opened
+from pbmserv.games.blackbox.practice import Practice, Scoring
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.views import BoxView
 
@@ -24,33 +29,6 @@ def facts(practice: Practice, seconds: int) -> str:
     return "\n".join(lines)
 
 
-def ending(practice: Practice, seconds: int) -> list[str]:
-    """How it ended, and how the score came about."""
-    outcome = practice.state.outcome
-    if outcome is None:
-        return []
-    said = {
-        "solved": "The box is solved.",
-        "out-of-guesses": "That was the last guess.",
-        "resigned": "The box is open.",
-    }
-    lines = [said.get(outcome.reason, "It is over.")]
-    missed = opened(practice)
-    ports = practice.options.board.ports
-    if missed.contradicted:
-        named = ", ".join(ports[port] for port in sorted(missed.contradicted))
-        lines.append(f"Your markers contradict {named}.")
-    elif missed.telling:
-        named = " and ".join(ports[port] for port in sorted(missed.telling))
-        lines.append(f"{named} would have told your markers from the atoms.")
-    if practice.scoring is not Scoring.PRACTICE:
-        if outcome.reason == "resigned":
-            lines.append("Given up, so there is no score.")
-        else:
-            lines += _items(practice, seconds)
-    return lines
-
-
 def test_ray(box: BoxView, port: int, found: int) -> str:
     """What a ray into a fired port does among the markers, beside what the mark there says."""
     label, ports = box.board.ports[port], box.board.ports
@@ -64,20 +42,23 @@ def test_ray(box: BoxView, port: int, found: int) -> str:
     return f"{said}, but {was.get(told, f'it came out at {told}')}."
 
 
-def _items(practice: Practice, seconds: int) -> list[str]:
-    score = practice.score(seconds)
-    if practice.scoring is Scoring.TIMED:
-        items = [(score.ports, "port", 15), (score.faults, "wrong marker", 50)]
-        items.append((score.seconds, "second", 1))
-    else:
-        items = [(score.hits, "hit", 1), (score.reflections, "reflection", 1)]
-        items += [(score.detours, "detour", 2), (score.wrong, "wrong atom", 5)]
-    counted = ", ".join(
-        f"{count} {name}{'' if count == 1 else 's'} ({count * each})"
-        for count, name, each in items
-        if count
-    )
-    return [f"Score: {score.total} = {counted or 'nothing fired'}"]
+def pointed_out(board: Geometry, notes: Sequence[Note]) -> Pointing:
+    """What the notes of an opened box, or of a check, point at."""
+    wrong: set[str] = set()
+    ends: set[str] = set()
+    for note in notes:
+        ports = note.values.get("ports", ())
+        if note.kind == "contradicted" and isinstance(ports, tuple):
+            wrong.update(ports)
+        elif note.kind == "check-wrong":
+            wrong.add(str(note.values["port"]))
+        elif note.kind == "distinguishing":
+            ends.update((str(note.values["port"]), str(note.values["exit"])))
+    return Pointing(ports=_numbers(board, ends), wrong=_numbers(board, wrong))
+
+
+def _numbers(board: Geometry, labels: set[str]) -> frozenset[int]:
+    return frozenset(port for port, label in enumerate(board.ports) if label in labels)
 
 
 def _atoms(count: str) -> str:
