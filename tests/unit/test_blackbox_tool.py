@@ -167,6 +167,24 @@ def test_play_needs_a_terminal() -> None:
     assert "this needs a terminal to play in" in result.stderr
 
 
+def test_check_draws_the_way_of_a_ray() -> None:
+    asked = ("check", "7x7", "--marks", "A:1", "--markers", "G1 B2 B4 F5")
+    drawn = printed(*asked, "--way", "14").splitlines()
+    rows = [line.rstrip() for line in drawn if line[:2].strip().isdigit()]
+    assert rows == [
+        " 1|a |  |  |  |  |  |  |? |  |8",
+        " 2|  |  |? |  |  |  |  |  |  |9",
+        " 3|  |  |  |  |  |  |  |  |  |10",
+        " 4|  |  |? |  |  |  |  |  |  |11",
+        " 5|  |  |  |  |  |  |? |  |  |12",
+        " 6|  |  |  |  |  |  |  |  |  |13",
+        " 7|  |* |* |* |* |* |* |* |  |14",
+    ]
+    wrong = run(*asked, "--way", "15")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert '"15" is no port of a 7x7 board.' in wrong.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "typed", "said"),
     [
