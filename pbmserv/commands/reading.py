@@ -15,6 +15,14 @@ from pbmserv.commands.tray import read_tray
 from pbmserv.commands.words import fold
 from pbmserv.errors import Misread, PlayerError
 
+UNREAD = {
+    "encrypted": "(an encrypted mail)",
+    "opaque": "(a sealed mail)",
+    "html": "(a mail whose text could not be found)",
+    "no-text": "(a mail without text)",
+}
+"""What the answer says was read of a mail that could not be."""
+
 
 def read(
     subject: str, body: str, *, games: Collection[str], reply: bool, tray: bool = False
@@ -52,6 +60,15 @@ def read(
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
     return Reading((line,), opponent_text(text_lines(body)))
+
+
+def unread(why: str) -> Reading:
+    """The reading of a mail whose text could not be read: one refusal, whatever its subject says.
+
+    Args:
+        why: ``Mail.unread``.
+    """
+    return Reading((Line(UNREAD[why], Misread(f"mail-{why}")),))
 
 
 def _is_meant(line: Line, *, answers: bool) -> bool:

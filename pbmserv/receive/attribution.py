@@ -12,10 +12,14 @@ from collections.abc import Sequence
 from pbmserv.receive.phrases import LABELS, OPENERS, WROTE, WROTE_UNSPACED
 
 BLANKS = (
-    " \t\n\r\x0b\x0c\xa0\xad\u061c\u1680\u180e\u3000\ufeff"
+    " \t\n\r\x0b\x0c\x7f\x85\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u3000\u3164"
+    "\ufeff\uffa0\U000e0001"
     + "".join(map(chr, range(0x2000, 0x2010)))
-    + "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f"
-    + "".join(map(chr, range(0x2060, 0x2070)))
+    + "".join(map(chr, range(0x2028, 0x2030)))
+    + "".join(map(chr, range(0x205F, 0x2070)))
+    + "".join(map(chr, range(0xFE00, 0xFE10)))
+    + "".join(map(chr, range(0xFFF9, 0xFFFC)))
+    + "".join(map(chr, range(0xE0020, 0xE0080)))
 )
 """White space, and the characters that no reader sees; they may stand before a quote mark."""
 
@@ -23,6 +27,7 @@ SPAN = 3
 """Lines above its last one that an attribution may begin."""
 
 _LONGEST = 600
+_COLONS_LIMIT = 8  # a date, a time and a zone have four
 
 _DATE = re.compile(r"(?:19|20)[0-9]{2}|[0-9]{1,2}[:.][0-9]{2}")
 _YEAR_FIRST = re.compile(r"[0-9]{4}[-/.年]")
@@ -63,6 +68,21 @@ def lines_of_attribution(above: Sequence[str], line: str) -> int:
         if "@" in head or _DATE.search(head):
             lines = count
     return lines
+
+
+def quotes_behind(line: str) -> bool:
+    """Whether an attribution begins `line` and what it quotes follows on the same line."""
+    head = line[:_LONGEST].strip(_EMPHASIS).casefold()
+    if not (head.startswith(OPENERS) or _YEAR_FIRST.match(head)) or not _DIGIT.search(head):
+        return False
+    at = -1
+    for _ in range(_COLONS_LIMIT):
+        at = head.find(": ", at + 1)
+        if at < 0:
+            return False
+        if _DIGIT.search(head, 0, at) and _complete(head[:at]):
+            return True
+    return False
 
 
 def lines_above_quote(above: Sequence[str]) -> int:

@@ -22,6 +22,13 @@ from pbmserv.receive.headers import (
     split_block,
 )
 from pbmserv.receive.html import HTML_LIMIT, html_text
+from pbmserv.receive.sealed import (
+    ENCRYPTED,
+    has_armour,
+    is_pgp_encrypted,
+    is_smime,
+    signed_entity,
+)
 
 PARTS_LIMIT = 100
 DEPTH_LIMIT = 20
@@ -37,15 +44,34 @@ _DELIMITER_REST = re.compile(rb"(--)?[ \t]*(?:\r\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    """Text found in a leaf: as it shall be read, or still HTML."""
+class Body:
+    """The text of a mail.
 
-    text: str
+    Attributes:
+        text: what a person wrote, with what it quotes; ``""`` if there is none.
+        unread: why there could be more that was not read: ``"encrypted"`` or ``"opaque"``
+            (`pbmserv.receive.sealed`), ``"html"`` for markup beyond all bounds, ``"no-text"``
+            for a mail of files alone; ``""`` when all is well, also for an empty mail.
+    """
+
+    text: str = ""
+    unread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found in a leaf: text as it shall be read, still HTML, or why it is neither."""
+
+    text: str = ""
     html: bool = False
+    unread: str = ""
 
 
-def body_text(headers: Headers, body: bytes) -> str:
-    """The text of a mail with these headers: plain text, else HTML made plain, else ``""``.
+_BLANK = _Found()
+
+
+def read_body(headers: Headers, body: bytes) -> Body:
+    """What stands in a mail with these headers: plain text, else HTML made plain.
 
     Attached files and messages are not looked into.
 
@@ -55,8 +81,11 @@ def body_text(headers: Headers, body: bytes) -> str:
     """
     found = _Walk().find(headers, body, depth=1)
     if found is None:
-        return ""
-    return _cut(html_text(found.text) if found.html else found.text)
+        return Body(unread="no-text" if body.strip() else "")
+    if found.unread:
+        return Body(unread=found.unread)
+    text = html_text(found.text) if found.html else found.text
+    return Body(unread="html") if text is None else Body(_cut(text))
 
 
 class _Walk:
@@ -67,40 +96,53 @@ class _Walk:
 
     def find(
         self, headers: Headers, body: bytes, *, depth: int, default: str = "text/plain"
-    ) -> _Text | None:
-        """The text of this part, ``None`` if it has none."""
-        declared = first(headers, "content-type")
-        kind = content_type(declared or default)
+    ) -> _Found | None:
+        """What this part has to say, ``None`` if nothing."""
+        kind = content_type(first(headers, "content-type") or default)
+        if is_pgp_encrypted(kind):
+            return _Found(unread=ENCRYPTED)
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
-        if kind.kind not in ("text/plain", "text/html"):
+        encoding = _word(first(headers, "content-transfer-encoding"))
+        if is_smime(kind):
+            return self._in_wrapper(kind, _octets(body, encoding), depth)
+        if kind.kind not in ("text/plain", "text/html") or _is_file(headers, kind):
             return None
-        disposition = first(headers, "content-disposition")
-        if disposition and (
-            disposition.lower().startswith("attachment")
-            or content_type(disposition).param("filename")
-        ):
-            return None
-        octets = _octets(body, first(headers, "content-transfer-encoding"))
+        octets = _octets(body, encoding)
         if kind.kind == "text/html":
-            return _Text(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
+            return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
         text = _cut(decode(octets, kind.param("charset")))
+        if has_armour(text):
+            return _Found(unread=ENCRYPTED)
         if kind.param("format") == "flowed":
             text = unflow(text, delsp=kind.param("delsp") == "yes")
-        return _Text(text) if text.strip() else None
+        return _Found(text) if text.strip() else _BLANK
 
-    def _in_multipart(self, kind: ContentType, body: bytes, depth: int) -> _Text | None:
+    def _in_multipart(self, kind: ContentType, body: bytes, depth: int) -> _Found | None:
         if depth > DEPTH_LIMIT:
             raise MailError("too-deep")
         choose = kind.kind == "multipart/alternative"
         default = "message/rfc822" if kind.kind == "multipart/digest" else "text/plain"
-        other: _Text | None = None
+        other: _Found | None = None
         for block, inner in self._split(body, kind.params.get("boundary", "")):
             found = self.find(read_headers(block), inner, depth=depth + 1, default=default)
-            if found is not None and not (choose and found.html):
+            if found is None or found is _BLANK:
+                other = other or found
+            elif not (choose and found.html):
                 return found
-            other = other or found
+            elif other is None or other is _BLANK:
+                other = found
         return other
+
+    def _in_wrapper(self, kind: ContentType, octets: bytes, depth: int) -> _Found | None:
+        """What a person wrote into S/MIME's signed-data (RFC 8551 section 3.5.2)."""
+        if depth > DEPTH_LIMIT:
+            raise MailError("too-deep")
+        entity = signed_entity(kind, octets)
+        if isinstance(entity, str):
+            return _Found(unread=entity)
+        block, inner = split_block(entity)
+        return self.find(read_headers(block), inner, depth=depth + 1)
 
     def _split(self, body: bytes, boundary: str) -> Iterator[tuple[bytes, bytes]]:
         """Header block and body of each part that `boundary` delimits (RFC 2046 section 5.1.1)."""
@@ -131,9 +173,24 @@ def _next(body: bytes, mark: bytes, at: int) -> int:
     return found + 2 if found >= 0 else -1
 
 
+def _is_file(headers: Headers, kind: ContentType) -> bool:
+    """Whether a part is attached rather than shown; whatever has a name of its own is."""
+    if kind.param("name"):
+        return True
+    disposition = first(headers, "content-disposition")
+    return bool(disposition) and (
+        disposition.lower().startswith("attachment")
+        or bool(content_type(disposition).param("filename"))
+    )
+
+
+def _word(value: str) -> str:
+    """A field's one word in lower case, without the comments and marks that some set behind it."""
+    return value.partition(";")[0].partition("(")[0].strip(" \t\"'").lower()
+
+
 def _octets(body: bytes, encoding: str) -> bytes:
     """`body` without its transfer encoding, as far as it can be read (RFC 2045 section 6)."""
-    encoding = encoding.lower()
     if encoding == "quoted-printable":
         return binascii.a2b_qp(_PADDED_SOFT_BREAK.sub(b"=\r\n", body))
     if encoding == "base64":

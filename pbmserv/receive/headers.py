@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from urllib.parse import unquote_to_bytes
 
 from pbmserv.errors import MailError
 from pbmserv.receive.charset import clean, decode
@@ -33,6 +34,8 @@ _CONTENT_TYPE_LIMIT = 1_000
 _ENCODED_WORD = re.compile(r"=\?([^?\s]{1,80})\?([bBqQ])\?([^?]*)\?=")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _PARAMETER = re.compile(r';\s*([^\s=;"]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;\s]*)')
+# RFC 2231 sections 3 and 4: name*0, name*1*, name*
+_PIECE = re.compile(r"([^*]+)(?=\*)(?:\*([0-9]{1,3}))?(\*?)")
 _QUOTED_PAIR = re.compile(r"\\(.)")
 
 
@@ -164,9 +167,26 @@ def _content_type(value: str) -> ContentType:
     if "/" not in kind or " " in kind:
         kind = "text/plain"
     params: dict[str, str] = {}
+    pieces: dict[str, dict[int, str]] = {}
     for name, given in _PARAMETER.findall(value):
-        unquoted = (
+        text = (
             _QUOTED_PAIR.sub(r"\1", given[1:].removesuffix('"')) if given.startswith('"') else given
         )
-        params.setdefault(name.lower(), unquoted)
+        piece = _PIECE.fullmatch(name.lower())
+        if piece is None:
+            params.setdefault(name.lower(), text)
+            continue
+        number = int(piece[2] or 0)
+        text = _percent_decoded(text, number) if piece[3] else text
+        pieces.setdefault(piece[1], {}).setdefault(number, text)
+    for name, numbered in pieces.items():
+        params[name] = "".join(numbered[number] for number in sorted(numbered))
     return ContentType(kind, params)
+
+
+def _percent_decoded(text: str, number: int) -> str:
+    """A piece that is encoded (RFC 2231 section 4); the first one names its charset."""
+    charset = ""
+    if number == 0 and text.count("'") > 1:
+        charset, _, text = text.split("'", 2)
+    return decode(unquote_to_bytes(text.encode("utf-8", "replace")), charset)

@@ -7,6 +7,7 @@ the memory; so the tree that it gets has no tables, lists or attributes left.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -20,37 +21,48 @@ _DIVIDER = "-----Original Message-----"
 _AS_BLOCK = frozenset(
     ("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "ul", "ol", "li", "dl", "dt")
 )
+_LINES = frozenset(("div", "p"))
 _UNSEEN = frozenset(
     ("head", "script", "style", "title", "template", "svg", "math", "object", "iframe", "noscript")
 )
 
 # Where mail programs put what they quote, and after which of their marks all is quoted.
-_QUOTE_CLASSES = frozenset(
-    ("yahoo_quoted", "protonmail_quote", "tutanota_quote", "zmail_extra", "moz-forward-container")
+_QUOTE_CLASSES = (
+    *("yahoo_quoted", "protonmail_quote", "tutanota_quote", "zmail_extra", "zmail_extra_hr"),
+    "moz-forward-container",
 )
-_DIVIDER_IDS = frozenset(
-    (
-        "divrplyfwdmsg",
-        "appendonsend",
-        "replysplit",
-        "mail-editor-reference-message-container",
-        "olk_src_body_section",
-    )
+_DIVIDER_IDS = (
+    *("divrplyfwdmsg", "appendonsend", "replysplit", "stopspelling", "zwchr", "reply-intro"),
+    *("mail-editor-reference-message-container", "olk_src_body_section", "replybody1"),
+    *("mailbirdquote", "edo-original", "forwardbody1", "orimsghtmlseperator"),
 )
+_SIGNATURE_CLASSES = (
+    *("gmail_signature", "gmail_signature_prefix", "moz-signature", "k9mail-signature"),
+    *("protonmail_signature_block", "ymail_android_signature", "ymail_ios_signature"),
+)
+_SIGNATURE_IDS = ("ms-outlook-mobile-signature", "ymail_android_signature", "composer_signature")
+
+# A line down the left side is how GMX, Outlook and others draw what somebody else said.
+_LEFT_LINE = re.compile(
+    r"border-left(?:-width|-style)?\s{0,3}:\s{0,3}(?!none|0|initial|inherit|\s)"
+)
+_LOOKED_AT = 300
+"""Characters of an attribute that are looked at."""
 
 
-def html_text(markup: str) -> str:
-    """The text of `markup`, ``""`` for markup that cannot be read within bounds. Never raises."""
+def html_text(markup: str) -> str | None:
+    """The text of `markup`, ``None`` for markup that cannot be read within bounds. Never raises."""
     octets = markup.encode("utf-8", "replace")[:HTML_LIMIT]
     if not octets.strip():
         return ""
     try:
-        return clean(_render(octets)).strip("\n")
+        text = _render(octets)
     except Exception:  # noqa: BLE001 - two parsers of strangers' markup; none of it may get out
-        return ""
+        return None
+    return None if text is None else clean(text).strip("\n")
 
 
-def _render(octets: bytes) -> str:
+def _render(octets: bytes) -> str | None:
     # Imported here because few mails need them and both are slow to load.
     lxml = import_module("lxml.html")
     engine = import_module("inscriptis.html_engine")
@@ -58,29 +70,70 @@ def _render(octets: bytes) -> str:
     config = import_module("inscriptis.model.config")
 
     parser = lxml.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    tree = lxml.document_fromstring(octets, parser=parser)
+    try:
+        tree = lxml.document_fromstring(octets, parser=parser)
+    except import_module("lxml.etree").ParserError:
+        return ""  # nothing but comments and the like
     elements = [element for element in tree.iter() if isinstance(element.tag, str)]
     if len(elements) > _ELEMENT_LIMIT:
-        return ""
+        return None
     for element in elements:
         _tame(element)
     strict = config.ParserConfig(css=profiles.STRICT_CSS_PROFILE)
-    return str(engine.Inscriptis(tree, strict).get_text())
+    text = str(engine.Inscriptis(tree, strict).get_text())
+    # Beyond some depth the parser stops. What is left of a mail must not look like an empty one.
+    return text if text.strip() or not parser.error_log.filter_from_fatals() else None
 
 
 def _tame(element: Any) -> None:
     tag = element.tag
-    names = frozenset(element.get("class", "")[:200].lower().split())
-    ident = element.get("id", "")[:60].lower().removeprefix("x_")
     if tag in _UNSEEN:
         element.clear(keep_tail=True)
-    elif ident in _DIVIDER_IDS:
+    elif element.attrib and _is_divider(element):
         _replace(element, _DIVIDER)
-    elif tag == "blockquote" or names & _QUOTE_CLASSES:
+    elif tag == "blockquote" or (element.attrib and _is_quote(element)):
         _replace(element, ">")
+    elif element.attrib and _is_signature(element):
+        _replace(element, "")
     elif tag in _AS_BLOCK:
         element.tag = "div"
+    elif (
+        tag in _LINES
+        and not len(element)
+        and "\xa0" in (element.text or "")
+        and not element.text.strip()
+    ):
+        element.text = None  # an empty line, held open by a blank that does not break
+        element.append(element.makeelement("br"))
     element.attrib.clear()
+
+
+def _is_divider(element: Any) -> bool:
+    return _ident(element).startswith(_DIVIDER_IDS)
+
+
+def _is_quote(element: Any) -> bool:
+    if element.get("name") == "quote" or _classes(element, _QUOTE_CLASSES):
+        return True
+    return _LEFT_LINE.search(element.get("style", "")[:_LOOKED_AT].lower()) is not None
+
+
+def _is_signature(element: Any) -> bool:
+    return _ident(element) in _SIGNATURE_IDS or _classes(element, _SIGNATURE_CLASSES)
+
+
+def _ident(element: Any) -> str:
+    """An id without the ``x_`` that Outlook sets before it at each reply."""
+    ident: str = element.get("id", "")[:_LOOKED_AT].lower()
+    while ident.startswith("x_"):
+        ident = ident[2:]
+    return ident
+
+
+def _classes(element: Any, names: tuple[str, ...]) -> bool:
+    """Whether a class is one of these; some programs set letters before it at each reply."""
+    given = element.get("class", "")[:_LOOKED_AT].lower().split()
+    return any(one.endswith(names) for one in given)
 
 
 def _replace(element: Any, text: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from pbmserv.capability import House, Purpose
 from pbmserv.commands.model import Yes
-from pbmserv.commands.reading import read
+from pbmserv.commands.reading import read, unread
 from pbmserv.errors import MailError
 from pbmserv.receive.guards import wire_refusal
 from pbmserv.receive.mail import Envelope, Mail
@@ -92,11 +92,22 @@ class Intake:
         mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
         capability = self._house.capability(envelope.recipient)
         text = new_text(mail.text)
+        if _is_unread(mail, reply=capability is not None):
+            return Post(envelope, mail, text, unread(mail.unread), capability)
         tray = capability is not None and capability.purpose is Purpose.TRAY
         reading = read(
             mail.subject, text, games=self._games, reply=capability is not None, tray=tray
         )
         return Post(envelope, mail, text, reading, capability)
+
+
+def _is_unread(mail: Mail, *, reply: bool) -> bool:
+    """Whether what was asked for may stand where we could not read it.
+
+    A reply without any text says yes, so one that could not be read must not look like that.
+    To a mail with a picture and a command in its subject nothing is missing.
+    """
+    return bool(mail.unread) and (reply or mail.unread != "no-text")
 
 
 def _robot_may_play(post: Post, mail: Mail) -> bool:

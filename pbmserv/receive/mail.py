@@ -39,6 +39,8 @@ class Mail:
         digest: hex SHA-256 that is equal for two copies of one mail (Message-ID,
             else date, subject and body; with the sender).
         away: it looks like the note of somebody who is out of the office.
+        unread: why the body was not read, ``""`` if it was: ``"encrypted"``, ``"opaque"``
+            (a sealed wrapper), ``"html"`` (beyond all bounds) or ``"no-text"`` (only files).
     """
 
     sender: str
@@ -49,3 +51,4 @@ class Mail:
     only_auto_submitted: bool
     digest: str
     away: bool = False
+    unread: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pbmserv.errors import MailError
 from pbmserv.receive.address import one_mailbox
-from pbmserv.receive.body import body_text
+from pbmserv.receive.body import read_body
 from pbmserv.receive.guards import automatic
 from pbmserv.receive.headers import Headers, first, one_line, read_headers, split_block
 from pbmserv.receive.mail import Envelope, Mail
@@ -35,7 +35,8 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     sender = _sender(headers)
     subject = one_line(first(headers, "subject"))
     message_id = _message_id(headers)
-    text = body_text(headers, body)
+    found = read_body(headers, body)
+    text = found.text
     verdict = automatic(
         headers,
         envelope_sender=envelope.sender,
@@ -47,7 +48,8 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     if message_id:
         digest = _digest("id", message_id, sender)
     else:
-        digest = _digest("text", one_line(first(headers, "date")), subject, text, sender)
+        said = text or hashlib.sha256(body).hexdigest()  # files alone differ, too
+        digest = _digest("text", one_line(first(headers, "date")), subject, said, sender)
     return Mail(
         sender=sender,
         message_id=message_id,
@@ -57,6 +59,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         only_auto_submitted=verdict.only_auto_submitted,
         away=verdict.away,
         digest=digest,
+        unread=found.unread,
     )
 
 

@@ -25,18 +25,22 @@ WROTE = frozenset(
         scrive escreveu schreef schrijft skrev skriver kirjoitti napisał napisała napisal napsal
         napsala pisze píše napísal написал написала написав написала пишет писал пише yazdı yazdi
         írta irta έγραψε scris כתב כתבה كتب menulis viết rašė rakstīja kirjutas pisao napisao
+        написа napisala escriure escrigué نوشت skrifaði ditulis scríobh idatzi
         """
     )
 )
 """The word before the colon of an attribution."""
 
-WROTE_UNSPACED = _words("写道 寫道 写到 작성 썼습니다 のメール 書きました เขียน")
-"""The same where a language sets no blanks between words."""
+WROTE_UNSPACED = _words(
+    "写道 寫道 写到 写了 寫了 작성 썼습니다 のメール 書きました 書いた เขียน लिखा"
+)
+"""The same where a language sets no blanks between words, or marks stand between its letters."""
 
 OPENERS = (
     *("on ", "am ", "le ", "el ", "il ", "em ", "op ", "den ", "de ", "pe ", "dnia ", "w dniu "),
     *("dne ", "dňa ", "ned ", "в ", "от ", "у ", "на ", "στις ", "vào ", "pada "),
-    *("בתאריך", "ב-", "في ", "بتاريخ", "在", "於", "---"),
+    *("el dia ", "dana ", "pada tanggal "),
+    *("בתאריך", "ב-", "في ", "بتاريخ", "در ", "在", "於", "เมื่อ", "---"),
 )
 """How the first line of an attribution may begin where no name begins it."""
 
@@ -44,20 +48,26 @@ LABELS = {
     label: role
     for role, labels in {
         "from": """
-            from von de da van från fra od от від kimden lähettäjä feladó από expéditeur mittente
-            nadawca odesílatel remitente remetente afzender expeditor 发件人 寄件者 寄件人 差出人
+            from von de da van från fra od от від kimden gönderen lähettäjä feladó από expéditeur
+            mittente nadawca odesílatel odosielateľ remitente remetente afzender avsender afsender
+            avsändare expeditor de_la šalje pošiljatelj dari từ จาก 发件人 寄件者 寄件人 差出人
             送信者 보낸_사람 מאת من""",
         "date": """
-            sent date gesendet datum envoyé enviado enviada_em enviado_el enviado_em inviato data
-            fecha verzonden skickat sendt dato wysłano отправлено дата надіслано gönderildi tarih
-            gönderme_tarihi lähetetty päivämäärä päiväys elküldve dátum odesláno ημερομηνία trimis
-            发送时间 日期 寄件日期 傳送時間 送信日時 日付 보낸_날짜 날짜 נשלח تاريخ""",
+            sent date gesendet datum envoyé envoyé_le enviado enviada enviada_em enviado_el
+            enviado_em enviat inviato data fecha verzonden skickat sendt dato wysłano wysłane
+            отправлено дата дата_отправки надіслано изпратено gönderildi gönderilme_tarihi tarih
+            gönderme_tarihi lähetetty päivämäärä päiväys elküldve dátum odesláno odoslané poslano
+            ημερομηνία στάλθηκε trimis dikirim tanggal ngày đã_gửi วันที่ ส่งเมื่อ
+            发送时间 发件时间 日期 時間 时间 寄件日期 傳送時間 送信日時 日時 日付 보낸_날짜 날짜
+            נשלח תאריך تاريخ التاريخ تاريخ_الإرسال تم_الإرسال""",
         "to": """
-            to cc an à a para aan till til do komu кому kime vastaanottaja címzett προς către
-            kopie kopia destinataire destinatario 收件人 宛先 받는_사람 אל إلى""",
+            to cc an à a para aan till til do za komu кому до kime alıcı vastaanottaja címzett
+            προς către kepada đến tới ถึง kopie kopia prima per_a destinataire destinatario
+            收件人 收件者 抄送 副本 宛先 받는_사람 참조 אל إلى نسخة""",
         "subject": """
-            subject betreff objet asunto oggetto assunto onderwerp ämne emne temat тема konu aihe
-            tárgy předmět predmet θέμα subiect 主题 主旨 主題 件名 제목 נושא الموضوع""",
+            subject betreff objet asunto oggetto assunto onderwerp ämne emne temat тема
+            относно konu aihe tárgy předmět predmet θέμα subiect assumpte subjek perihal
+            chủ_đề เรื่อง หัวเรื่อง 主题 主旨 主題 件名 제목 נושא الموضوع""",
     }.items()
     for label in _words(labels)
 }
@@ -68,29 +78,52 @@ ENDINGS = _phrases(
     -----begin ; begin forwarded message; anfang der weitergeleiteten; début du message réexp
     début du message transf; inicio del mensaje reenviado; inizio messaggio inoltrato
     início da mensagem reenc; begin doorgestuurd bericht; vidarebefordrat brev
-    videresendt besked; начало переадресованного; you received this message because
-    to unsubscribe; to post to this group; unsubscribe:; sie erhalten diese nachricht, weil
-    um sich von diese; vous recevez ce message; pour vous désabonner
-    para cancelar la suscripción; recibiste este mensaje porque; virus-free
-    this email has been checked for virus; diese e-mail wurde von avast
+    vidarebefordrat meddelande; videresendt besked; videresendt melding; начало переадресованного
+    początek przekazanej; začátek přeposlané; edelleenlähetetty viesti; 以下是转发的邮件
+    以下為轉寄; 転送されたメッセージ; 전달된 메시지
+    original message:; ursprüngliche nachricht:; message d'origine; mensaje original:
+    messaggio originale:; mensagem original:; oorspronkelijk bericht:; 原始邮件; 原始郵件
+    you received this message because; you are receiving this because
+    you're receiving this because; to unsubscribe; to post to this group; unsubscribe:
+    sie erhalten diese nachricht, weil; sie erhalten diese e-mail, weil; um sich von diese
+    um diese gruppe; vous recevez ce message; vous avez reçu ce message; pour vous désabonner
+    pour vous désinscrire; para cancelar la suscripción; para darte de baja
+    recibiste este mensaje porque; has recibido este mensaje porque; per annullare l'iscrizione
+    hai ricevuto questo messaggio perché; você recebeu essa mensagem porque
+    para cancelar a inscrição; u ontvangt dit bericht omdat; je ontvangt dit bericht omdat
+    du får det här meddelandet; du har modtaget denne; otrzymujesz tę wiadomość
+    вы получили это сообщение; чтобы отписаться; virus-free; virenfrei; sans virus; garanzia di
+    this email has been checked for virus; this email has been scanned; diese e-mail wurde von
+    avast logo; l'absence de virus dans; _._,_.___
     """
 )
 """Beginnings of lines below which nothing is the writer's own."""
 
 SENT_FROM = _phrases(
     """
-    sent from; sent with; sent via; sent using; get outlook for; outlook für
-    holen sie sich outlook; obtenir outlook; télécharger outlook; obtener outlook
-    obtenha o outlook; gesendet von; gesendet mit; gesendet über
-    diese nachricht wurde von mein; envoyé de; envoyé depuis; envoyé avec; envoyé à partir de
-    enviado desde; enviado do; enviado con; enviado com; enviado a partir d; inviato da
-    inviato con; verzonden vanaf; verstuurd vanaf; verzonden met; skickat från; sendt fra
-    lähetetty; wysłane z; wysłano z; odesláno z; отправлено с; отправлено из; надіслано з
-    发自我的; 發自我的; 從我的; please excuse my brevity; excuse my brevity
+    sent from; sent with; sent via; sent using; sent by my; get outlook for
+    gesendet von; gesendet mit; gesendet über; von unterwegs gesendet
+    diese nachricht wurde von mein; diese nachricht wurde mit; envoyé de; envoyé depuis
+    envoyé avec; envoyé à partir de; envoyé via; enviado desde; enviado do; enviado con
+    enviado com; enviado a partir d; enviado de mi; enviado pelo; inviato da; inviato con
+    inviato dal; verzonden vanaf; verstuurd vanaf; verzonden met; verzonden via; skickat från
+    skickat med; sendt fra; sendt med; lähetetty; wysłane z; wysłano z; wysłane przez
+    odesláno z; odoslané z; отправлено с; отправлено из; отправлено через; надіслано з
+    изпратено от; στάλθηκε από; εστάλη από; trimis de pe; trimis din; elküldve az; poslano s
+    poslano iz; saadetud minu; išsiųsta iš; nosūtīts no; enviat des; dikirim dari; đã gửi từ
+    gửi từ; ส่งจาก; נשלח מ; أُرسلت من; تم الإرسال من; ارسال شده از
+    发自我的; 发自; 發自我的; 從我的; 來自我的; please excuse my brevity; excuse my brevity
+    bitte entschuldigen sie die kürze; pardon my brevity; 来自我的
     """
 )
-SENT_FROM_TAILS = (" gesendet", " gesendet.", "から送信", "에서 보냄", " gönderildi")
+SENT_FROM_TAILS = (
+    *(" gesendet", " gesendet.", "から送信", "から送信されました", "에서 보냄", "에서 보냈습니다"),
+    *(" gönderildi", " gönderildi.", " küldve", " küldve.", " 傳送", " 发送", " 發送"),
+)
 """How a line begins, or ends, that a telephone adds."""
+
+ADVERTISED = (("outlook", ("ios", "android")), ("mail", ("app store", "google play")))
+"""Two names that stand together only where a program praises itself, in whatever language."""
 
 AWAY = _phrases(
     """

@@ -14,15 +14,20 @@ from pbmserv.receive.attribution import (
     header_role,
     lines_above_quote,
     lines_of_attribution,
+    quotes_behind,
 )
-from pbmserv.receive.phrases import ENDINGS, SENT_FROM, SENT_FROM_TAILS
+from pbmserv.receive.phrases import ADVERTISED, ENDINGS, SENT_FROM, SENT_FROM_TAILS
 
 MARKER = "Reply above this line"
 """The line in every letter of ours at which reading ends, wherever it stands."""
 
 _MARKER_WORDS = MARKER.casefold()
-_QUOTE_MARKS = (">", "\uff1e", "»", "\u203a", "|", "¦", "&gt;")
+_QUOTE_MARKS = (
+    *(">", "\uff1e", "\ufe65", "»", "\u203a", "\u300b", "\u276f", "&gt;"),
+    *("|", "¦", "\uff5c", "\u2502", "\u2503", "\u2551", "\u258c", "}"),
+)
 _INITIALS_LIMIT = 14
+_IN_NAMES = str.maketrans("", "", "-.'\u2019 ")
 
 # A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
 # at fewer columns than this.
@@ -31,12 +36,18 @@ _NARROWEST_WRAP = 50
 # Unquoted lines that are looked at; the commands and words of a mail are far fewer.
 _LINES_LIMIT = 5_000
 
-_RULE = "_-=~* "
+_RULE = "_-=~*#+\u2550\u2501 "
 _RULE_LENGTH = 10
 _HEADER_BLOCK = 8  # kept lines that a header block, with blank lines in it, may take
 
-_SIGNATURE = frozenset(("--", "\u2013", "\u2014"))  # telephones make a dash of it
+# What telephones and word processors make of dashes.
+_DASHES = str.maketrans(
+    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\ufe63\uff0d", "-")
+)
+_SIGNATURE = frozenset(("--", "\u2013", "\u2014"))
 _SENT_FROM_LIMIT = 120
+
+_FRAMES = ("--", "===", "***", "___")
 
 _SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
 
@@ -138,6 +149,8 @@ class _Scan:
             return True
         if self._ends_in_headers(shown):
             return False
+        if quotes_behind(shown):
+            return False
         above = lines_of_attribution(self._directly_above(), shown)
         if above >= 0:
             self._drop(above)
@@ -183,23 +196,28 @@ def _is_quoted(shown: str) -> bool:
         return True
     # "Bob> …" and "BJ>> …"; digits are no initials, so e2>e4 stays a move.
     mark = shown.find(">", 1, _INITIALS_LIMIT)
-    return mark > 0 and shown[:mark].isalpha()
+    return mark > 0 and shown[:mark].translate(_IN_NAMES).isalpha()
 
 
 def _is_end(folded: str) -> bool:
     """Whether a signature, a divider or a footer begins here."""
-    if folded in _SIGNATURE or folded.startswith(ENDINGS):
+    if folded in _SIGNATURE:
+        return True
+    folded = folded if folded.isascii() else folded.translate(_DASHES)
+    if folded.startswith(ENDINGS):
         return True
     if len(folded) >= _RULE_LENGTH and not folded.strip(_RULE):
         return True
-    # "-----Original Message-----" in any language
-    return len(folded) > 6 and folded.startswith("--") and folded.endswith("--")
+    # "-----Original Message-----" in any language, and with rules of any kind around it
+    return len(folded) > 6 and folded.startswith(_FRAMES) and folded.endswith(_FRAMES)
 
 
 def _is_sent_from(folded: str) -> bool:
-    return len(folded) <= _SENT_FROM_LIMIT and (
-        folded.startswith(SENT_FROM) or folded.endswith(SENT_FROM_TAILS)
-    )
+    if len(folded) > _SENT_FROM_LIMIT:
+        return False
+    if folded.startswith(SENT_FROM) or folded.endswith(SENT_FROM_TAILS):
+        return True
+    return any(name in folded and any(map(folded.count, places)) for name, places in ADVERTISED)
 
 
 def _first_word(shown: str) -> int:

@@ -178,6 +178,8 @@ def _answers(desk: Desk, said: list[_Said]) -> list[NewLetter]:
 def _ask(desk: Desk, line: Line) -> Answer:
     """Find and call the handler of one command."""
     capability = desk.capability
+    if desk.post.mail.unread and isinstance(line.asked, PlayerError):
+        raise line.asked  # whatever letter it answers
     if capability is not None:
         special = _by_purpose(desk, line, capability)
         if special is not None:

@@ -97,6 +97,13 @@ def test_no_subject_breaks_the_reader(charset, text, encoding):
         ("text", "text/plain", {}),
         ("", "text/plain", {}),
         ('text/plain; charset="utf-8', "text/plain", {"charset": "utf-8"}),
+        ('multipart/mixed; boundary*0="a b"; boundary*1=c', "multipart/mixed",
+         {"boundary": "a bc"}),
+        ("multipart/mixed; boundary*1=c; boundary*0*=us-ascii'en'a%20b", "multipart/mixed",
+         {"boundary": "a bc"}),
+        ("text/plain; charset*=''utf-8; x*0=a; x*2=c; y**=d; *=e; z*0x=f", "text/plain",
+         {"charset": "utf-8", "x": "ac", "y**": "d", "*": "e", "z*0x": "f"}),
+        ("a/b; filename*=utf-8''%c3%bc%FF", "a/b", {"filename": "\u00c3\u00bc\u00ff"}),
         ("text/plain; charset=a; charset=b", "text/plain", {"charset": "a"}),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ import textwrap
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
 
 from pbmserv.receive.reply import MARKER, new_text
 
@@ -194,40 +195,6 @@ def test_a_quote_that_stands_on_the_attribution_s_own_line_ends_reading():
     assert "g,+b2" in new_text(YAHOO)
 
 
-ATTRIBUTIONS = {
-    "english": "On Mon, 3 Mar 2014 at 10:00, Bob <b@example.org> wrote:",
-    "english, name first": "Bob <b@example.org> wrote:",
-    "german": "Am Mo., 3. März 2014 um 10:00 Uhr schrieb Bob <b@example.org>:",
-    "german, name first": "Bob <b@example.org> schrieb am Mo., 3. März 2014, 10:00:",
-    "french": "Le lun. 3 mars 2014 à 10:00, Bob <b@example.org> a écrit\u00a0:",
-    "spanish": "El lun, 3 mar 2014 a las 10:00, Bob (<b@example.org>) escribió:",
-    "italian": "Il giorno lun 3 mar 2014 alle ore 10:00 Bob ha scritto:",
-    "portuguese": "Em seg., 3 de mar. de 2014 às 10:00, Bob escreveu:",
-    "dutch": "Op ma 3 mrt 2014 om 10:00 schreef Bob <b@example.org>:",
-    "swedish": "Den mån 3 mars 2014 kl 10:00 skrev Bob <b@example.org>:",
-    "danish": "man. 3. mar. 2014 kl. 10.00 skrev Bob:",
-    "finnish": "ma 3. maalisk. 2014 klo 10.00 Bob (b@example.org) kirjoitti:",
-    "polish": "pon., 3 mar 2014 o 10:00 Bob <b@example.org> napisał(a):",
-    "czech": "po 3. 3. 2014 v 10:00 odesílatel Bob napsal:",
-    "russian": "пн, 3 мар. 2014 г. в 10:00, Bob <b@example.org>:",
-    "russian, verb": "3 марта 2014 г., 10:00 пользователь Bob написал:",
-    "ukrainian": "пн, 3 бер. 2014 р. о 10:00 Bob пише:",
-    "turkish": "Bob, 3 Mar 2014 Pzt, 10:00 tarihinde şunu yazdı:",
-    "hungarian": "Bob ezt írta (időpont: 2014. márc. 3., H, 10:00):",
-    "greek": "Στις Δευ, 3 Μαρ 2014 στις 10:00 π.μ., ο χρήστης Bob έγραψε:",
-    "romanian": "Pe lun., 3 mar. 2014 la 10:00, Bob a scris:",
-    "chinese": "Bob <b@example.org> 于2014年3月3日周一 10:00写道：",
-    "chinese, traditional": "Bob 於 2014年3月3日 週一 上午10:00寫道：",
-    "japanese": "2014年3月3日(月) 10:00 Bob <b@example.org>:",
-    "japanese, phone": "2014/03/03 10:00、Bob <b@example.org>のメール：",
-    "korean": "2014년 3월 3일 (월) 오전 10:00, Bob님이 작성:",
-    "hebrew": "\u202bבתאריך יום ב׳, 3 במרץ 2014 ב-10:00 מאת Bob <\u202ab@example.org\u202c>:\u202c",
-    "arabic": "في الاثنين، 3 مارس 2014 10:00 Bob كتب:",
-    "old yahoo": "--- On Mon, 3/3/14, Bob <b@example.org> wrote:",
-    "bold": "*On Mon, 3 Mar 2014 Bob wrote:*",
-}
-
-
 @pytest.mark.parametrize("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
 def test_an_attribution_in_any_language_ends_the_new_text(line):
     marked = f"g,+b2\n\n{line}\n> resign\n"
@@ -241,6 +208,35 @@ def test_an_attribution_in_any_language_ends_the_new_text(line):
 @pytest.mark.parametrize("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
 def test_a_move_right_above_an_attribution_is_not_taken_for_its_beginning(line):
     assert new_text(f"g,+b2\n{line}\n> resign\n") == "g,+b2"
+
+
+@pytest.mark.parametrize("block", HEADER_BLOCKS.values(), ids=HEADER_BLOCKS)
+def test_a_header_block_in_any_language_ends_the_new_text(block):
+    assert new_text(f"g,+b2\n\n{block}\n\nresign\n") == "g,+b2"
+    bold = "\n".join(f"*{line.replace(':', ':*', 1)}" for line in block.split("\n"))
+    assert new_text(f"g,+b2\n\n{bold}\n\nresign\n") == "g,+b2"
+    assert new_text(f"{block}\n\nresign\n") == ""
+
+
+@pytest.mark.parametrize("line", ORIGINALS)
+def test_the_original_message_line_ends_the_new_text(line):
+    assert new_text(f"g,+b2\n\n{line}\nresign\n") == "g,+b2"
+
+
+@pytest.mark.parametrize("line", SENT_FROM.values(), ids=SENT_FROM)
+def test_what_a_telephone_adds_is_no_word_of_its_owner(line):
+    assert new_text(f"g,+b2\n\nGood luck!\n\n{line}\n") == "g,+b2\n\nGood luck!"
+
+
+def test_a_quote_on_the_attribution_s_own_line_is_left_out():
+    head = "On Mon, Mar 3, 2014 at 10:00 AM, Blackbox<b+12@play.example.net> wrote:"
+    assert new_text(f"g,+b2\n\n  {head}   resign\nblackbox resign 12\n") == "g,+b2"
+    assert new_text(f"g,+b2\n{head} {'resign ' * 200}\n") == "g,+b2"
+
+
+@pytest.mark.parametrize("odd", [*"\u034f\u00ad\u115f\u200b\u2060\u3164\ufe0f\ufeff", "\U000e0020"])
+def test_an_invisible_character_before_the_mark_hides_no_quote(odd):
+    assert new_text(f"g,+b2\n\n{odd}> resign\n") == "g,+b2"
 
 
 def test_an_attribution_wrapped_below_the_address_goes_as_a_whole():
@@ -321,16 +317,9 @@ def test_what_a_client_wrapped_out_of_its_quote_is_not_new():
 
 # Lines of a quoted text; a client quotes each line of it.
 LINES = st.lists(st.text(st.characters(blacklist_characters="\n"), max_size=30), max_size=12)
-STYLES = st.sampled_from([">", "> ", ">>> ", "| ", "＞", "» ", "  > ", "\u00a0>", "Bob> ", "BJ>> "])
+STYLES = st.sampled_from(MARKS)
 DIVIDERS = st.sampled_from(
-    [
-        *ATTRIBUTIONS.values(),
-        "-----Original Message-----",
-        "________________________________",
-        "From: Bob\nSent: today\nTo: you",
-        MARKER,
-        "-- ",
-    ]
+    [*ATTRIBUTIONS.values(), *HEADER_BLOCKS.values(), *ORIGINALS, "-- ", MARKER]
 )
 
 

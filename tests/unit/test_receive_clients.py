@@ -1,0 +1,93 @@
+"""Replies as real mail programs write them: HTML alone, signed, and sealed, one file each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from quoting import MARKUP
+
+from pbmserv.receive.html import html_text
+from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.receive.message import read_mail
+from pbmserv.receive.reply import new_text
+
+TESTS = Path(__file__).parent.parent
+REPLIES = sorted((TESTS / "replies").glob("*.eml"))
+SEALED = TESTS / "sealed"
+SAID = "g,+b2\n\nGood luck!"
+
+
+def read(file: Path) -> Mail:
+    raw = file.read_bytes().replace(b"\n", b"\r\n")
+    envelope = Envelope("alice@players.example", "b+12@games.example", raw)
+    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+
+
+@pytest.mark.parametrize("file", REPLIES, ids=[file.stem for file in REPLIES])
+def test_a_reply_in_html_alone_leaves_what_was_written(file):
+    mail = read(file)
+    assert new_text(mail.text) == SAID
+    assert not mail.unread
+
+
+def test_there_are_replies_of_all_the_big_programs():
+    assert len(REPLIES) >= 28
+    assert all(b"resign" in file.read_bytes() or b"base64" in file.read_bytes() for file in REPLIES)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["smime-signed-outlook", "smime-signed-thunderbird", "smime-clear", "pgp-mime-signed",
+     "pgp-inline-signed"],
+)  # fmt: skip
+def test_a_signature_hides_nothing(name):
+    mail = read(SEALED / f"{name}.eml")
+    assert new_text(mail.text) == SAID
+    assert not mail.unread
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("smime-encrypted", "encrypted"),
+        ("smime-encrypted-untold", "encrypted"),
+        ("smime-torn", "opaque"),
+        ("pgp-mime-encrypted", "encrypted"),
+        ("pgp-mime-encrypted-exchange", "encrypted"),
+        ("pgp-mime-encrypted-list", "encrypted"),
+        ("pgp-inline-encrypted", "encrypted"),
+        ("only-a-picture", "no-text"),
+        ("only-a-file", "no-text"),
+        ("boundary-missing", "no-text"),
+    ],
+)
+def test_a_mail_that_cannot_be_read_does_not_look_like_an_empty_one(name, why):
+    mail = read(SEALED / f"{name}.eml")
+    assert (mail.text, mail.unread) == ("", why)
+
+
+@given(st.integers(10, 1200), st.binary(max_size=6))
+def test_no_damage_to_a_sealed_mail_raises(at, octets):
+    file = SEALED / "smime-signed-thunderbird.eml"
+    raw = file.read_bytes().replace(b"\n", b"\r\n")
+    damaged = raw[:-at] + octets + raw[len(raw) - at + len(octets) :]
+    envelope = Envelope("alice@players.example", "b+12@games.example", damaged)
+    mail = read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    assert mail.unread in {"", "opaque", "no-text"}
+
+
+QUOTED = "<p>resign</p><table><tr><td>blackbox resign 12 alice secret</td></tr></table>"
+
+
+@pytest.mark.parametrize("markup", MARKUP.values(), ids=MARKUP)
+def test_no_way_of_marking_a_quote_lets_it_through(markup):
+    assert new_text(html_text(f"<p>g,+b2</p>{markup.format(QUOTED)}") or "") == "g,+b2"
+    assert new_text(html_text(markup.format(QUOTED)) or "") == ""
+
+
+@pytest.mark.parametrize("style", ["border-left:none", "border-left: 0px", "border-left-width:0"])
+def test_no_line_on_the_left_is_no_quote(style):
+    assert html_text(f'<div style="{style}">g,+b2</div>') == "g,+b2"
