@@ -26,7 +26,7 @@ from pbmserv.engine.types import Note, Outcome, Seat
 from pbmserv.errors import Refusal
 from pbmserv.render.environment import environment
 from pbmserv.render.mailto import Links
-from pbmserv.render.tables import aligned
+from pbmserv.render.tables import aligned, definitions
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
@@ -180,14 +180,16 @@ def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     return Composed(
         " ".join(templates.get_template(f"{folder}/subject.j2").render(values).split()),
         _spaced(templates.get_template(f"{folder}/body.txt.j2").render(values)),
-        _fitted(templates.get_template(f"{folder}/body.html.j2").render, values, ROOM),
+        _fitted(templates.get_template(f"{folder}/body.html.j2").render, values, ROOM, ROOM),
     )
 
 
-def excerpt(letter: str, values: Mapping[str, Any], room: int = ROOM) -> Composed:
+def excerpt(letter: str, values: Mapping[str, Any], fair: int, most: int) -> Composed:
     """Headline and body of a letter without its frame, to stand in a report.
 
-    *room* is how many characters of HTML there should be at most.
+    Args:
+        fair: how many characters of HTML it may have with links.
+        most: how many it may have without.
     """
     folder = f"letters/{letter}"
     text = _environment().get_template(f"{folder}/body.txt.j2")
@@ -195,16 +197,19 @@ def excerpt(letter: str, values: Mapping[str, Any], room: int = ROOM) -> Compose
     return Composed(
         _block(text, "headline", values).strip(),
         _spaced(_block(text, "body", values)),
-        Markup(_fitted(partial(_block, html, "body"), values, room)),  # noqa: S704 - autoescaped
+        Markup(_fitted(partial(_block, html, "body"), values, fair, most)),  # noqa: S704 - as above
     )
 
 
-def _fitted(render: Callable[[dict[str, Any]], str], values: Mapping[str, Any], room: int) -> str:
+def _fitted(
+    render: Callable[[dict[str, Any]], str], values: Mapping[str, Any], fair: int, most: int
+) -> str:
     """HTML with as many links as there is room for; without them what does not fit, either."""
     wanted: Links = values.get("links", Links.NONE)
     html = ""
     for links in list(Links)[list(Links).index(wanted) :]:
         html = render({**values, "links": links})
+        room = most if links is Links.NONE else fair
         if len(html) <= room or values.get("scene") is None:
             break
     return html
@@ -269,9 +274,11 @@ def moment(iso: str, tz: str) -> str:
     return f"{at:%A} {at.day} {at:%B %Y, %H:%M} ({tz})"
 
 
-def day(iso: str, tz: str) -> str:
-    """``21 March 2026``, of a moment in ISO 8601."""
-    at = datetime.fromisoformat(iso).astimezone(zone(tz))
+def day(iso: str, tz: str = "") -> str:
+    """``21 March 2026``, of a moment in ISO 8601, or of a day that is one without a time zone."""
+    at = datetime.fromisoformat(iso)
+    if tz:
+        at = at.astimezone(zone(tz))
     return f"{at.day} {at:%B %Y}"
 
 
@@ -297,6 +304,7 @@ def listing(words: Sequence[str], last: str = "and") -> str:
 def _environment() -> Environment:
     templates = environment().overlay()
     templates.filters["aligned"] = aligned
+    templates.filters["definitions"] = definitions
     templates.filters["marked"] = marked
     templates.filters["said"] = said
     templates.filters["sentence"] = sentence

@@ -1,13 +1,17 @@
-"""Sets tables of a text letter: columns side by side, in no more than the letter's width."""
+"""Tables of a text letter: sets columns side by side, and finds the lists in pages of text."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 
 BETWEEN = "  "
 NARROWEST = 8
 """A column that must give way stays at least this wide (or as wide as it is)."""
+
+_DEFINED = re.compile(r"  (\S+(?: {1,2}\S+)*) {2,}([^\s|](?:(?!  ).)*)")
+_GOES_ON = re.compile(r" {4,}[^\s|].*")
 
 
 def aligned(text: str, width: int = 76) -> str:
@@ -30,6 +34,24 @@ def aligned(text: str, width: int = 76) -> str:
     for row in rows:
         lines += _lines(row, widths, right)
     return "\n".join(lines) + "\n"
+
+
+def definitions(block: str) -> list[tuple[str, str]]:
+    """Terms and what they mean, where the block is a list of them; else none.
+
+    A line is indented by two, and two blanks or more stand between term and meaning; deeper lines
+    go on with the meaning above.
+    """
+    found: list[tuple[str, str]] = []
+    for line in block.strip("\n").splitlines():
+        if begun := _DEFINED.fullmatch(line):
+            found.append((begun[1], begun[2].strip()))
+        elif found and _GOES_ON.fullmatch(line):
+            term, meaning = found[-1]
+            found[-1] = (term, f"{meaning} {line.strip()}")
+        else:
+            return []
+    return found
 
 
 def _fitted(widths: list[int], width: int) -> list[int]:

@@ -50,8 +50,8 @@ _USUAL: dict[str, Any] = {
 }
 """What the words of a letter about a board may leave out."""
 
-_PART = 3_000
-"""Characters of HTML that are kept for each part of a report or a digest."""
+_PART = 1_500
+"""Characters of HTML that a part of a report or a digest has without its board."""
 
 _FOLLOWERS = frozenset({"follow", "followed"})
 """Letters to those who watch a board; they are a thread, too, and can be answered."""
@@ -119,7 +119,7 @@ class Composer:
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
         elif row.letter == "tray":
-            reader.has(len(row.words["waiting"]) + len(row.words["news"]))
+            reader.parts = len(row.words["waiting"]) + len(row.words["news"])
             for name in ("waiting", "news"):
                 parts = row.words[name]
                 values[name] = [self._excerpt(connection, one, reader) for one in parts]
@@ -129,7 +129,7 @@ class Composer:
         self, connection: Connection, lines: Sequence[Mapping[str, Any]], reader: _Reader
     ) -> list[dict[str, Any]]:
         """What a report says of each command; a board that comes several times is drawn once."""
-        reader.has(sum(len(line["parts"]) for line in lines))
+        reader.parts = sum(len(line["parts"]) for line in lines)
         drawn: set[tuple[int, int | None]] = set()
         found = []
         for line in reversed(lines):
@@ -152,8 +152,8 @@ class Composer:
     ) -> Composed:
         seen = self._seen(connection, part["board"], part["ply"], part["seat"])
         values = self._part_values(part["letter"], part["words"], seen, reader)
-        made = excerpt(part["letter"], {**values, "brief": brief}, reader.room + _PART)
-        reader.room -= max(0, len(made.html) - _PART)
+        made = excerpt(part["letter"], {**values, "brief": brief}, *reader.share())
+        reader.room -= len(made.html)
         return made
 
     def _part_values(
@@ -170,6 +170,8 @@ class Composer:
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
             "here": [s.userid for s in seen.board.sitters if s.state == "active"] if seen else [],
+            "titles": {game.info.key: game.info.title for game in self.registry},
+            "gone": [s.userid for s in seen.board.sitters if s.state == "deleted"] if seen else [],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }
         own = self._own_board(seen, reader)
@@ -290,16 +292,19 @@ class _Reader:
     Attributes:
         player: ``None`` = a stranger.
         reply_to: where an answer to the letter goes.
-        room: characters of HTML that parts may have beside what is kept for each of them.
+        room: characters of HTML that are left for parts.
+        parts: how many of them are still to come.
     """
 
     player: Player | None
     reply_to: str
-    room: int = ROOM
+    room: int = ROOM - 5_000
+    parts: int = 0
 
-    def has(self, parts: int) -> None:
-        """So many parts will need at least some room each."""
-        self.room -= (parts + 1) * _PART
+    def share(self) -> tuple[int, int]:
+        """Characters for the next part: a fair share, and all but what the others surely need."""
+        self.parts = max(1, self.parts) - 1
+        return self.room // (self.parts + 1), self.room - self.parts * _PART
 
     @property
     def userid(self) -> str:

@@ -17,7 +17,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     server.send(alice.address, "blackbox seek alice secret")
     server.reply(alice.letter(), "games")
-    assert "alice has been looking for an opponent at blackbox since" in alice.letter().text
+    assert "alice has been looking for an opponent at Blackbox since" in alice.letter().text
     server.send(bob.address, "blackbox seek bob secret 2")
     started = bob.letters()[-1]
     assert "Board 1" in started.text or "board 1" in started.text
@@ -51,7 +51,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     assert "bob has resigned: alice wins board 1" in carol.letter().text
     server.send(carol.address, "blackbox games alice all")
     listed = carol.letter()
-    assert "2 blackbox games of alice" in listed.text
+    assert "2 Blackbox games of alice" in listed.text
     assert all(len(line) <= 76 for line in listed.text.split("\n-- ")[0].splitlines())
 
     # Behind a userid there may be a password that has no business there.

@@ -44,14 +44,14 @@ def test_who_looks_for_the_same_finds_each_other(server: Running) -> None:
         looking.text.split()
     )
     alice.asks(seek("-fair"))
-    assert "You have been looking for this since 2026-03-01" in alice.letter().text
+    assert "You have been looking for this since 1 March 2026" in alice.letter().text
     bob.asks(seek())
     assert "You are looking for an opponent" in bob.letter().text
     assert count(server, seeks) == 2
 
     bob.asks(Games(None, ("alice",)))
     listed = bob.letter()
-    assert "alice has been looking for an opponent at blackbox (-fair) since" in listed.text
+    assert "alice has been looking for an opponent at Blackbox (-fair) since" in listed.text
     assert "alice has been looking for an opponent" in listed.html
 
     # Who is blocked is never found, whichever of the two blocks.

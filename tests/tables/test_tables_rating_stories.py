@@ -90,11 +90,11 @@ def _tables(carol: Guest, alice: Guest, won: Letter) -> None:
 
     carol.asks(History("blackbox", ("alice",)))
     history = carol.letter()
-    assert "3 finished blackbox games of alice" in history.text
-    assert [line.split()[:2] for line in history.text.splitlines() if line[:4] == "2026"] == [
-        ["2026-03-02", "5"],
-        ["2026-03-01", "4"],
-        ["2026-03-01", "3"],
+    assert "3 finished Blackbox games of alice" in history.text
+    assert [line.split()[:4] for line in history.text.splitlines() if " March 2026 " in line] == [
+        ["2", "March", "2026", "5"],
+        ["1", "March", "2026", "4"],
+        ["1", "March", "2026", "3"],
     ]
     assert "won by alice" in history.text
     carol.server.send(carol.address, "blackbox history")

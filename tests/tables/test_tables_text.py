@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.render.tables import aligned
+from pbmserv.render.tables import aligned, definitions
 
 cells = st.text(
     st.characters(whitelist_categories=("Ll", "Nd"), whitelist_characters=" -"), max_size=60
@@ -37,3 +37,15 @@ def test_no_line_is_too_long_and_no_word_is_lost(rows: list[list[str]]) -> None:
 
 def test_nothing_is_no_table() -> None:
     assert aligned("\n\n") == ""
+
+
+def test_lists_of_terms_are_found_and_drawings_are_not() -> None:
+    listed = (
+        "  g      fire a ray into port G; at most\n         one in a move\n  +b2    put a marker"
+    )
+    assert definitions(listed) == [
+        ("g", "fire a ray into port G; at most one in a move"),
+        ("+b2", "put a marker"),
+    ]
+    for other in ("       |a |  |b |\n     --|--|--|--|--", "  b3,d3,8h,13n", "Prose of ours.", ""):
+        assert definitions(other) == []

@@ -1,0 +1,57 @@
+"""Letters such as players get, to be looked at in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+ALICE, BOB = map(address_of, ("alice", "bob"))
+FORTY = ",".join(f"{c}{n}" for c in "ABCDEFGH" for n in range(1, 6))
+
+
+def letters_to_see(folder: Path) -> dict[str, Posted]:
+    """Letters by what they are."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "a-player-with-a-name")
+        found = {"help": _one(server.send(ALICE, "help blackbox"), ALICE)}
+        asked = server.send(ALICE, "blackbox challenge alice bob", "Fancy a game?")
+        found["challenge"] = _one(asked, BOB)
+        for number, size, atoms in (
+            (1, "", ("b3,d3,h8,f2", "c3,b5,e5,g6")),
+            (2, "-size=26x26 -atoms=40", (FORTY, FORTY)),
+            (3, "-size=8x8", ("b3,d3,a8,f2", "c3,b5,e5,g6")),
+        ):
+            if size:
+                server.send(ALICE, f"blackbox challenge alice bob {size}")
+            _move(server, "alice", number, atoms[0])
+            _move(server, "bob", number, atoms[1])
+            _move(server, "alice", number, "3,+c3,+b5,+d4,!f")
+            _move(server, "bob", number, "3,+b2")
+            for port in ("a", "c", "14"):
+                _move(server, "alice", number, port)
+                news = _move(server, "bob", number, f"{port}", "Getting warmer, I think!")
+            found[("board", "large", "eight")[number - 1]] = _one(news, ALICE)
+        found["waiting"] = _one(_move(server, "alice", 3, "1"), ALICE)
+        found["refusal"] = _one(_move(server, "alice", 1, "3,+b99"), ALICE)
+        ended = _move(server, "alice", 1, "+e5,+g6,/d4,?")
+        found["result"] = _one(ended, ALICE)
+        found["standings"] = _one(server.send(ALICE, "blackbox standings"), ALICE)
+        found["games"] = _one(server.send(ALICE, "games alice bob all"), ALICE)
+        several = f"showas alice {PASSWORD} 2 3\nlist\nmvoe 3\nprefs alice {PASSWORD}"
+        found["report"] = _one(server.send(ALICE, "multiple", several), ALICE)
+        server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+        _move(server, "alice", 2, "5")
+        found["digest"] = _one(server.live(hours=20), BOB)
+    return found
+
+
+def _move(server: Indoors, userid: str, board: int, move: str, said: str = "") -> list[Posted]:
+    return server.send(
+        address_of(userid), f"blackbox move {board} {userid} {PASSWORD} {move}", said
+    )
+
+
+def _one(letters: list[Posted], address: str) -> Posted:
+    (found,) = (letter for letter in letters if letter.recipient == address)
+    return found

@@ -1,0 +1,123 @@
+"""Letters in a real browser: phones and desktops, light and dark, by axe-core's rules.
+
+With PBMSERV_SCREENSHOTS=folder every page is kept there as a picture, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from letters_to_see import letters_to_see
+from playwright.sync_api import Browser, Page, sync_playwright
+
+WIDTHS = (320, 375, 800)
+SCHEMES = ("light", "dark")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+SMALLEST_TARGET = """() => Math.min(...[...document.querySelectorAll('td a')].map(
+    link => { const r = link.parentElement.getBoundingClientRect();
+              return Math.min(r.width, r.height) }))"""
+TARGETS_IN_CELLS = """() => [...document.querySelectorAll('td a[aria-label]')].every(
+    link => link.getBoundingClientRect().width >= link.parentElement.clientWidth - 1)"""
+BOXES = (
+    "() => [...document.querySelectorAll('table caption')].map(c => c.getBoundingClientRect().y)"
+)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    letters = letters_to_see(tmp_path_factory.mktemp("letters"))
+    return {name: letter.html for name, letter in letters.items()}
+
+
+@pytest.fixture(scope="module")
+def chromium(pages: dict[str, str]) -> Iterator[Browser]:
+    """The system's browser; Playwright's own is not downloaded.
+
+    The letters are made first: while Playwright runs, its event loop is this thread's.
+    """
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip("NOT RUN: chromium is not installed here (.ci/run installs it when it can)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=[(w, s) for w in WIDTHS for s in SCHEMES], ids=lambda p: f"{p[0]}-{p[1]}")
+def screen(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page as wide as a phone or a window, in one colour scheme, that cannot reach the net."""
+    width, scheme = request.param
+    viewport = {"width": width, "height": 800}
+    context = chromium.new_context(viewport=viewport, color_scheme=scheme, offline=True)
+    yield context.new_page()
+    context.close()
+
+
+def width_of(screen: Page) -> int:
+    assert screen.viewport_size is not None
+    return screen.viewport_size["width"]
+
+
+def faults(screen: Page) -> list[str]:
+    """What axe-core finds on the page."""
+    found = Axe().run(screen).response["violations"]
+    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+
+def test_every_letter_fits_the_screen_and_is_accessible(
+    screen: Page, pages: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    asked: list[str] = []
+    screen.on("request", lambda one: asked.append(one.url))
+    width = width_of(screen)
+    dark = screen.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    for name, html in pages.items():
+        screen.set_content(html)
+        assert screen.evaluate("document.documentElement.scrollWidth") <= width, name
+        back = screen.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (back == "rgb(18, 18, 18)") == dark, name
+        if width == 320 and (name != "large" or dark):  # a large board takes axe a second
+            assert faults(screen) == [], name
+        if folder := os.environ.get("PBMSERV_SCREENSHOTS"):
+            scheme = "dark" if dark else "light"
+            screen.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"), full_page=True)
+    assert asked == []  # nothing is fetched from anywhere
+
+
+def test_targets_are_large_enough_for_thumbs(screen: Page, pages: dict[str, str]) -> None:
+    for name in ("board", "waiting", "eight"):
+        screen.set_content(pages[name])
+        assert screen.evaluate(SMALLEST_TARGET) >= 24, name
+        assert screen.evaluate(TARGETS_IN_CELLS), name
+
+
+def test_boards_stand_below_each_other_on_phones_and_side_by_side_on_desks(
+    screen: Page, pages: dict[str, str]
+) -> None:
+    screen.set_content(pages["board"])
+    first, second = screen.evaluate(BOXES)
+    assert (first == second) == (width_of(screen) == 800)
+
+
+def test_a_letter_without_its_stylesheet_looks_the_same_by_daylight(
+    chromium: Browser, pages: dict[str, str]
+) -> None:
+    context = chromium.new_context(viewport={"width": 320, "height": 800}, color_scheme="light")
+    page = context.new_page()
+    for name in ("board", "result", "digest"):
+        page.set_content(pages[name])
+        whole = page.screenshot(full_page=True)
+        page.set_content(re.sub(r"<style>.*?</style>", "", pages[name], flags=re.DOTALL))
+        assert page.screenshot(full_page=True) == whole, name
+    context.close()
