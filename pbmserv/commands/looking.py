@@ -122,3 +122,19 @@ class Scores:
 
     game: str | None
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Daily:
+    """``game daily userid password [HH:MM|off]``; `when` is "" for the usual time."""
+
+    game: str
+    who: Credentials | None
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """``game week``: this week's table of the boxes of the day."""
+
+    game: str | None

@@ -21,6 +21,7 @@ from pbmserv.commands.accounts import (
 )
 from pbmserv.commands.looking import (
     Check,
+    Daily,
     Follow,
     Games,
     Help,
@@ -33,6 +34,7 @@ from pbmserv.commands.looking import (
     Show,
     ShowAs,
     Standings,
+    Week,
 )
 from pbmserv.commands.playing import (
     Accept,
@@ -70,6 +72,7 @@ __all__ = [
     "Command",
     "ConfirmMove",
     "Credentials",
+    "Daily",
     "Delete",
     "Export",
     "Follow",
@@ -106,6 +109,7 @@ __all__ = [
     "Submit",
     "TrayReply",
     "Undo",
+    "Week",
     "Yes",
 ]
 
@@ -146,6 +150,8 @@ Command = (
     | Practise
     | Replay
     | Scores
+    | Daily
+    | Week
     | Check
     | Standings
     | Ratings

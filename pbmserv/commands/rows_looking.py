@@ -91,6 +91,18 @@ LOOKING: tuple[Row, ...] = (
         page="scores",
     ),
     Row(
+        names=("week",),
+        slips=("wekk",),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=(),
+        build=lambda game, _: model.Week(game),
+        summary="this week's table of the boxes of the day",
+        example="blackbox week",
+        places=ANYWHERE,
+        page="week",
+    ),
+    Row(
         names=("history",),
         slips=("histroy", "hisotry", "histoy"),
         section=SECTION,

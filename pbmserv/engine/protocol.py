@@ -201,6 +201,14 @@ class Racing(Protocol):
         """
         ...
 
+    def daily(self, day: int) -> Any:
+        """The rules of a day's box, a race of one; *day* counts from 1970-01-01."""
+        ...
+
+    def shots(self, notes: Sequence[Note]) -> tuple[str, ...]:
+        """The results of the turns that these notes tell of, each as one mark; no spoiler."""
+        ...
+
     def stamped(self, move: Move, seconds: int) -> Move:
         """A move as it is recorded where time counts, in seconds since its seat began."""
         ...

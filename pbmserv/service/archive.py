@@ -12,7 +12,7 @@ from pbmserv.engine.scoresheet import Scoresheet, result_of, without_seed, write
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk
-from pbmserv.service.named import board_of, games_of, players_of
+from pbmserv.service.named import board_of, games_of, must_not_spoil, players_of
 from pbmserv.service.watch import LISTED, winners
 from pbmserv.store import boards, histories
 from pbmserv.store.histories import EndedGame
@@ -56,6 +56,7 @@ def record(desk: Desk, command: Record) -> Answer:
     outcome = board.outcome
     if board.status != "finished" or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
+    must_not_spoil(desk, board)
     game = desk.rooms.registry.version(board.game, board.rules_version)
     full = GameRecord(
         board.game,

@@ -9,6 +9,7 @@ from pbmserv.errors import Refused
 from pbmserv.service import watch
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.service.named import must_not_spoil
 from pbmserv.store import boards, followers
 from pbmserv.store.boards import BoardRow
 
@@ -39,6 +40,7 @@ def follow(desk: Desk, command: Follow) -> Answer:
     if board.status in {"finished", "declined"}:
         code = "board-over" if board.status == "finished" else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
+    must_not_spoil(desk, board)
     _leave_room(desk, board, player.id)
     followers.follow(desk.connection, board.id, player.id, command.what)
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))

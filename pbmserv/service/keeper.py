@@ -19,11 +19,11 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.engine.referee import Position
-from pbmserv.service import deadlines, tray
+from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Rooms
 from pbmserv.service.dispatch import told_letter
-from pbmserv.store import clocks, outbox
+from pbmserv.store import clocks, dailies, outbox
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Closed, Writer
 
@@ -91,6 +91,7 @@ class Keeper:
         self.beat()
         self._drain(clocks.due, deadlines.look, clocks.put_off)
         self._drain(clocks.due_digests, tray.make, clocks.put_off_digest)
+        self._drain(dailies.due, daily.make, dailies.put_off)
 
     def beat(self) -> None:
         """Say that the server lives. Before anything else: it may bring an outage to light."""

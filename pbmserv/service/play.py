@@ -13,7 +13,7 @@ from pbmserv.engine.protocol import Racing
 from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
-from pbmserv.service import following, rating, timekeeping
+from pbmserv.service import daily, following, rating, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import another_game, decline, join
@@ -167,14 +167,17 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     outcome = after.outcome
     letter = "board"
     rated: list[dict[str, Any]] = []
+    of_the_day: dict[str, Any] = {}
     if outcome is not None:
         ended = rating.board_ended(desk.connection, board, outcome, undecided, desk.now)
         boards.finish(desk.connection, board.id, _as_json(outcome), ended.at)
         keep_scores(desk, board, after, ended.at)
+        of_the_day = daily.ended(desk, board, after)
         letter, rated = "result", ended.words
     own = Part(
         letter,
-        {"event": "moved", "undecided": list(undecided), "said_to": words, "ratings": rated},
+        {"event": "moved", "undecided": list(undecided), "said_to": words, "ratings": rated}
+        | ({"daily": of_the_day} if of_the_day else {}),
         board.id,
         after.number,
         sitter.seat,

@@ -8,7 +8,7 @@ from pbmserv.errors import Illegal, Refused
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import Proposal, invite, read_options, sender_of
-from pbmserv.service.named import board_of, known_game
+from pbmserv.service.named import board_of, known_game, must_not_spoil
 from pbmserv.service.play import log_ply, must_run
 from pbmserv.store import players
 
@@ -63,6 +63,7 @@ def replay(desk: Desk, command: Replay) -> Answer:
         raise Refused("not-a-race", part=str(board.id), example=f"{board.game} show {board.id}")
     if board.status != "finished":
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
+    must_not_spoil(desk, board)
     player = players.by_userid(desk.connection, userid or desk.speaker(None).userid)
     if player is None:
         raise Refused("no-such-player", part=userid)

@@ -17,6 +17,7 @@ from pbmserv.store.models import (
     addresses,
     blocks,
     boards,
+    daily_readers,
     followers,
     inbox,
     notices,
@@ -64,7 +65,7 @@ def leave(connection: Connection, player: Player) -> None:
             away_until=None,
         )
     )
-    for table in (seeks, followers):
+    for table in (seeks, followers, daily_readers):
         connection.execute(delete(table).where(table.c.player_id == player.id))
     address_rows.stop(connection, player.id)
     _drop_plans(connection, player.id)

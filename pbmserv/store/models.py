@@ -2,7 +2,7 @@
 
 Keys and queries go by board or by player, never across boards, so that rows can be
 distributed by board id one day. This module names every table; those of the mail stand in
-`mail_tables`.
+`mail_tables`, those of races in `race_tables`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from sqlalchemy import (
 
 from pbmserv.store.columns import Instant, Key, metadata
 from pbmserv.store.mail_tables import inbox, outbox
+from pbmserv.store.race_tables import daily_boards, daily_boxes, daily_readers, scores
 
 __all__ = [
     "absences",
@@ -35,6 +36,9 @@ __all__ = [
     "blocks",
     "boards",
     "closed_games",
+    "daily_boards",
+    "daily_boxes",
+    "daily_readers",
     "followers",
     "heartbeats",
     "inbox",
@@ -307,20 +311,6 @@ rating_changes = Table(
     Index("ix_rating_changes_player_id_game_number", "player_id", "game", "number"),
 )
 """What each rated board did to its players; `number` counts a player's rated games of that kind."""
-
-scores = Table(
-    "scores",
-    metadata,
-    Column("board_id", ForeignKey("boards.id"), primary_key=True),
-    Column("seat", SmallInteger, primary_key=True),
-    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
-    Column("game", String(20), nullable=False),
-    Column("kind", String(40), nullable=False),
-    Column("score", Integer, nullable=False),
-    Column("ended_at", Instant, nullable=False),
-    Index("ix_scores_game_kind_score", "game", "kind", "score", "ended_at"),
-)
-"""Scores of finished races that can be compared; the lowest is the best."""
 
 heartbeats = Table(
     "heartbeats",

@@ -12,6 +12,8 @@ from pbmserv.store.models import (
     addresses,
     audit,
     boards,
+    daily_boards,
+    daily_readers,
     followers,
     inbox,
     notices,
@@ -81,6 +83,15 @@ def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
             select(inbox.c.id, inbox.c.received_at, inbox.c.sender, inbox.c.peer, inbox.c.state)
             .where(inbox.c.player_id == player.id)
             .order_by(inbox.c.id),
+        ),
+        "daily": _rows(
+            connection,
+            select(daily_boards)
+            .where(daily_boards.c.player_id == player.id)
+            .order_by(daily_boards.c.day),
+        ),
+        "daily_at": _rows(
+            connection, select(daily_readers).where(daily_readers.c.player_id == player.id)
         ),
         "scores": _rows(
             connection,

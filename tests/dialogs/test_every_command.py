@@ -19,7 +19,7 @@ from pbmserv.errors import PlayerError
 from pbmserv.render.environment import environment
 
 GAMES = frozenset({"blackbox"})
-NEVER_REFUSED = {"help", "list", "yes", "standings"}
+NEVER_REFUSED = {"help", "list", "yes", "standings", "week"}
 """Asking for help is answered whatever it says; an unknown game or list names those there are;
 what an unclear yes leads to belongs to the letter that asks."""
 

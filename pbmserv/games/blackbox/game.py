@@ -90,6 +90,14 @@ class Blackbox:
         """As `racing.read_kind`."""
         return racing.read_kind(text)
 
+    def daily(self, day: int) -> Options:
+        """As `racing.daily_options`."""
+        return racing.daily_options(day)
+
+    def shots(self, notes: Sequence[Note]) -> tuple[str, ...]:
+        """The marks of the probes, in their order."""
+        return tuple(str(note.values["mark"]) for note in notes if note.kind == "probe")
+
     def kind(self, state: State) -> str:
         """As `racing.kind_of_board`."""
         return racing.kind_of_board(state.options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pbmserv.engine.types import Note, Outcome, Seat, Value
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox import gameids
-from pbmserv.games.blackbox.options import MOST_GUESSES, Options
+from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Options
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State
 
 PER_WRONG = 5
@@ -19,6 +19,9 @@ TIMED_PORT, TIMED_FAULT = 15, 50
 
 UNSOLVED = {"classic": 10_000, "timed": 10_000_000, "first": 10_000}
 """What giving up adds, so that it comes behind every score that was played for."""
+
+DAILY = ((6, 3), (7, 4), (8, 4), (7, 3), (8, 5), (9, 5), (10, 6))
+"""Side and atoms of the box of the day, Monday to Sunday."""
 
 _STAMP = re.compile(r"(.*?)(?:@([0-9]{1,9}))?")
 
@@ -151,6 +154,12 @@ def kind_of_board(options: Options) -> str:
     if options.guesses != 1:
         words.append(f"guesses={options.guesses}")
     return " ".join(words)
+
+
+def daily_options(day: int) -> Options:
+    """The rules of a day's box; day 0 was a Thursday."""
+    side, atoms = DAILY[(day + 3) % 7]
+    return replace(RACE, width=side, height=side, least=atoms, most=atoms, clue=True)
 
 
 def read_kind(text: str) -> str:

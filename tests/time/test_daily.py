@@ -1,0 +1,149 @@
+"""The box of the day: the same for all, at everybody's hour, never twice and never early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+from pbmserv.games.blackbox.gameids import atoms_of, read_id
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.service.daily import day_of, number_of
+from pbmserv.store import boards
+
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    """A server at noon, UTC, of a Sunday."""
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob", "carol")
+        yield server
+
+
+def flat(letter: Posted) -> str:
+    return " ".join(letter.text.split())
+
+
+def box_of(house: Indoors, letter: Posted) -> str:
+    """The game ID behind a day's letter, which no letter shows."""
+    assert letter.board is not None
+    with house.server.database.reading.connect() as connection:
+        board = boards.load(connection, letter.board)
+    assert board is not None
+    (word,) = [word for word in board.options if word.startswith("-id=")]
+    return word.removeprefix("-id=")
+
+
+def answer(house: Indoors, letter: Posted) -> str:
+    """The move that solves the box of a letter."""
+    game = read_id(box_of(house, letter))
+    cells = geometry(game.width, game.height)
+    return ",".join(["1", *("+" + cells.name(cell) for cell in sorted(atoms_of(game))), "?"])
+
+
+def days(house: Indoors, hours: int, step: int = 1) -> list[Posted]:
+    """The boxes that come while time passes hour by hour."""
+    found = []
+    for _ in range(0, hours, step):
+        found += [one for one in house.live(hours=step) if one.kind == "daily"]
+    return found
+
+
+def test_everybody_gets_the_same_box_at_their_hour(house: Indoors) -> None:
+    house.send(BOB, f"prefs bob {PASSWORD} tz=Asia/Tokyo")
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 18:00")
+    house.send(BOB, f"blackbox daily bob {PASSWORD} 23:30")  # 14:30 UTC
+    found = days(house, 24)
+    assert [one.recipient for one in found] == [BOB, ALICE]
+    assert box_of(house, found[0]) == box_of(house, found[1])
+    assert len({one.board for one in found}) == 2
+    number = number_of(day_of(house.server.clock.now() - timedelta(days=1)))
+    assert all(f"Daily Box {number}" in one.text for one in found)
+    for one in found:
+        assert box_of(house, one).partition(":")[2] not in one.raw.decode()
+
+
+def test_the_first_comes_at_once_where_the_hour_is_over(house: Indoors) -> None:
+    settled, first = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+    assert "Today's is on its way." in flat(settled)
+    (second,) = days(house, 24)
+    assert box_of(house, first) != box_of(house, second)
+
+
+def test_nobody_gets_a_box_twice_whatever_they_change(house: Indoors) -> None:
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
+    seen = {}
+    for turn in range(30):
+        for one in days(house, 2):
+            day = day_of(house.server.clock.now())
+            assert seen.setdefault(day, one.board) == one.board
+        zone = ("Pacific/Kiritimati", "UTC", "Pacific/Pago_Pago")[turn % 3]
+        house.send(ALICE, f"prefs alice {PASSWORD} tz={zone}")
+        for one in house.send(ALICE, f"blackbox daily alice {PASSWORD} {turn % 24:02}:00"):
+            if one.kind == "daily":
+                day = day_of(house.server.clock.now())
+                assert seen.setdefault(day, one.board) == one.board
+        house.send(ALICE, f"blackbox daily alice {PASSWORD} off")
+        house.send(ALICE, f"blackbox daily alice {PASSWORD} {turn % 24:02}:30")
+    assert len(seen) >= 2
+
+
+def test_nothing_comes_while_away(house: Indoors) -> None:
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
+    house.send(ALICE, f"away alice {PASSWORD} until in 2 days")
+    assert days(house, 48) == []
+    assert len(days(house, 72)) == 2
+
+
+def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
+    house.send(BOB, f"blackbox daily bob {PASSWORD} 13:00")
+    told: list[Posted] = []
+    for day in range(4):
+        for one in days(house, 24):
+            move = answer(house, one)
+            if one.recipient == BOB and day == 2:
+                house.send(BOB, f"blackbox solve {one.board} bob {PASSWORD}")
+            else:
+                told += [x for x in house.reply(one, move) if x.kind == "result"]
+    last = [one for one in told if one.recipient == ALICE][-1]
+    assert "That makes 4 boxes solved in a row." in flat(last)
+    assert "| 1 probe |" in flat(last)
+    for name in answer(house, last).replace("+", "").split(",")[1:-1]:
+        line = next(line for line in last.text.split("\n") if "| 1 probe |" in line)
+        assert name not in line
+    (table,) = house.send(CAROL, "blackbox week")
+    rows = [line.split() for line in table.text.split("\n") if line.strip()[:1].isdigit()]
+    assert [row[1] for row in rows] == ["alice", "bob"]
+    assert [row[2] for row in rows] == ["3", "2"], "the Sunday was another week"
+    assert [row[4] for row in rows] == ["4", "1"]
+
+
+def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> None:
+    _, one = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+    house.reply(one, answer(house, one))
+    atoms = answer(house, one).split(",")[1][1:]
+    for line in (f"blackbox replay {one.board} carol", f"blackbox record {one.board}"):
+        (refused,) = house.send(CAROL, line)
+        assert "holds today's box" in flat(refused)
+    (refused,) = house.send(CAROL, f"subscribe {one.board} carol {PASSWORD}")
+    assert "over" in flat(refused)
+    (shown,) = house.send(CAROL, f"blackbox show {one.board}")
+    assert atoms not in shown.text
+    assert "@" not in shown.text.split("-- \n")[0].replace("@games", "")
+    house.live(hours=13)
+    (shown,) = house.send(CAROL, f"blackbox show {one.board}")
+    assert "?@" in shown.text
+    assert len(house.send(CAROL, f"blackbox replay {one.board} carol")) == 1
+
+
+def test_who_leaves_gets_no_more(house: Indoors) -> None:
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
+    (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
+    house.reply(asked, "yes")
+    assert days(house, 48, 4) == []
