@@ -42,6 +42,7 @@ from pbmserv.service.lockout import Lockout
 from pbmserv.service.office import Office
 from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
+from pbmserv.service.rates import Rates, Traffic
 from pbmserv.store import players, schema
 from pbmserv.store.positions import Positions
 from pbmserv.store.session import Database
@@ -136,6 +137,7 @@ class Server:
             self.positions,
             passwords or Passwords(),
             Lockout(self.clock),
+            _traffic(settings, self.clock),
             settings.operators,
             settings.signup,
             settings.web_url,
@@ -143,7 +145,7 @@ class Server:
         self.office = Office(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         self.keeper = Keeper(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         games = frozenset(game.info.key for game in self.registry)
-        self.intake = Intake(self.house, self.office, games)
+        self.intake = Intake(self.house, self.office, self.rooms.traffic, games)
 
     def close(self) -> None:
         """Finish what is under way and let go of everything."""
@@ -161,6 +163,16 @@ class Server:
         if not keys:
             keys = self.writer.submit(partial(_first_key, now=self.clock.now())).result()
         return KeyRing(keys)
+
+
+def _traffic(settings: Settings, clock: Clock) -> Traffic:
+    rates = Rates(
+        settings.rate_player,
+        settings.rate_address,
+        settings.rate_network,
+        settings.rate_refusals,
+    )
+    return Traffic(rates, clock, settings.mail_servers)
 
 
 def _opened(settings: Settings) -> Database:

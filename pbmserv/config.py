@@ -143,6 +143,46 @@ class Settings:
             setting_values.networks,
         ),
     ]
+    rate_player: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_PLAYER",
+            "number/span",
+            "240/hour",
+            "Mails that are taken from one player; empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    rate_address: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_ADDRESS",
+            "number/span",
+            "240/hour",
+            "Mails that are taken from one address; empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    rate_network: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_NETWORK",
+            "number/span",
+            "1200/hour",
+            "Mails that are taken from one network (/24, /64); empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    rate_refusals: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_REFUSALS",
+            "number/span",
+            "20/hour; 40/day",
+            "Answers to one sender that say nothing could be done; empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
     web: Annotated[
         Listen | None,
         Setting(

@@ -154,6 +154,20 @@ def networks(text: str) -> tuple[Network, ...]:
     return tuple(found)
 
 
+def rate(text: str) -> str:
+    """How many in how long, such as ``240/hour``; several with semicolons; empty = no limit."""
+    from limits import parse_many
+
+    wanted = "write a number and a span, such as 240/hour or 30/minute; 600/day"
+    try:
+        limits = parse_many(text) if text else []
+    except ValueError:
+        raise ValueError(wanted) from None
+    if not all(limit.amount and limit.multiples for limit in limits):
+        raise ValueError(wanted)
+    return text
+
+
 def web_url(text: str) -> str:
     """A base URL without a slash at its end; empty stays empty."""
     if not text:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
-from running import Letter, MovableClock
+from running import NO_RATES, Letter, MovableClock
 from sqlalchemy import select, update
 
 from pbmserv.app import Server
@@ -174,6 +174,7 @@ def indoors(folder: Path, **settings: str) -> Iterator[Indoors]:
             "PBMSERV_ADDRESS": "pbmserv@games.example",
             "PBMSERV_WEB_URL": "http://games.example",
             "PBMSERV_SIGNUP": "open",
+            **NO_RATES,
             **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
         },
         None,

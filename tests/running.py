@@ -24,11 +24,14 @@ from pbmserv.app import Doors, Server, bind
 from pbmserv.config import load
 from pbmserv.listening import port_of
 from pbmserv.send.maildir import MaildirRelay
-from pbmserv.send.relay import OutgoingLetter
+from pbmserv.send.relay import OutgoingLetter, Relay
 from pbmserv.service.passwords import Passwords
 from pbmserv.store.models import heartbeats, outbox
 
 PATIENCE_S = 20
+
+NO_RATES = {f"PBMSERV_RATE_{name}": "" for name in ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS")}
+"""The clock of a test stands still, so every test is one moment full of mails."""
 
 
 class MovableClock:
@@ -48,7 +51,7 @@ class WatchedRelay:
     """A Maildir relay that tells who waits which letters it has delivered."""
 
     def __init__(self, root: Path) -> None:
-        self._relay = MaildirRelay(root)
+        self._relay: Relay = MaildirRelay(root)
         self.delivered: set[int] = set()
         self.changed = threading.Condition()
 
@@ -231,6 +234,7 @@ def start(database_url: str, folder: Path, **settings: str) -> Iterator[Running]
             "PBMSERV_WEB": "127.0.0.1:0",
             "PBMSERV_ADDRESS": "pbmserv@games.example",
             "PBMSERV_WEB_URL": "http://games.example",
+            **NO_RATES,
             **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
         },
         None,

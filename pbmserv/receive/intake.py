@@ -18,11 +18,13 @@ from pbmserv.receive.message import read_mail
 from pbmserv.receive.reply import new_text
 from pbmserv.service.desk import Post
 from pbmserv.service.office import Office, TryLater
+from pbmserv.service.rates import Over, TooMany, Traffic
 
 log = logging.getLogger("pbmserv.receive")
 
 TAKEN = "250 2.0.0 taken, and carried out"
 TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"
+TOO_MANY = "451 4.7.1 too many mails from you, please try again later"
 UNREADABLE = {
     "no-from": "the mail has no From address",
     "several-from": "the mail has several From headers",
@@ -43,15 +45,41 @@ _QUICK = 32_768
 class Intake:
     """Reads mails and hands them to the office."""
 
-    def __init__(self, house: House, office: Office, games: Collection[str]) -> None:
+    def __init__(
+        self, house: House, office: Office, traffic: Traffic, games: Collection[str]
+    ) -> None:
         self._house = house
         self._office = office
+        self._traffic = traffic
         self._games = games
+
+    def arrives(self, peer: str, sender: str, recipient: str) -> Over | None:
+        """Count a mail, before it is sent or read; why it is not to be taken now, if so."""
+        capability = self._house.capability(recipient)
+        return self._traffic.arrives(peer, sender, capability.player if capability else 0)
+
+    def may_look(self, over: Over) -> bool:
+        """Whether a mail that is not taken is to be sent all the same, for `put_off`."""
+        return self._traffic.may_look(over)
+
+    async def put_off(self, envelope: Envelope, over: Over) -> str:
+        """Do not take a mail, but tell its sender why, unless it is a machine's."""
+        try:
+            post = None if wire_refusal(envelope.raw) else self.read(envelope)
+            if post is not None and not post.mail.automatic:
+                await self._office.tell_too_many(post.mail.sender, over)
+        except MailError:
+            pass  # it would have been refused
+        except Exception:
+            log.exception("a mail over the limit could not be read")
+        return TOO_MANY
 
     async def take(self, envelope: Envelope) -> str:
         """Take one mail; the SMTP reply comes back. 250 means: committed."""
         try:
             return await self._take(envelope)
+        except TooMany:
+            return TOO_MANY
         except TryLater:
             return TRY_LATER
         except Exception:

@@ -14,7 +14,7 @@ from pbmserv import __version__
 from pbmserv.capability import House
 from pbmserv.receive import mail
 from pbmserv.receive.crowd import Crowd
-from pbmserv.receive.intake import TRY_LATER, Intake
+from pbmserv.receive.intake import TOO_MANY, TRY_LATER, Intake
 from pbmserv.receive.tls import Certificate
 from pbmserv.receive.visit import SESSION_TIMEOUT, Hall, LocalVisit, Visit, peer_of
 
@@ -95,8 +95,8 @@ class Door:
 
     async def handle_RCPT(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
-        server: SMTP,  # noqa: ARG002
-        session: Session,  # noqa: ARG002
+        server: Visit,
+        session: Session,
         envelope: Envelope,
         address: str,
         options: list[str],
@@ -106,6 +106,12 @@ class Door:
             return "550 5.1.1 no such address here"
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"
+        peer, sender = peer_of(session.peer), _sender(envelope)
+        over = self._intake.arrives(peer, sender, address)
+        if over is not None:
+            if not self._intake.may_look(over):
+                return TOO_MANY
+            server.over[address] = over  # it is read, to tell a person why, and not taken
         envelope.rcpt_tos.append(address)
         envelope.rcpt_options.extend(options)
         return "250 2.1.5 ok"
@@ -120,11 +126,13 @@ class Door:
         raw = envelope.content
         assert isinstance(raw, bytes)
         peer = peer_of(session.peer)
-        sender = "" if envelope.mail_from in {None, "<>"} else envelope.mail_from
-        replies = {
-            recipient: await self._intake.take(mail.Envelope(sender, recipient, raw, peer))
-            for recipient in dict.fromkeys(envelope.rcpt_tos)
-        }
+        sender = _sender(envelope)
+        replies = {}
+        for recipient in dict.fromkeys(envelope.rcpt_tos):
+            one = mail.Envelope(sender, recipient, raw, peer)
+            over = server.over.get(recipient)
+            taking = self._intake.put_off(one, over) if over else self._intake.take(one)
+            replies[recipient] = await taking
         if any(reply.startswith("2") for reply in replies.values()):
             server.patience.renew()
         if self.closing:  # this was the session's last mail
@@ -212,6 +220,11 @@ class Listener:
             loop=asyncio.get_running_loop(),
         )
         return visit
+
+
+def _sender(envelope: Envelope) -> str:
+    """The envelope's sender, ``""`` for the null sender."""
+    return "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
 
 
 _BAD_HELLO = "501 5.5.4 that is no name that a machine can have"

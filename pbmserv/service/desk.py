@@ -16,6 +16,7 @@ from pbmserv.errors import Refused
 from pbmserv.receive.mail import Envelope, Mail
 from pbmserv.service.lockout import Lockout, network_of
 from pbmserv.service.passwords import Passwords
+from pbmserv.service.rates import Traffic
 from pbmserv.store import boards, inbox, players
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
@@ -61,6 +62,7 @@ class Rooms:
     positions: Positions
     passwords: Passwords
     lockout: Lockout
+    traffic: Traffic
     operators: frozenset[str]
     signup: str
     web_url: str
@@ -119,6 +121,8 @@ class Desk:
         player: who speaks, once a handler has found out.
         focus: the board the present command is about, once a handler has found out.
         echo_hidden: the present command must not be quoted (it may be a password).
+        led_on: some command has moved a game on, or told somebody else something.
+        counted: players whose mail this was counted as.
         line_words: words that belong to the present command alone; ``None`` = the mail's.
     """
 
@@ -133,6 +137,8 @@ class Desk:
     sitter: Sitter | None = None
     focus: Focus | None = None
     echo_hidden: bool = False
+    led_on: bool = False
+    counted: set[int] = field(default_factory=set)
     line_words: str | None = None
 
     @property
@@ -183,6 +189,7 @@ class Desk:
         right = self.rooms.passwords.check(known if looked_at else None, who.password.text)
         if right and player is not None:
             lockout.right(who.userid, network)
+            self._count(player)
             if self.mail_id is not None and self.post.envelope.sender.lower() != player.address:
                 inbox.spoken_by(self.connection, self.mail_id, player.id)
             return player
@@ -194,6 +201,13 @@ class Desk:
         # a password that stands in another's place.
         self.echo_hidden = True
         raise Refused("bad-credentials", example="forgot USERID")
+
+    def _count(self, player: Player) -> None:
+        """One mail is one mail of a player, however many commands are in it."""
+        by_address = self.capability.player if self.capability is not None else 0
+        if player.id != by_address and player.id not in self.counted:
+            self.counted.add(player.id)
+            self.rooms.traffic.spoke(player.id)
 
     def speaker(self, who: Credentials | None) -> Player:
         """The player who speaks: by password if one was given, else by the reply address."""

@@ -36,6 +36,7 @@ from pbmserv.service import (
 )
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.service.rates import Idle, Reply
 from pbmserv.store import boards
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.savepoint import Savepoint
@@ -134,12 +135,52 @@ def carry_out(desk: Desk) -> list[NewLetter]:
             answer = Answer((_refusal(desk, line, error.refusal),))
             status = "refused"
         _COMMAND.end(desk.connection)
+        if status == "done" and (desk.moved or answer.told):
+            desk.led_on |= not _is_talk(desk, line)
         # Whoever has left has no address any more.
         letters += [told_letter(desk, told) for told in answer.told if told.recipient]
         said.append(_Said(desk.answer_to, line.echo, status, answer.parts))
-    if not desk.post.mail.automatic:
-        letters = _answers(desk, said) + letters  # before what queued moves led to
-    return letters
+    if desk.post.mail.automatic:
+        return letters
+    answers = _answers(desk, said)
+    if not desk.led_on:
+        reply = _goes_on(desk, "talk" if letters else _outcome(said))
+        if reply is Reply.NONE:
+            return []  # not the words to somebody else either
+        if reply is Reply.LAST:
+            answers += [_last(desk, letter) for letter in answers[:1]]
+    return answers + letters  # before what queued moves led to
+
+
+def _is_talk(desk: Desk, line: Line) -> bool:
+    """Whether a command only carries words to somebody: two programs can do that for ever."""
+    is_message = desk.capability is not None and desk.capability.purpose is Purpose.MESSAGE
+    return is_message or isinstance(line.asked, model.Chat | model.Message)
+
+
+def _outcome(said: list[_Said]) -> Idle:
+    return "answered" if any(one.status == "done" for one in said) else "refused"
+
+
+def _goes_on(desk: Desk, outcome: Idle) -> Reply:
+    """What becomes of the answers to a mail that leads to nothing else."""
+    post = desk.post
+    player = post.capability.player if post.capability else 0
+    # The subject of a reply is ours, and changes with our letter; that of a command is all of it.
+    words = post.text if player else f"{post.mail.subject}\n{post.text}"
+    return desk.rooms.traffic.answers(f"{post.mail.sender} {player}", words, outcome)
+
+
+def _last(desk: Desk, answer: NewLetter) -> NewLetter:
+    """Tells the reader of an answer that it was the last one for a while."""
+    part = Part("no-more-answers", {})
+    return NewLetter(
+        letter=part.letter,
+        recipient=answer.recipient,
+        words=part.words,
+        message_id=message_id(desk.rooms.house.domain, part),
+        player_id=answer.player_id,
+    )
 
 
 @dataclass(frozen=True, slots=True)

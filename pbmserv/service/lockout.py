@@ -12,21 +12,16 @@ from which that player was right before. Reply addresses need no password and ar
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
-from limits.storage import Storage
 from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
 from pbmserv.networks import LOOPBACK, block_of, is_among
-
-K = TypeVar("K")
-V = TypeVar("V")
+from pbmserv.service.windows import Windows, remember
 
 PAIR = RateLimitItemPerMinute(5, 10, "pair")
 """Wrong passwords for one account from one network."""
@@ -39,9 +34,6 @@ FIRST_LOCK = timedelta(minutes=10)
 LONGEST_LOCK = timedelta(hours=24)
 FORGIVEN = timedelta(hours=24)
 """A door that was open for so long starts with `FIRST_LOCK` again."""
-
-REMEMBERED = 20_000
-"""Windows, locks and usual networks kept, each; the least recently used one goes first."""
 
 
 def network_of(peer: str, sender: str) -> str:
@@ -67,7 +59,7 @@ class Lockout:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._windows = _Windows(lambda: clock.now().timestamp())
+        self._windows = Windows(clock)
         self._limiter = MovingWindowRateLimiter(self._windows)
         self._locks: OrderedDict[str, _Lock] = OrderedDict()
         self._usual: OrderedDict[tuple[str, str], None] = OrderedDict()
@@ -97,7 +89,7 @@ class Lockout:
             pair = PAIR.key_for(userid, network)
             self._windows.clear(pair)
             self._locks.pop(pair, None)
-            _remember(self._usual, (userid, network), None)
+            remember(self._usual, (userid, network), None)
 
     def _closed(self, door: str) -> bool:
         lock = self._locks.get(door)
@@ -111,77 +103,5 @@ class Lockout:
         last = self._locks.get(door)
         level = last.level + 1 if last is not None and now < last.until + FORGIVEN else 0
         span = min(FIRST_LOCK * 2 ** min(level, 20), LONGEST_LOCK)
-        _remember(self._locks, door, _Lock(now + span, level))
+        remember(self._locks, door, _Lock(now + span, level))
         self._windows.clear(door)
-
-
-class _Windows(Storage):
-    """Moving windows for `limits` on our own clock, bounded; its own storage knows only real time.
-
-    Args:
-        time_s: seconds since some fixed moment.
-    """
-
-    STORAGE_SCHEME = None
-
-    def __init__(self, time_s: Callable[[], float]) -> None:
-        super().__init__()
-        self._time_s = time_s
-        self._hits: OrderedDict[str, deque[float]] = OrderedDict()
-
-    @property
-    def base_exceptions(self) -> type[Exception]:
-        """Nothing here fails but by a mistake of ours."""
-        return RuntimeError
-
-    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        """Note *amount* hits unless the window would overflow."""
-        if self.get_moving_window(key, limit, expiry)[1] + amount > limit:
-            return False
-        self.incr(key, expiry, amount)
-        return True
-
-    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002 - the library's form
-        """Since when, and how many."""
-        now = self._time_s()
-        hits = self._hits.get(key, deque())
-        while hits and hits[0] <= now - expiry:
-            hits.popleft()
-        return (hits[0] if hits else now), len(hits)
-
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:  # noqa: ARG002 - the library's form
-        """Note hits in any case."""
-        hits = self._hits.get(key, deque())
-        hits.extend([self._time_s()] * amount)
-        _remember(self._hits, key, hits)
-        return len(hits)
-
-    def get(self, key: str) -> int:
-        """How many hits are kept."""
-        return len(self._hits.get(key, ()))
-
-    def get_expiry(self, key: str) -> float:
-        """The newest hit; after it, *expiry* later, the window is empty."""
-        hits = self._hits.get(key)
-        return hits[-1] if hits else self._time_s()
-
-    def check(self) -> bool:
-        """Memory is always there."""
-        return True
-
-    def reset(self) -> int:
-        """Forget everything."""
-        count = len(self._hits)
-        self._hits.clear()
-        return count
-
-    def clear(self, key: str) -> None:
-        """Forget one window."""
-        self._hits.pop(key, None)
-
-
-def _remember(kept: OrderedDict[K, V], key: K, value: V) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > REMEMBERED:
-        kept.popitem(last=False)

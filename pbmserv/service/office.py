@@ -25,11 +25,12 @@ from pbmserv.commands import model
 from pbmserv.engine.referee import Position
 from pbmserv.errors import PlayerError, ServerFault
 from pbmserv.receive.mail import Envelope
-from pbmserv.service import absence, people
+from pbmserv.service import absence, busy, people
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
 from pbmserv.service.desk import WAITING_SIGNUPS, Desk, Post, Rooms
 from pbmserv.service.dispatch import carry_out, message_id, told_letter
+from pbmserv.service.rates import Over, TooMany
 from pbmserv.store import inbox, outbox, players
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.session import Database
@@ -108,11 +109,16 @@ class Office:
 
         Raises:
             TryLater: the database could not take it.
+            TooMany: its player has sent too much.
         """
         try:
             await self._warm(post)
             await self._commit(partial(self._carry_out, post, None))
         except TryLater:
+            raise
+        except TooMany as error:
+            if not post.mail.automatic:
+                await self.tell_too_many(post.mail.sender, error.over)
             raise
         except Exception:
             log.exception("a mail could not be carried out; it is kept for the operator")
@@ -138,6 +144,10 @@ class Office:
         await self._commit(
             partial(self._file, envelope, digest, "kept", _storable(error), answer_to)
         )
+
+    async def tell_too_many(self, sender: str, over: Over) -> None:
+        """Explain, once a day, why mails are not taken."""
+        await self._commit(partial(self._too_many, sender, over))
 
     # -- pages --------------------------------------------------------------------------
 
@@ -226,6 +236,13 @@ class Office:
             message_id=message_id(self._rooms.house.domain, part),
         )
         outbox.add(connection, [letter], now)
+        return _Done({}, 1)
+
+    def _too_many(self, sender: str, over: Over, connection: Connection) -> _Done:
+        letter = busy.letter(self._rooms, connection, sender, over, self._clock.now())
+        if letter is None:
+            return _NOTHING
+        outbox.add(connection, [letter], self._clock.now())
         return _Done({}, 1)
 
     def _confirm(self, signup_id: int, connection: Connection) -> _Done:

@@ -6,6 +6,7 @@ import pytest
 from running import MovableClock
 
 from pbmserv.service import lockout as module
+from pbmserv.service import windows
 from pbmserv.service.lockout import Lockout, network_of
 
 HOME, STRANGE = "192.0.2.0/24", "198.51.100.0/24"
@@ -86,7 +87,7 @@ def test_a_right_password_starts_the_count_again(lockout: Lockout) -> None:
 
 
 def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch, lockout: Lockout) -> None:
-    monkeypatch.setattr(module, "REMEMBERED", 10)
+    monkeypatch.setattr(windows, "REMEMBERED", 10)
     for number in range(50):
         guess(lockout, f"player{number}", f"10.0.{number}.0/24", 5)
         lockout.right(f"friend{number}", HOME)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+from pbmserv.receive.mail import Envelope
 from pbmserv.service import operating_boards, operating_people
 from pbmserv.service.operating import Signature
 
@@ -323,6 +324,23 @@ def racing(folder: Path) -> Iterator[Posted]:
             yield from server.send(ALICE, f"blackbox {word.format(PASSWORD)}")
 
 
+def sending_too_much(folder: Path) -> Iterator[Posted]:
+    """Mails are put off, and answers that lead nowhere come to an end."""
+    with indoors(folder, rate_player="2/hour", rate_refusals="3/hour") as server:
+        server.sign_up("alice")
+        for number in range(2):
+            server.send(ALICE, f"prefs alice {PASSWORD}", f"{number}")
+        raw = f"From: {ALICE}\r\nSubject: prefs alice {PASSWORD}\r\n\r\n2".encode()
+        envelope = Envelope(ALICE, server.server.house.address, raw)
+        answer = server.loop.run_until_complete(server.server.intake.take(envelope))
+        assert answer.startswith("451")
+        yield from server.letters()
+        for number in range(3):
+            letters = server.send(ALICE, f"nonsense {number}")
+        yield from letters
+        assert server.send(ALICE, "nonsense 4") == []
+
+
 STORIES: tuple[Story, ...] = (
     signing_up,
     playing,
@@ -333,4 +351,5 @@ STORIES: tuple[Story, ...] = (
     waiting,
     operating,
     racing,
+    sending_too_much,
 )

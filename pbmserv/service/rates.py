@@ -1,0 +1,174 @@
+"""How many mails a player, an address and a network may send; and answers that lead nowhere.
+
+Counted in this process's memory, over moving windows, before a mail is read. What is over a limit
+is put off (451), so that nothing is lost: a mail server tries again by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Literal, TypeAlias
+
+from limits import RateLimitItem, RateLimitItemPerDay, parse_many
+from limits.strategies import MovingWindowRateLimiter
+
+from pbmserv.clock import Clock
+from pbmserv.errors import ServerFault
+from pbmserv.networks import Network, block_of, is_among
+from pbmserv.service.windows import Windows
+
+Idle: TypeAlias = Literal["answered", "refused", "talk"]
+"""What a mail led to that moved no game on: an answer, a refusal, words to somebody else."""
+Kind: TypeAlias = Literal["player", "address", "network"]
+
+_TRIES = RateLimitItemPerDay(3, 1, "tries")
+"""Mails over a limit that are looked at, to see whether their sender may be written to."""
+_TOLD = RateLimitItemPerDay(1, 1, "told")
+_SAME = RateLimitItemPerDay(20, 7, "same")
+"""Mails of one sender with the same words that lead to no more than an answer."""
+_TALK = "40/hour; 100/day"
+"""Mails of one sender that only carry words to others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What the settings allow, as `limits` writes it (``240/hour``); ``""`` = no limit."""
+
+    player: str
+    address: str
+    network: str
+    refusals: str
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Somebody has sent too much.
+
+    Attributes:
+        who: the player's row id, the address or the network.
+        most: mails that are allowed in `span`.
+        span: such as ``"hour"`` or ``"2 hours"``.
+        again: when the next mail would be taken.
+    """
+
+    kind: Kind
+    who: str
+    most: int
+    span: str
+    again: datetime
+
+
+class TooMany(ServerFault):
+    """A player who has proved to be one has sent too much; nothing of the mail was done."""
+
+    def __init__(self, over: Over) -> None:
+        super().__init__(f"more than {over.most} mails in {over.span}")
+        self.over = over
+
+
+class Reply(Enum):
+    """What becomes of an answer that leads nowhere."""
+
+    SEND = "send"
+    LAST = "last"
+    """Send it, and say that it is the last one for a while."""
+    NONE = "none"
+
+
+class Traffic:
+    """Counts mails. Thread-safe.
+
+    Args:
+        trusted: networks of our own mail servers, which carry everybody's mail.
+    """
+
+    def __init__(self, rates: Rates, clock: Clock, trusted: Collection[Network]) -> None:
+        self._limits: dict[str, list[RateLimitItem]] = {
+            name: parse_many(text) if text else []
+            for name, text in (
+                ("player", rates.player),
+                ("address", rates.address),
+                ("network", rates.network),
+                ("refused", rates.refusals),
+                ("answered", ""),
+                ("talk", _TALK if rates.refusals else ""),
+            )
+        }
+        self._trusted = trusted
+        self._limiter = MovingWindowRateLimiter(Windows(clock))
+        self._guard = threading.Lock()
+
+    def arrives(self, peer: str, sender: str, player: int) -> Over | None:
+        """Count a mail; why it is not taken now, if so.
+
+        Args:
+            peer: the client's network address.
+            sender: the envelope's, ``""`` for the null sender.
+            player: whose reply address the mail is for, 0 for nobody's.
+        """
+        block = None if is_among(peer, self._trusted) else block_of(peer)
+        with self._guard:
+            return (
+                (self._hit("network", str(block)) if block is not None else None)
+                or (self._hit("address", sender.lower()) if sender else None)
+                or (self._hit("player", str(player)) if player else None)
+            )
+
+    def spoke(self, player: int) -> None:
+        """Count a mail whose player was known by a password only.
+
+        Raises:
+            TooMany: it is one too many.
+        """
+        with self._guard:
+            over = self._hit("player", str(player))
+        if over is not None:
+            raise TooMany(over)
+
+    def may_look(self, over: Over) -> bool:
+        """Whether a mail over the limit is to be read, to find out who is to be told."""
+        with self._guard:
+            return self._limiter.hit(_TRIES, over.kind, over.who)
+
+    def may_tell(self, address: str) -> bool:
+        """Whether *address* was not told yet today that it sends too much; it is now."""
+        with self._guard:
+            return self._limiter.hit(_TOLD, address.lower())
+
+    def answers(self, who: str, words: str, outcome: Idle) -> Reply:
+        """Count a mail that moves no game on.
+
+        Programs that answer every answer would go on for ever; people give up long before.
+
+        Args:
+            who: sender and player.
+            words: all that the mail says.
+        """
+        digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
+        limits: list[tuple[RateLimitItem, tuple[str, ...]]] = [(_SAME, (who, digest))]
+        limits += [(limit, (outcome, who)) for limit in self._limits[outcome]]
+        with self._guard:
+            if not all(self._limiter.test(limit, *key) for limit, key in limits):
+                return Reply.NONE
+            for limit, key in limits:
+                self._limiter.hit(limit, *key)
+            is_last = not all(self._limiter.test(limit, *key) for limit, key in limits)
+        return Reply.LAST if is_last else Reply.SEND
+
+    def _hit(self, kind: Kind, who: str) -> Over | None:
+        for limit in self._limits[kind]:
+            if not self._limiter.hit(limit, kind, who):
+                reset, _ = self._limiter.get_window_stats(limit, kind, who)
+                again = datetime.fromtimestamp(reset, UTC)
+                return Over(kind, who, limit.amount, _span(limit), again)
+        return None
+
+
+def _span(limit: RateLimitItem) -> str:
+    name = limit.GRANULARITY.name
+    return name if limit.multiples == 1 else f"{limit.multiples} {name}s"

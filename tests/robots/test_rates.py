@@ -1,0 +1,190 @@
+"""Whoever sends too much is put off, and told so once a day; nobody else suffers for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from running import Letter, Running, start
+from sqlalchemy import func, select
+from wire import Wire, mail
+
+from pbmserv.networks import LOOPBACK
+from pbmserv.service.rates import Rates, Reply, TooMany, Traffic
+from pbmserv.store.models import inbox
+
+OURS = "pbmserv@games.example"
+ALICE, BOB = "alice@players.example", "bob@players.example"
+PASSWORD = "wonder-land"
+OVER = "451 4.7.1 too many mails from you"
+
+
+class StandingClock:
+    def __init__(self) -> None:
+        self.moment = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+@pytest.fixture
+def clock() -> StandingClock:
+    return StandingClock()
+
+
+@pytest.fixture
+def busy(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    with start(
+        database_url,
+        tmp_path,
+        signup="open",
+        lmtp="127.0.0.1:0",
+        rate_player="3/hour",
+        rate_address="6/hour",
+        rate_network="8/2 hours",
+    ) as running:
+        running.send(ALICE, f"signup alice {PASSWORD}")
+        running.send(BOB, f"signup bob {PASSWORD}")
+        running.letters()
+        running.live(hours=3)
+        yield running
+
+
+def taken(server: Running) -> int:
+    with server.server.database.reading.connect() as connection:
+        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+
+
+def subjects(letters: list[Letter]) -> list[str]:
+    return [letter.subject for letter in letters]
+
+
+def test_addresses_networks_and_players(busy: Running) -> None:
+    # An address, from wherever it writes.
+    stranger = "stranger@players.example"
+    assert [busy.send(stranger, f"help {n}")[:3] for n in range(6)] == ["250"] * 6
+    assert len(busy.letters()) == 6
+    before = taken(busy)
+    for n in range(3):
+        assert busy.send(stranger, f"list {n}").startswith(OVER)
+    (told,) = busy.letters(stranger)  # once a day
+    assert told.subject == "Too many mails at once"
+    assert "More than 6 mails in an hour have come from you" in told.text
+    assert "from 2026-03-01 16:00 UTC on mails are taken again" in told.text
+    # After three tries nothing is even read any more, and nothing was kept.
+    assert busy.send(stranger, "list").startswith(OVER)
+    assert taken(busy) == before
+
+    # A machine is put off as well, and not told.
+    robot = "robot@players.example"
+    for n in range(8):
+        busy.send(robot, f"help {n}", Precedence="bulk")
+    assert busy.letters(robot) == []
+
+    # Somebody else, and the same one an hour later.
+    assert busy.send(BOB, "list").startswith("250")
+    assert len(busy.letters(BOB)) == 1
+    busy.live(hours=1)
+    assert busy.send(stranger, "list").startswith("250")
+    assert len(busy.letters(stranger)) == 1
+
+    # A network: the operator's own mail server is none.
+    codes = []
+    for n in range(10):
+        with Wire(busy.port, source=f"127.0.2.{n + 1}") as wire:
+            assert wire.ask(f"MAIL FROM:<n{n}@players.example>").startswith("250")
+            answer = wire.ask(f"RCPT TO:<{OURS}>")
+            if answer.startswith("250"):
+                assert wire.ask("DATA").startswith("354")
+                raw = mail(f"n{n}@players.example", "list", Message_ID=f"<{n}@n.example>")
+                answer = wire.ask(raw + b"\r\n.\r\n")
+            codes.append(answer[:3])
+    assert codes == ["250"] * 8 + ["451"] * 2
+    assert len(busy.letters()) == 8  # addresses in a flood may be anybody's: they are not told
+
+
+def test_a_player_by_reply_address_and_by_password(busy: Running) -> None:
+    busy.send(ALICE, f"message alice {PASSWORD} bob", "Good morning!")
+    asked = next(one for one in busy.letters() if str(one.message["To"]) == BOB)
+    home = "bob-at-home@players.example"  # nobody knows it: the reply address says who it is
+    for n in range(3):
+        assert busy.reply(asked, f"Good day, the {n}th!", sender=home).startswith("250")
+    assert busy.reply(asked, "And one more!", sender="bob-at-work@players.example").startswith(OVER)
+    told = [one for one in busy.letters(BOB) if one.subject == "Too many mails at once"]
+    assert len(told) == 1
+    assert "More than 3 mails in an hour" in told[0].text
+    busy.letters()
+
+    # Alice has written once; by a password two more are taken, however many commands they have.
+    many = f"showas alice {PASSWORD}\nprefs alice {PASSWORD}\ngames alice"
+    assert busy.send(ALICE, "multiple", many).startswith("250")
+    assert busy.send(ALICE, f"prefs alice {PASSWORD}").startswith("250")
+    before = taken(busy)
+    assert busy.send(ALICE, f"prefs alice {PASSWORD} format=text").startswith(OVER)
+    assert busy.send("other@players.example", f"prefs alice {PASSWORD}").startswith(OVER)
+    assert taken(busy) == before
+    assert subjects(busy.letters())[-1] == "Too many mails at once"
+    assert busy.letters() == []
+    # A wrong password counts for nobody, so a stranger cannot use a player's mails up.
+    for n in range(4):
+        assert busy.send(f"s{n}@players.example", "prefs bob wrong-word").startswith("250")
+    busy.live(hours=1)
+    assert busy.send(ALICE, f"prefs alice {PASSWORD}").startswith("250")
+
+
+def test_by_lmtp_each_recipient_is_answered_for_itself(busy: Running) -> None:
+    for n in range(5):
+        busy.send(ALICE, f"help {n}")
+    with Wire(busy.lmtp_port, hello="LHLO mta.games.example") as wire:
+        wire.begin(ALICE, OURS, OURS.upper())  # the sixth mail, and the seventh
+        raw = mail(ALICE, "list", Message_ID="<lmtp@players.example>")
+        replies = [wire.ask(raw + b"\r\n.\r\n")[:3], wire.answer()[:3]]
+    assert replies == ["250", "451"]
+
+
+def test_windows_move_and_trusted_networks_are_free(clock: StandingClock) -> None:
+    traffic = Traffic(Rates("", "2/minute; 3/hour", "1/minute", ""), clock, LOOPBACK)
+    assert traffic.arrives("127.0.0.1", "A@b.example", 0) is None
+    assert traffic.arrives("::1", "a@b.example", 0) is None
+    over = traffic.arrives("", "a@b.example", 0)
+    assert over is not None
+    assert (over.kind, over.who, over.most, over.span) == ("address", "a@b.example", 2, "minute")
+    assert over.again == clock.moment + timedelta(minutes=1)
+    clock.moment += timedelta(minutes=1)
+    assert traffic.arrives("", "a@b.example", 0) is None
+    over = traffic.arrives("", "a@b.example", 0)
+    assert over is not None
+    assert (over.most, over.span) == (3, "hour")
+    assert traffic.arrives("192.0.2.1", "", 0) is None
+    over = traffic.arrives("::ffff:192.0.2.77", "", 0)
+    assert over is not None
+    assert (over.kind, over.who) == ("network", "192.0.2.0/24")
+    assert traffic.arrives("2001:db8::1", "", 0) is None
+    assert traffic.arrives("2001:db8::ffff", "", 0) is not None
+
+
+def test_no_limits_where_none_are_set(clock: StandingClock) -> None:
+    traffic = Traffic(Rates("", "", "", ""), clock, ())
+    assert not any(traffic.arrives("192.0.2.1", "a@b.example", 1) for _ in range(2000))
+    for n in range(100):
+        traffic.spoke(1)
+        assert traffic.answers("a", f"words {n}", "refused") is Reply.SEND
+
+
+def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
+    traffic = Traffic(Rates("1/day", "", "", ""), clock, ())
+    traffic.spoke(7)
+    traffic.spoke(8)
+    with pytest.raises(TooMany):
+        traffic.spoke(7)
+
+
+def test_the_same_words_are_answered_twenty_times_a_week(clock: StandingClock) -> None:
+    traffic = Traffic(Rates("", "", "", ""), clock, ())
+    found = [traffic.answers("a", "help", "answered") for _ in range(22)]
+    assert found == [Reply.SEND] * 19 + [Reply.LAST] + [Reply.NONE] * 2
+    assert traffic.answers("b", "help", "answered") is Reply.SEND
+    clock.moment += timedelta(days=7)
+    assert traffic.answers("a", "help", "answered") is Reply.SEND
