@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from running import Running, start
 from sqlalchemy import func, select
 from wire import Wire, mail
 
 from pbmserv.capability import Capability, Purpose
-from pbmserv.receive.smtp import LARGEST_MAIL
+from pbmserv.receive.smtp import LARGEST_MAIL, Door
 from pbmserv.store.models import inbox
 
 ALICE = "alice@players.example"
@@ -61,6 +62,23 @@ def test_every_recipient_has_a_reply_of_its_own(database_url: str, tmp_path: Pat
             assert wire.ask("QUIT").startswith("221")
         assert taken(server) == 4
         assert len(server.letters(ALICE)) == 3  # help twice, and the reply address's own answer
+
+
+def test_a_fault_of_ours_is_told_to_every_recipient(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object) -> None:
+        raise LookupError("inner workings")
+
+    monkeypatch.setattr(Door, "handle_DATA", breaks)
+    with (
+        start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, lmtp="127.0.0.1:0") as server,
+        Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire,
+    ):
+        wire.begin(ALICE, OURS, "postmaster@games.example")
+        replies = [wire.ask(mail(ALICE, "help one") + b"\r\n.\r\n"), wire.answer()]
+        assert replies == ["451 4.3.0 cannot take mail just now, please try again later"] * 2
+        assert wire.ask("NOOP") == "250 OK"
 
 
 def test_lmtp_over_a_socket_in_the_file_system(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from wire import Wire, mail
 
 from pbmserv.capability import Capability, Purpose
 from pbmserv.receive.crowd import MOST_SESSIONS
-from pbmserv.receive.smtp import LARGEST_MAIL
+from pbmserv.receive.smtp import LARGEST_MAIL, Door
 from pbmserv.store.models import inbox
 
 ALICE = "alice@players.example"
@@ -379,6 +379,47 @@ def test_a_fault_at_the_door_is_temporary_and_tells_nothing(
         assert "inner" not in answer
         assert "Lookup" not in answer
         assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")
+
+
+class OurFault(LookupError):
+    """Raised where our own code is taken for broken."""
+
+
+async def breaks(
+    door: Door,
+    server: object,
+    session: object,
+    envelope: object,
+    argument: object = None,
+    more: object = None,
+) -> str:
+    raise OurFault("inner workings")
+
+
+@pytest.mark.parametrize("hook", ["HELO", "EHLO", "MAIL", "RCPT", "DATA", "VRFY"])
+def test_a_fault_in_any_hook_is_temporary_and_tells_nothing(
+    embedded: Running, monkeypatch: pytest.MonkeyPatch, hook: str
+) -> None:
+    monkeypatch.setattr(Door, f"handle_{hook}", breaks)
+    raw = mail(ALICE, "list", Message_ID=f"<{hook}@fault.example>").decode()
+    with Wire(embedded.port, hello="") as wire:
+        answers = [
+            wire.ask(words)
+            for words in (
+                "HELO players.example" if hook == "HELO" else "EHLO players.example",
+                "VRFY root",
+                f"MAIL FROM:<{ALICE}>",
+                f"RCPT TO:<{OURS}>",
+                "DATA",
+            )
+        ]
+        if answers[-1].startswith("354"):
+            answers.append(wire.ask(f"{raw}\r\n."))
+        assert wire.ask("NOOP").startswith("250")
+    broken = [answer for answer in answers if answer.startswith("451")]
+    assert broken
+    assert set(broken) == {"451 4.3.0 cannot take mail just now, please try again later"}
+    assert not any("OurFault" in one or "inner" in one for one in answers)
 
 
 def test_the_hundred_and_first_session_is_sent_away(embedded: Running) -> None:
