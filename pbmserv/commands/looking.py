@@ -105,6 +105,7 @@ class Check:
     game: str | None
     board: int | None
     who: Credentials | None
+    what: str = ""
 
 
 @dataclass(frozen=True, slots=True)

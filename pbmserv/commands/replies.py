@@ -39,6 +39,9 @@ _MAYBE_WORDS = frozenset(
 )
 """Commands of one word with which an English sentence may begin as well."""
 
+_LONGEST_PORT = 3
+"""Letters of what "check" may name; "check this" is a sentence, "check 12" is not."""
+
 _POLITE = frozenset(
     ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
 )
@@ -126,7 +129,8 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     if _names_a_board(row, rest):
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
-    prose = (name in _MAYBE_WORDS and not _POLITE.issuperset(texts)) or (
+    port = name == "check" and len(texts) == 1 and len(texts[0]) <= _LONGEST_PORT
+    prose = (name in _MAYBE_WORDS and not port and not _POLITE.issuperset(texts)) or (
         Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
     )
     if prose:

@@ -229,3 +229,11 @@ class Aided(Protocol[V_contra]):
             Illegal: there is nothing of the reader's own to check.
         """
         ...
+
+    def drawn(self, view: V_contra, text: str) -> Preview[Any]:
+        """The view with what a player wants drawn into it, of what the player has marked alone.
+
+        Raises:
+            Illegal: there is nothing of that name to draw.
+        """
+        ...

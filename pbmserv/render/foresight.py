@@ -25,6 +25,10 @@ def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardS
         preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
         notes = note_sentences(game, preview.notes, scene.names, scene.you)
         return replace(scene, view=preview.view, events=tuple(notes))
+    if letter == "check" and isinstance(game, Aided) and words.get("drawn"):
+        drawn = game.drawn(scene.view, words["drawn"])
+        notes = note_sentences(game, drawn.notes, scene.names, scene.you)
+        return replace(scene, view=drawn.view, events=tuple(notes))
     if letter == "check" and isinstance(game, Aided):
         notes = note_sentences(game, game.check(scene.view), scene.names, scene.you)
         return replace(scene, events=tuple(notes))

@@ -86,14 +86,28 @@ def _asked_again(error: MoveError, board: BoardRow) -> MoveError:
 
 
 def check(desk: Desk, command: Check) -> Answer:
-    """``game check board userid password``: which results one's own markers explain."""
+    """``game check board userid password [what]``: which results one's own markers explain; or
+    the way of a ray through them.
+    """
     board, sitter = desk.seat_at(command.board, command.game, command.who)
     position = desk.position(board)
     game = position.game
     if not isinstance(game, Aided):
         raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
-    game.check(game.view(position.state, sitter.seat))
-    return Answer((Part("check", {}, board.id, board.plies, sitter.seat),))
+    view = game.view(position.state, sitter.seat)
+    words = {}
+    if command.what:
+        try:
+            words["drawn"] = game.drawn(view, command.what).move.text
+        except MoveError as error:
+            refusal = error.refusal
+            example = f"check {refusal.example}"
+            raise type(error)(
+                refusal.code, part=refusal.part, example=example, **refusal.values
+            ) from error
+    else:
+        game.check(view)
+    return Answer((Part("check", words, board.id, board.plies, sitter.seat),))
 
 
 def _watched(desk: Desk, command: Preview) -> tuple[BoardRow, Seat | None]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pbmserv.engine.types import Note, Value
+from dataclasses import replace
+
+from pbmserv.engine.types import Move, Note, Preview, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.playing import exit_of, kind_of
-from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.games.blackbox.rays import HIT, trace, trace_all, way
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
 from pbmserv.games.blackbox.views import BoxView, View
 
@@ -57,6 +59,35 @@ def check_markers(view: View) -> tuple[Note, ...]:
             {"have": len(own.markers), "wanted": view.options.atoms},
         ),
     )
+
+
+def test_ray(view: View, text: str) -> Preview[View]:
+    """The way of a ray into a port through the reader's own markers, drawn on the board.
+
+    Raises:
+        Illegal: the reader has no box, or there is no such port.
+    """
+    own, seat = view.own, view.seat
+    if own is None or seat is None:
+        raise Illegal("blackbox.watching")
+    board = own.board
+    port = board.port(text.strip().upper().lstrip("0"))
+    if port is None:
+        raise Illegal("blackbox.no-such-port", part=text, example=board.ports[0])
+    found = trace(board, own.markers, port)
+    note = Note(
+        "test-ray",
+        seat,
+        frozenset({seat}),
+        {
+            "port": board.ports[port],
+            "result": kind_of(port, found),
+            "exit": exit_of(board, port, found),
+        },
+    )
+    path = frozenset(way(board, own.markers, port))
+    boxes = tuple(replace(box, path=path) if box.seat == seat else box for box in view.boxes)
+    return Preview(Move(board.ports[port], free=True), replace(view, boxes=boxes), (note,))
 
 
 def _results(box: BoxView) -> list[tuple[int, int]]:

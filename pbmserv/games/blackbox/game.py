@@ -13,7 +13,7 @@ from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import conditions, foresight, gameids, racing
 from pbmserv.games.blackbox import options as rules
 from pbmserv.games.blackbox import state as truth
-from pbmserv.games.blackbox.checking import check_markers
+from pbmserv.games.blackbox.checking import check_markers, test_ray
 from pbmserv.games.blackbox.notation import Kind, print_elements
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.playing import dropped_out, lost, place, play, revealed
@@ -194,6 +194,10 @@ class Blackbox:
     def check(self, view: View) -> tuple[Note, ...]:
         """As `checking.check_markers`."""
         return check_markers(view)
+
+    def drawn(self, view: View, text: str) -> Preview[View]:
+        """As `checking.test_ray`."""
+        return test_ray(view, text)
 
     def outcome(self, state: State) -> Outcome | None:
         """How the board ended, or ``None`` while it runs."""

@@ -13,6 +13,8 @@ KINDS = {
     "?x": "wrong-marker",
     " @": "atom",
     ". ": "sealed",
+    "* ": "way",
+    ".*": "sealed-way",
 }
 """What a cell's two characters on the drawn board say."""
 

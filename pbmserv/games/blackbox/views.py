@@ -53,6 +53,7 @@ class BoxView:
         atoms: the cells with an atom if the reader may know, else ``None``.
         opened: the board is over, so right and wrong may be told apart.
         fired: the port that its solver fired last, if any.
+        path: cells on the way of a test ray, where one is drawn.
     """
 
     seat: Seat
@@ -66,6 +67,7 @@ class BoxView:
     atoms: frozenset[int] | None = field(repr=False)
     opened: bool
     fired: int | None = None
+    path: frozenset[int] = frozenset()
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -140,6 +142,8 @@ class BoxView:
             return "?@" if atom else "? "
         if atom:
             return " @"
+        if cell in self.path:
+            return ".*" if cell in self.sealed else "* "
         return ". " if cell in self.sealed else "  "
 
 
