@@ -39,18 +39,25 @@ def clean_subject(subject: str) -> str:
     return subject[at:].strip()
 
 
+_REPLY_ADDRESS = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}@", re.IGNORECASE)
+
+
 def is_signature(line: str) -> bool:
     """Whether the line is the mark above a signature (RFC 3676 section 4.3)."""
     return line.rstrip() == "--"
 
 
 def opponent_text(lines: Sequence[str]) -> str:
-    """The text for an opponent in these lines: no quoted lines, nothing from the signature on."""
+    """The text for an opponent in these lines.
+
+    There are no quoted lines in it, nothing from the signature on, and no reply address of ours.
+    """
     kept: list[str] = []
     for line in lines:
         if is_signature(line):
             break
-        if not line.startswith(">"):
+        # A quoted link or Reply-To would let the reader move for the writer.
+        if not line.startswith(">") and not _REPLY_ADDRESS.search(line):
             kept.append(line)
     return "\n".join(kept).strip()[:LONGEST_WORDS].rstrip()
 

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from pbmserv.commands.bodies import opponent_text
 from pbmserv.commands.model import (
     BoardRef,
     Credentials,
@@ -205,3 +206,13 @@ def test_a_body_of_many_characters_is_read_at_once():
         mail("", body)
         read("", body, games=GAMES, reply=True)
     assert time.process_time() - started < 10
+
+
+def test_a_reply_address_is_never_passed_on():
+    lines = (
+        "Look at this:",
+        "[B3](mailto:pbmserv%2Baeaqcairadqaj3tx7z3ag3zchm@games.example?body=B3)",
+        "On Monday <PBMSERV+AEAQEAIBACLBY6C2X6CCNGTIBQ@games.example> wrote",
+        "alice+games@home.example",
+    )
+    assert opponent_text(lines) == "Look at this:\nalice+games@home.example"
