@@ -41,6 +41,7 @@ from pbmserv.commands.playing import (
     Challenge,
     Chat,
     ConfirmMove,
+    Load,
     MakeMove,
     Practise,
     Queue,
@@ -49,6 +50,7 @@ from pbmserv.commands.playing import (
     Replay,
     ReplyMove,
     Resign,
+    Save,
     Seek,
     Solve,
     Submit,
@@ -82,6 +84,7 @@ __all__ = [
     "History",
     "Line",
     "ListGames",
+    "Load",
     "MakeMove",
     "Message",
     "NotTried",
@@ -97,6 +100,7 @@ __all__ = [
     "Replay",
     "ReplyMove",
     "Resign",
+    "Save",
     "Scores",
     "Secret",
     "Seek",
@@ -150,6 +154,8 @@ Command = (
     | Practise
     | Replay
     | Scores
+    | Save
+    | Load
     | Daily
     | Week
     | Check

@@ -179,6 +179,23 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
+class Save:
+    """``game save board userid password``: a solo board as a file."""
+
+    game: str | None
+    board: int | None
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """``game load userid password``: a practice board from a file in the mail."""
+
+    game: str
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
 class TrayReply:
     """A reply to a digest: ``412: 5`` lines, each a command or a move for one board.
 

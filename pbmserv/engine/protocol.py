@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pbmserv.engine.rng import Rng
@@ -215,6 +216,41 @@ class Racing(Protocol):
 
     def kind(self, state: Any) -> str:
         """With what other boards the scores of this one can be compared; "" = with none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A game that was read from a text.
+
+    Attributes:
+        options: words for a practice board with the same box.
+        moves: canonical texts, and the record's words ``restart`` and ``resign``; in order.
+        done: how many of them count; the rest was taken back.
+    """
+
+    options: tuple[str, ...]
+    moves: tuple[str, ...]
+    done: int
+
+
+@runtime_checkable
+class Saving(Protocol):
+    """A game whose solo boards can be written down and gone on with elsewhere."""
+
+    mark: str
+
+    def save(self, options: Any, saved: Saved, board: int | None) -> str:
+        """A board as a text that begins with `mark`; with *board* it names that in place of what
+        is hidden there."""
+        ...
+
+    def load(self, text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:
+        """Read such a text; *options_of* gives the option words of a board that it names.
+
+        Raises:
+            NotUnderstood | OptionError: it is none.
+        """
         ...
 
 

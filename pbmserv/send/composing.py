@@ -375,6 +375,9 @@ def _attachments(
     connection: Connection, row: QueuedLetter, player: Player | None
 ) -> tuple[Attachment, ...]:
     """What travels with a letter: all that is kept on a player who has asked for it."""
+    if row.letter == "saved":
+        name = f"{row.words['key']}-{row.words['board']}.txt"
+        return (Attachment(name, "text/plain", row.words["text"].encode()),)
     if row.letter != "export" or player is None:
         return ()
     kept = json.dumps(personal.kept_on(connection, player), indent=2, ensure_ascii=False)

@@ -191,6 +191,7 @@ _OF_A_BOARD = (
     | model.Preview
     | model.Undo
     | model.Solve
+    | model.Save
     | model.Practise
     | model.Replay
     | model.Check

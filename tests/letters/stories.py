@@ -310,6 +310,7 @@ def racing(folder: Path) -> Iterator[Posted]:
         yield from server.send(ALICE, f"blackbox solve 2 alice {PASSWORD}")
         yield from server.send(ALICE, "blackbox replay 2 alice")
         yield from server.send(ALICE, "blackbox solo alice -practice")
+        yield from server.send(ALICE, f"blackbox save 4 alice {PASSWORD}")
         yield from server.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
         yield from server.send(ALICE, "blackbox week")
         yield from server.send(ALICE, f"blackbox solve 5 alice {PASSWORD}")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from pbmserv.engine.protocol import Bot, Game
+from pbmserv.engine.protocol import Bot, Game, Saved
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Seat, Step
 from pbmserv.errors import Illegal
-from pbmserv.games.blackbox import conditions, foresight, gameids, racing
+from pbmserv.games.blackbox import conditions, foresight, gameids, racing, saving
 from pbmserv.games.blackbox import options as rules
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.checking import check_markers, test_ray
@@ -37,6 +37,7 @@ class Blackbox:
     )
     bots: Mapping[str, Bot[View]] = MappingProxyType({})
     conditions = conditions.MEANINGS
+    mark = saving.MARK
 
     def options(self, words: Sequence[str], seats: int) -> Options:
         """As `options.read_options`."""
@@ -97,6 +98,14 @@ class Blackbox:
     def shots(self, notes: Sequence[Note]) -> tuple[str, ...]:
         """The marks of the probes, in their order."""
         return tuple(str(note.values["mark"]) for note in notes if note.kind == "probe")
+
+    def save(self, options: Options, saved: Saved, board: int | None) -> str:
+        """As `saving.save`."""
+        return saving.save(options, saved, board)
+
+    def load(self, text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:
+        """As `saving.load`."""
+        return saving.load(text, options_of)
 
     def kind(self, state: State) -> str:
         """As `racing.kind_of_board`."""

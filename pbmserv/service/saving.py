@@ -1,0 +1,131 @@
+"""``save`` mails a solo board as a file; ``load`` makes a practice board of such a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pbmserv.commands.model import Load, Save
+from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.protocol import Racing, Saved, Saving
+from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply
+from pbmserv.engine.types import Seat
+from pbmserv.errors import MoveError, OptionError, PlayerError, Refused
+from pbmserv.receive.attached import attached_text
+from pbmserv.service.answers import Answer, Part
+from pbmserv.service.desk import Desk
+from pbmserv.service.invitations import Proposal, invite, read_options
+from pbmserv.service.named import known_game
+from pbmserv.service.play import log_ply
+from pbmserv.store import boards
+
+MOST_MOVES = 300
+"""Moves that are made again when a file is loaded."""
+
+
+def save(desk: Desk, command: Save) -> Answer:
+    """``game save board userid password``: the board as a file, with all that was taken back.
+
+    While it runs the file names the board, not what is hidden in it.
+
+    Raises:
+        Refused: it is no board of one player.
+    """
+    board, sitter = desk.seat_at(command.board, command.game, command.who)
+    game = desk.rooms.registry.version(board.game, board.rules_version)
+    if board.seats != 1 or not isinstance(game, Saving):
+        raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
+    saved = written(boards.record(desk.connection, board.id))
+    running = board.id if board.status != "finished" else None
+    text = game.save(game.options(board.options, 1), saved, running)
+    words = {"board": board.id, "text": text, "key": board.game, "running": running is not None}
+    return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
+
+
+def written(plies: Iterable[Ply]) -> Saved:
+    """The moves of a record, those at the end that were taken back set apart."""
+    done: list[str] = []
+    undone: list[str] = []
+    for ply in plies:
+        if ply.text == UNDO:
+            undone.append(done.pop())
+        elif ply.text == REDO:
+            done.append(undone.pop())
+        else:
+            done.append(ply.text)
+            undone.clear()
+    return Saved((), (*done, *reversed(undone)), len(done))
+
+
+def load(desk: Desk, command: Load) -> Answer:
+    """``game load userid password`` with the file attached, or its text below.
+
+    Raises:
+        Refused: there is no file, or something in it is wrong.
+    """
+    player = desk.speaker(command.who)
+    game = known_game(desk, command.game)
+    if not isinstance(game, Saving) or not isinstance(game, Racing):
+        raise Refused("no-save", part=command.game, example="list")
+    text = attached_text(desk.post.envelope.raw, game.mark) or desk.post.text
+    if game.mark not in text:
+        raise Refused("load-nothing", part="load", example=f"help {command.game}")
+
+    def options_of(number: int) -> tuple[str, ...]:
+        board = boards.load(desk.connection, number)
+        if board is None or board.seats != 1 or board.sitter_of(player.id) is None:
+            raise Refused("load-not-yours", part=f"board {number}", example="games")
+        return board.options
+
+    try:
+        found = game.load(text, options_of)
+        options, rated = read_options(game, found.options, 1, "load", "")
+    except (MoveError, OptionError) as error:
+        raise _refused(error) from error
+    if len(found.moves) > MOST_MOVES:
+        raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
+    desk.focus = None
+    answer = invite(
+        desk, player, Proposal(game, options, rated, USUAL, (player,)), {"loaded": True}
+    )
+    number = answer.parts[0].board
+    assert number is not None
+    for at, move in enumerate(found.moves[: found.done], 1):
+        if not _again(desk, number, move):
+            raise Refused("load-move", part=move[:40], number=at, example="help load")
+    after = boards.lock(desk.connection, number)
+    assert after is not None
+    desk.moved.clear()
+    if after.status == "finished":
+        words = {"event": "show", "undecided": [], "ratings": []}
+        return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
+    part = answer.parts[0]
+    return Answer((Part(part.letter, part.words, number, after.plies, Seat(0), after.thread),))
+
+
+def _again(desk: Desk, number: int, text: str) -> bool:
+    """Make one move of a file; whether it can be made."""
+    board = boards.lock(desk.connection, number)
+    assert board is not None
+    if board.status == "finished":
+        return False
+    (sitter,) = board.sitters
+    position = desk.played.get(number) or desk.position(board)
+    try:
+        if text == RESTART:
+            after = position.practise(sitter.seat, RESTART)
+        elif text == WITHDRAW:
+            after = position.withdraw(sitter.seat)
+        else:
+            move = position.game.parse(position.game.view(position.state, sitter.seat), text)
+            if move.text != text:
+                return False
+            after = position.move(sitter.seat, move)
+    except PlayerError:
+        return False
+    log_ply(desk, board, sitter, after, "")
+    return True
+
+
+def _refused(error: PlayerError) -> PlayerError:
+    refusal = error.refusal
+    return type(error)(refusal.code, part=refusal.part, example="help load", **refusal.values)
