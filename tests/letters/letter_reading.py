@@ -218,8 +218,9 @@ def _check_headers(letter: Posted) -> None:
     assert not letter.message.defects
     assert letter.raw.count(b"\n") == letter.raw.count(b"\r\n") == letter.raw.count(b"\r")
     kinds = [part.get_content_type() for part in letter.message.walk()]
-    if letter.kind == "export":
-        assert (kinds.pop(0), kinds.pop()) == ("multipart/mixed", "application/json")
+    files = {"export": "application/json", "saved": "text/plain"}
+    if letter.kind in files:
+        assert (kinds.pop(0), kinds.pop()) == ("multipart/mixed", files[letter.kind])
     assert kinds in (["multipart/alternative", "text/plain", "text/html"], ["text/plain"])
 
 
