@@ -48,7 +48,8 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     if message_id:
         digest = _digest("id", message_id, sender)
     else:
-        said = text or hashlib.sha256(body).hexdigest()  # files alone differ, too
+        # Files alone differ, too; blank lines at the end are the roads', not the writer's.
+        said = text or hashlib.sha256(body.strip()).hexdigest()
         digest = _digest("text", one_line(first(headers, "date")), subject, said, sender)
     return Mail(
         sender=sender,
