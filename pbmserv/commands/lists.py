@@ -42,7 +42,8 @@ def alone(at: Cursor) -> None:
     """The one who shall play, with options and times in any order."""
     userids = _sitting(at)
     if len(userids) > 1:
-        raise at.refusal("only-one-player", part=userids[1])
+        # People write their password where other commands have one.
+        raise at.refusal("only-one-player", part=quotable(userids[1]), doubtful=True)
 
 
 def _sitting(at: Cursor) -> list[str]:
