@@ -1,0 +1,82 @@
+"""What operators do with letters that are on their way: look, hold, send again, drop."""
+
+from __future__ import annotations
+
+import re
+
+from pbmserv.errors import OperatorError
+from pbmserv.service.desk import Desk
+from pbmserv.service.operating import Deed, Signature
+from pbmserv.store import postroom
+from pbmserv.store.postroom import PostRow
+
+SENT = "sent"
+HELD = "held"
+
+_TOKEN = re.compile(r"[a-z2-7]{20,}")
+"""Reply addresses and links speak for the reader of a letter, not for the operator."""
+
+
+def shown(desk: Desk, number: int) -> tuple[PostRow, str]:
+    """A letter and its text, every token in it blanked; "" while it has not been made.
+
+    Raises:
+        OperatorError: there is none of that number.
+    """
+    row = _known(desk, number)
+    text = (row.raw or b"").decode("utf-8", "replace").replace("\r\n", "\n")
+    return row, _TOKEN.sub("***", text)
+
+
+def retry(desk: Desk, _: Signature, number: int) -> Deed:
+    """Send a letter now: one that waits, is held, or has failed.
+
+    Raises:
+        OperatorError: there is none, it was sent, or it waits for a digest.
+    """
+    row = _changeable(desk, number)
+    postroom.put(desk.connection, number, "queued", desk.now, row.error)
+    return _deed("retry", row, f"Letter {number} to {row.recipient} is sent as soon as possible.")
+
+
+def hold(desk: Desk, _: Signature, number: int) -> Deed:
+    """Keep a letter until it is retried or dropped.
+
+    Raises:
+        OperatorError: there is none, or it is not waiting any more.
+    """
+    row = _changeable(desk, number)
+    postroom.put(desk.connection, number, HELD, None, row.error)
+    return _deed("hold", row, f"Letter {number} to {row.recipient} is held.")
+
+
+def drop(desk: Desk, by: Signature, number: int) -> Deed:
+    """Never send a letter.
+
+    Raises:
+        OperatorError: there is none, or it was sent.
+    """
+    row = _changeable(desk, number)
+    postroom.put(desk.connection, number, "failed", None, f"dropped: {by.why}")
+    return _deed("drop", row, f"Letter {number} to {row.recipient} will not be sent.")
+
+
+def _deed(action: str, row: PostRow, said: str) -> Deed:
+    return Deed(action, f"letter {row.id}", said, (), {"before": row.state})
+
+
+def _changeable(desk: Desk, number: int) -> PostRow:
+    row = _known(desk, number)
+    if row.state not in {"queued", "failed", HELD}:
+        why = "has been sent" if row.state == SENT else f"is in a digest ({row.state})"
+        raise OperatorError(f"letter {number} {why}; nothing can be done about it")
+    if not row.recipient:
+        raise OperatorError(f"letter {number} has no address any more: its player was deleted")
+    return row
+
+
+def _known(desk: Desk, number: int) -> PostRow:
+    row = postroom.one(desk.connection, number)
+    if row is None:
+        raise OperatorError(f"there is no letter {number}; `pbmserv outbox list` shows them")
+    return row

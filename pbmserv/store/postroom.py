@@ -1,0 +1,67 @@
+"""Rows of the outbox as operators look at them, and what they change there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, select, update
+
+from pbmserv.store.models import outbox
+
+
+@dataclass(frozen=True, slots=True)
+class PostRow:
+    """A letter in the outbox; `raw` is empty until it was made for the first time."""
+
+    id: int
+    letter: str
+    recipient: str
+    board_id: int | None
+    state: str
+    attempts: int
+    due_at: datetime | None
+    error: str
+    created_at: datetime
+    sent_at: datetime | None
+    raw: bytes | None
+
+
+_ROW = select(
+    outbox.c.id,
+    outbox.c.letter,
+    outbox.c.recipient,
+    outbox.c.board_id,
+    outbox.c.state,
+    outbox.c.attempts,
+    outbox.c.due_at,
+    outbox.c.error,
+    outbox.c.created_at,
+    outbox.c.sent_at,
+    outbox.c.raw,
+)
+
+
+def listed(connection: Connection, states: tuple[str, ...], to: str, most: int) -> list[PostRow]:
+    """Letters of these states, newest first; *to* stands somewhere in the address."""
+    statement = _ROW.where(outbox.c.state.in_(states)).order_by(outbox.c.id.desc()).limit(most)
+    if to:
+        statement = statement.where(outbox.c.recipient.contains(to, autoescape=True))
+    return [PostRow(*row) for row in connection.execute(statement)]
+
+
+def one(connection: Connection, letter_id: int) -> PostRow | None:
+    """A letter, locked in a transaction that writes."""
+    row = connection.execute(_ROW.where(outbox.c.id == letter_id).with_for_update()).first()
+    return PostRow(*row) if row else None
+
+
+def put(
+    connection: Connection, letter_id: int, state: str, due_at: datetime | None, error: str
+) -> None:
+    """Change what becomes of a letter."""
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.id == letter_id)
+        .values(state=state, due_at=due_at, error=error)
+    )
