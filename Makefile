@@ -5,11 +5,13 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
+MINUTES ?= 10
+TARGETS ?= smtp,mime,reply,command
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench dist clean
+.PHONY: help serve test check bench fuzz dist clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -29,6 +31,10 @@ check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths
 
 bench: $(VENV)/.dev ## Measure what the README quotes
 	$(BIN)/python -m benchmarks
+
+fuzz: $(VENV)/.dev ## Search for mails that break the server (MINUTES=10 for each of TARGETS)
+	@$(INSTALL) -e '.[fuzz]'
+	$(BIN)/python tests/fuzz/fuzz.py $(TARGETS) $(MINUTES)
 
 dist: $(VENV)/.dev ## Build the wheel and the source archive into dist/
 	rm -rf dist

@@ -1,0 +1,166 @@
+"""Mails made to be slow: how the time to read one grows with its size, and what memory it takes.
+
+`python -m benchmarks.crafted` prints a line of JSON for each, which the tests read.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import resource
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from time import process_time
+
+from benchmarks.table import Line, at_most
+from pbmserv.commands.reading import read
+from pbmserv.errors import MailError
+from pbmserv.receive.guards import wire_refusal
+from pbmserv.receive.mail import Envelope
+from pbmserv.receive.message import read_mail
+from pbmserv.receive.reply import new_text
+
+MIB = 1 << 20
+SIZES = (MIB // 4, MIB // 2, MIB)
+MOST_GROWTH = 5.0
+"""How much longer four times the mail may take; 4 where time grows with the size alone."""
+MOST_S = 1.0
+"""Seconds of processor time that any mail may take (spec: more is an incident)."""
+
+_FROM = "From: a@players.example\r\n"
+_LINE = 900
+
+
+def _body(kind: str, unit: bytes) -> Callable[[int], bytes]:
+    """Mails of this type whose body repeats *unit*, in lines that a mail server lets pass."""
+    line = unit if unit.endswith(b"\r\n") else unit * (_LINE // len(unit) or 1) + b"\r\n"
+    head = f"{_FROM}Content-Type: {kind}\r\n\r\n".encode()
+    return lambda size: head + line * ((size - len(head)) // len(line))
+
+
+def _head(name: str, unit: bytes) -> Callable[[int], bytes]:
+    """Mails with a field that fills all the room there is for headers (64 KiB at 1 MiB)."""
+    line = b" " + unit * (_LINE // len(unit)) + b"\r\n"
+    return lambda size: f"{_FROM}{name}:\r\n".encode() + line * (size // 17 // len(line)) + b"\r\nx"
+
+
+def _nested(size: int) -> bytes:
+    parts = "".join(
+        f"--b{n}\r\nContent-Type: multipart/mixed; boundary=b{n + 1}\r\n\r\n" for n in range(18)
+    )
+    text = b"--b1\r\nx --b2\r\n" * (size // 14)
+    head = f"{_FROM}Content-Type: multipart/mixed; boundary=b0\r\n\r\n{parts}--b18\r\n\r\n"
+    return head.encode() + text
+
+
+def _smime(size: int) -> bytes:
+    head = (
+        f"{_FROM}Content-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+    )
+    octets = b"\x30\x80" * (size * 3 // 4 // 2)
+    return head.encode() + base64.encodebytes(octets).replace(b"\n", b"\r\n")
+
+
+CRAFTED: Mapping[str, Callable[[int], bytes]] = {
+    "On On On": _body("text/plain", b"On "),
+    "On, a line each": _body("text/plain", b"On\r\n"),
+    "attributions without an end": _body("text/plain", b"On 2014-03-03 10:00 a@b wrote\r\n"),
+    "attributions that end": _body("text/plain", b"On 3 Mar 2014 10:00 a@b.example wrote:\r\n"),
+    "words and colons": _body("text/plain", b"On 1: : : : : "),
+    "quote marks": _body("text/plain", b">"),
+    "quote marks, a line each": _body("text/plain", b">\r\n"),
+    "quotes and answers": _body("text/plain", b"> a\r\nb\r\n\r\n"),
+    "brackets": _body("text/plain", b"("),
+    "header blocks": _body("text/plain", b"From:\r\n\r\n"),
+    "our own line, nearly": _body("text/plain", b"Reply above this "),
+    "rules": _body("text/plain", b"-" * 9 + b"x"),
+    "combining marks": _body("text/plain; charset=utf-8", "\u0301\u0323".encode()),
+    "letters of four octets": _body("text/plain; charset=utf-8", "\U0001f600".encode()),
+    "flowed lines": _body("text/plain; format=flowed; delsp=yes", b"a \r\n"),
+    "flowed quotes": _body("text/plain; format=flowed", b">> a \r\n> b \r\n"),
+    "a charset of escapes": _body("text/plain; charset=iso-2022-jp", b"\x1b$B"),
+    "boundaries, nearly": _body("multipart/mixed; boundary=b", b"--bx\r\n"),
+    "parts in parts": _nested,
+    "html: comments": _body("text/html", b"<!--"),
+    "html: tags never closed": _body("text/html", b"<b>x"),
+    "html: blocks in blocks": _body("text/html", b"<div>"),
+    "html: quotes in quotes": _body("text/html", b"x<blockquote>"),
+    "html: tables in tables": _body("text/html", b"<table><tr><td>x"),
+    "html: lists in lists": _body("text/html", b"<ul><li>"),
+    "html: paragraphs": _body("text/html", b"<p>On 3 Mar 2014 a@b wrote:"),
+    "html: attributes": _body("text/html", b"<a b c d e f "),
+    "html: styles": _body("text/html", b"<p style='border-left:          x'>"),
+    "html: entities": _body("text/html", b"&"),
+    "html: blanks": _body("text/html", b"<p>&nbsp;</p>"),
+    "an S/MIME nest": _smime,
+    "subject: encoded words": _head("Subject", b"=?utf-8?q?=41?= "),
+    "subject: nearly encoded words": _head("Subject", b"=?"),
+    "type: parameters": _head("Content-Type", b"; a"),
+    "to: addresses": _head("To", b"a@b.example, "),
+    "references": _head("References", b"<a@b.example> "),
+}
+
+
+def seconds(raw: bytes) -> float:
+    """Processor time to read a mail and what it asks for."""
+    envelope = Envelope("a@players.example", "pbmserv@games.example", raw)
+    if wire_refusal(raw) is not None:
+        raise ValueError("no mail server would let this pass")
+    begun = process_time()
+    try:
+        mail = read_mail(envelope, host="games.example", is_ours=lambda _: False)
+        read(mail.subject, new_text(mail.text), games={"blackbox"}, reply=True)
+    except MailError:
+        pass  # it is turned away, which takes its time, too
+    return process_time() - begun
+
+
+def times(make: Callable[[int], bytes], rounds: int) -> list[float]:
+    """Seconds for each of `SIZES`, the quickest of some rounds."""
+    mails = [make(size) for size in SIZES]
+    return [min(seconds(mail) for _ in range(rounds)) for mail in mails]
+
+
+def growth(took: Sequence[float]) -> float:
+    """How much longer the largest takes than the smallest; less than 1 ms is not looked at."""
+    return (took[-1] + 0.001) / (took[0] + 0.001)
+
+
+def measure(rounds: int) -> list[Line]:
+    """What the worst of them takes, and how it grows."""
+    _load()
+    took = {name: times(make, rounds) for name, make in CRAFTED.items()}
+    slowest = max(took, key=lambda name: took[name][-1])
+    steepest = max(took, key=lambda name: growth(took[name]))
+    half = growth(took[steepest][:2])
+    return [
+        at_most("", f"1 MiB made to be slow, against 1/4 MiB: steepest of {len(took)}", MOST_GROWTH,
+                growth(took[steepest]), "x", f"1/2 MiB {half:.2f} x; {steepest}"),
+        at_most("", f"1 MiB made to be slow, processor time: slowest of {len(took)}", MOST_S,
+                took[slowest][-1], "s", slowest),
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Each mail's times, and by how many octets the process has grown since all was loaded."""
+    _load()
+    before = _octets_held()
+    for name, make in CRAFTED.items():
+        took = times(make, 1)
+        print(json.dumps({"name": name, "seconds": took, "grown": _octets_held() - before}))
+
+
+def _load() -> None:
+    """Have loaded what is loaded with the first mail of its kind."""
+    for name in ("html: lists in lists", "an S/MIME nest"):
+        seconds(CRAFTED[name](1000))
+
+
+def _octets_held() -> int:
+    """The most memory that this process ever had."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+if __name__ == "__main__":
+    main()

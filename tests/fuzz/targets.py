@@ -1,0 +1,233 @@
+"""Four ways in that a stranger has, each as a function of octets that must never raise.
+
+What it asserts is what must hold for every input; `fuzz.py` searches for one that breaks it, and
+`test_fuzz_corpus.py` tries the corpus and small changes of it in every run of the tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import unicodedata
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from quoting import in_plain_text
+
+from pbmserv.capability import House, KeyRing
+from pbmserv.commands.reading import read
+from pbmserv.errors import MailError
+from pbmserv.receive.attribution import BLANKS
+from pbmserv.receive.crowd import Crowd
+from pbmserv.receive.guards import wire_refusal
+from pbmserv.receive.intake import UNREADABLE, Intake
+from pbmserv.receive.mail import Envelope
+from pbmserv.receive.message import read_mail
+from pbmserv.receive.reply import new_text
+from pbmserv.receive.smtp import Listener
+from pbmserv.service.desk import Post
+from pbmserv.service.office import Office
+
+GAMES = frozenset({"blackbox"})
+HOUSE = House("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))
+
+_REPLY_LINE = re.compile(rb"[2-5][0-9]{2}[ -][\t -~]*")
+_MOST_REPLY_LINES = 12  # of one command; EHLO has the most
+
+
+class Faults(logging.Handler):
+    """Whatever the server logs as its own fault is a finding."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+    def none(self) -> None:
+        """Raise what was logged."""
+        records, self.records = self.records, []
+        for record in records:
+            if record.exc_info and record.exc_info[1]:
+                raise record.exc_info[1]
+            raise AssertionError(record.getMessage())
+
+
+class Shelf:
+    """Stands where the office is and only counts, so that a session costs no disk."""
+
+    def __init__(self) -> None:
+        self.posts: list[Post] = []
+
+    async def take(self, post: Post) -> None:
+        self.posts.append(post)
+
+    async def ignore(self, post: Post) -> None:
+        assert post.mail.automatic
+
+    async def keep(self, envelope: Envelope, digest: str, error: str, answer_to: str) -> None:
+        assert HOUSE.is_postmaster(envelope.recipient), error
+
+
+class Ear(asyncio.Transport):
+    """The other end of a connection, without a socket; it behaves as asyncio's own do."""
+
+    def __init__(self, protocol: asyncio.Protocol) -> None:
+        super().__init__({"peername": ("192.0.2.1", 25), "sockname": ("192.0.2.2", 25)})
+        self._protocol = protocol
+        self.heard = bytearray()
+        self.closed = False
+
+    def write(self, data: Any) -> None:
+        if not self.closed:  # afterwards nobody hears it
+            self.heard += data
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            asyncio.get_running_loop().call_soon(self._protocol.connection_lost, None)
+
+    abort = close
+
+    def can_write_eof(self) -> bool:
+        return False
+
+    def pause_reading(self) -> None:
+        """What arrives is in memory already."""
+
+    def resume_reading(self) -> None:
+        """As above."""
+
+
+def _mended(octets: bytes) -> bytes:
+    """Lines that end in CRLF, whatever they ended in: what lies behind that guard is tried, too."""
+    return re.sub(rb"\r\n|\r|\n", b"\r\n", octets)
+
+
+def smtp(octets: bytes) -> None:
+    """A session: the first octet says SMTP or LMTP and in how large pieces the rest arrives."""
+    if not octets:
+        return
+    size = (octets[0] >> 1) * 16 or 1 << 20
+    said = octets[1:]
+    asyncio.run(_session(said, size, lmtp=bool(octets[0] & 1)))
+
+
+async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
+    shelf, faults = Shelf(), Faults()
+    logger = logging.getLogger("pbmserv")
+    logger.addHandler(faults)
+    asyncio.get_running_loop().set_exception_handler(_raise)
+    try:
+        intake = Intake(HOUSE, cast("Office", shelf), GAMES)
+        listener = Listener(
+            HOUSE, intake, crowd=Crowd(()), lmtp=lmtp, certificate=None, tls_at_once=False
+        )
+        visit = cast("Any", listener)._session()
+        ear = Ear(visit)
+        visit.connection_made(ear)
+        for at in range(0, len(said), size):
+            if not ear.closed:
+                visit.data_received(said[at : at + size])
+                await asyncio.sleep(0)
+        if not ear.closed:
+            visit.eof_received()
+        await _ended()
+        ear.close()
+        await asyncio.sleep(0)
+    finally:
+        logger.removeHandler(faults)
+    faults.none()
+    _check_replies(bytes(ear.heard), said)
+    for post in shelf.posts:
+        assert HOUSE.knows(post.envelope.recipient)
+        assert wire_refusal(post.envelope.raw) is None
+        assert not HOUSE.is_ours(post.mail.sender)
+
+
+def _raise(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+    logging.getLogger("pbmserv").error("%s", context, exc_info=context.get("exception"))
+
+
+async def _ended() -> None:
+    """Wait until the session has read everything that was said."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        await asyncio.wait(others, timeout=60)
+        assert all(task.done() for task in others), "the session hangs"
+
+
+def _check_replies(heard: bytes, said: bytes) -> None:
+    if not heard:
+        return  # it hung up before it was greeted
+    assert heard.startswith(b"220 ")
+    assert heard.endswith(b"\r\n")
+    lines = heard[:-2].split(b"\r\n")
+    for line in lines:
+        assert _REPLY_LINE.fullmatch(line), line
+    asked = said.count(b"\n") + said.count(b"\r") + 2
+    assert len(lines) <= _MOST_REPLY_LINES * asked
+    assert b"Traceback" not in heard
+
+
+def mime(octets: bytes) -> None:
+    """A mail as it may come through the door."""
+    for raw in {octets, _mended(octets), b"From: a@b.example\r\n" + _mended(octets)}:
+        if wire_refusal(raw) is not None:
+            continue
+        envelope = Envelope("a@b.example", HOUSE.address, raw)
+        try:
+            mail = read_mail(envelope, host=HOUSE.address, is_ours=HOUSE.is_ours)
+        except MailError as error:
+            assert str(error) in UNREADABLE  # noqa: PT017 - whichever it is, there are words for it
+            continue
+        for line in (mail.sender, mail.subject, mail.message_id):
+            line.encode()
+            assert not set(line) & set("\r\n\0\x85\u2028\u2029")
+        mail.text.encode()
+        assert not set(mail.text) & set("\r\0\x0b\x0c\x85\u2028\u2029")
+        assert unicodedata.is_normalized("NFC", mail.subject)
+        new_text(mail.text)
+
+
+def reply(octets: bytes) -> None:
+    """The text of a reply: alone, and as what another reply quotes."""
+    text = octets.decode("utf-8", "replace").replace("\r", "")
+    own = {line.rstrip() for line in text.split("\n")}
+    own |= {line.strip(BLANKS)[2:].rstrip() for line in own}  # dash-escaped: a signed text's
+    assert set(new_text(text).split("\n")) <= own | {""}
+    # Below an attribution a quoted line says that what is not quoted was written below it.
+    styles = list(in_plain_text(f"Dear Alice,\n{text}"))
+    first = zlib.crc32(octets)
+    for name, quoted in (styles[(first + n * 37) % len(styles)] for n in range(4)):
+        assert new_text(quoted) == "", (name, quoted)
+        assert new_text(f"g,+b2\n\n{quoted}") == "g,+b2", (name, quoted)
+
+
+def command(octets: bytes) -> None:
+    """A subject and a body; the first octet says what kind of mail they are in."""
+    if not octets:
+        return
+    text = octets[1:].decode("utf-8", "replace")
+    subject, _, body = text.partition("\n")
+    for flags in (octets[0] & 1, octets[0] & 3):
+        reading = read(subject, body, games=GAMES, reply=bool(flags), tray=flags == 3)
+        assert reading.lines
+        assert len(reading.words) <= 4_000
+        for line in reading.lines:
+            line.echo.encode()
+            assert "\n" not in line.echo
+
+
+TARGETS: Mapping[str, Callable[[bytes], None]] = {
+    "smtp": smtp,
+    "mime": mime,
+    "reply": reply,
+    "command": command,
+}

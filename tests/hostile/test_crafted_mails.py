@@ -1,0 +1,28 @@
+"""Mails made to be slow: little time, little memory, and no more than their size explains."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+MOST_CPU_S = 1.0
+MOST_MEMORY = 64 * 2**20
+MOST_GROWTH = 8  # four times the mail; the benchmark has less patience than this
+
+
+def test_a_mebibyte_made_to_be_slow_costs_little_and_grows_with_its_size():
+    # A process of its own, because only the most memory that one ever had can be asked for.
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.crafted"],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=100,
+    )  # fmt: skip
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) >= 36
+    for line in lines:
+        quarter, _, full = line["seconds"]
+        assert full <= MOST_CPU_S, line
+        assert full <= MOST_GROWTH * quarter + 0.05, line
+    assert lines[-1]["grown"] <= MOST_MEMORY, [line["grown"] for line in lines]
