@@ -17,6 +17,7 @@ from typing import Any, cast
 from quoting import in_plain_text
 
 from pbmserv.capability import House, KeyRing
+from pbmserv.clock import SystemClock
 from pbmserv.commands.reading import read
 from pbmserv.errors import MailError
 from pbmserv.receive.attribution import BLANKS
@@ -29,6 +30,7 @@ from pbmserv.receive.reply import new_text
 from pbmserv.receive.smtp import Listener
 from pbmserv.service.desk import Post
 from pbmserv.service.office import Office
+from pbmserv.service.rates import Over, Rates, Traffic
 
 GAMES = frozenset({"blackbox"})
 HOUSE = House("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))
@@ -67,6 +69,9 @@ class Shelf:
 
     async def ignore(self, post: Post) -> None:
         assert post.mail.automatic
+
+    async def tell_too_many(self, sender: str, over: Over) -> None:
+        raise AssertionError("nothing is counted here")
 
     async def keep(self, envelope: Envelope, digest: str, error: str, answer_to: str) -> None:
         assert HOUSE.is_postmaster(envelope.recipient), error
@@ -125,7 +130,8 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
     logger.addHandler(faults)
     asyncio.get_running_loop().set_exception_handler(_raise)
     try:
-        intake = Intake(HOUSE, cast("Office", shelf), GAMES)
+        traffic = Traffic(Rates("", "", "", ""), SystemClock(), ())
+        intake = Intake(HOUSE, cast("Office", shelf), traffic, GAMES)
         listener = Listener(
             HOUSE, intake, crowd=Crowd(()), lmtp=lmtp, certificate=None, tls_at_once=False
         )
