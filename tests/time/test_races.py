@@ -1,0 +1,55 @@
+"""Races and the clock: who is late drops out alone, and the others are compared at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob", "carol")
+        words = "-race -size=4x4 -atoms=1 -seed=monday"
+        server.send(ALICE, f"blackbox challenge alice bob carol {words}")
+        yield server
+
+
+def wait(house: Indoors, days: int) -> list[Posted]:
+    return [one for _ in range(days) for one in house.live(days=1)]
+
+
+def test_who_is_late_is_out_and_the_others_go_on(house: Indoors) -> None:
+    for userid in ("bob", "carol"):
+        house.send(address_of(userid), f"blackbox accept 1 {userid} {PASSWORD}")
+    house.send(BOB, f"blackbox move 1 bob {PASSWORD} 1,+a4,?")
+    found = wait(house, 15)
+    house.send(ALICE, f"blackbox move 1 alice {PASSWORD} 1")
+    found += wait(house, 12)
+    assert not [one for one in found if one.kind == "result"], "alice is still at it"
+    assert all("A4" not in one.text for one in found if one.recipient != BOB)
+    letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +d1,?")
+    results = {one.recipient: " ".join(one.text.split()) for one in letters if one.kind == "result"}
+    assert "The race on board 1 is over: you win" in results[BOB]
+    assert "carol gave up and came third." in results[ALICE]
+
+
+def test_when_the_time_is_over_for_all_the_race_is_decided(house: Indoors) -> None:
+    for userid in ("bob", "carol"):
+        house.send(address_of(userid), f"blackbox accept 1 {userid} {PASSWORD}")
+    house.send(BOB, f"blackbox move 1 bob {PASSWORD} 1,+a4,?")
+    found = wait(house, 25)
+    results = [one for one in found if one.kind == "result"]
+    assert {one.recipient for one in results} == {ALICE, BOB, CAROL}
+
+
+def test_nobody_loses_a_race_in_which_nobody_has_moved(house: Indoors) -> None:
+    found = wait(house, 25)
+    assert {one.kind for one in found} <= {"reminder", "unanswered"}
+    (games,) = house.send(ALICE, "blackbox games alice")
+    assert "No Blackbox games" in games.text or "no" in games.text.lower()

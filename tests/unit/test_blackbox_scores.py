@@ -1,0 +1,86 @@
+"""The score tables of the seeds: what a game costs, item by item, as their documents count it."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.referee import Position, opening
+from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.racing import Score, score
+from pbmserv.games.blackbox.rays import HIT, trace
+
+ALONE = Seat(0)
+
+
+def begun(*words: str, seats: int = 1) -> Position:
+    return opening(GAME, GameRecord("blackbox", 1, seats, ("-race", *words), b"seed"))
+
+
+def played(
+    position: Position, text: str, seat: Seat = ALONE, seconds: int | None = None
+) -> Position:
+    move = GAME.parse(GAME.view(position.state, seat), text)
+    return position.move(seat, move if seconds is None else GAME.stamped(move, seconds))
+
+
+def score_of(position: Position, seat: int = 0) -> Score:
+    return score(position.state.options, position.state.boxes[seat])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text("abcdef0123456789", min_size=1, max_size=8), st.data())
+def test_classic_counts_as_the_web_guide_does(seed: str, data: st.DataObject) -> None:
+    """1 a hit, 1 a reflection, 2 a detour, 5 for every ball that is guessed wrong."""
+    position = begun("-size=6x6", "-atoms=3", f"-seed={seed}")
+    board = geometry(6, 6)
+    atoms = position.state.boxes[0].atoms
+    points = 0
+    for _ in range(data.draw(st.integers(0, 6))):
+        port = data.draw(st.sampled_from(GAME.view(position.state, ALONE).unused_ports))
+        position = played(position, port)
+        found = trace(board, atoms, board.ports.index(port))
+        points += 1 if found in (HIT, board.ports.index(port)) else 2
+    guess = data.draw(st.permutations(range(36)).map(lambda cells: frozenset(cells[:3])))
+    marks = ",".join("+" + board.name(cell) for cell in sorted(guess))
+    over = played(position, f"{marks},?")
+    assert over.outcome is not None
+    wrong = 0 if over.outcome.reason == "solved" else 5 * len(atoms - guess)
+    assert score_of(over).total == points + wrong == over.outcome.scores[0]
+
+
+def test_timed_counts_as_the_windows_game_does() -> None:
+    """15 for every marker used, 50 for every wrong marble at each guess, 1 for every second."""
+    position = begun("-size=4x4", "-atoms=1", "-seed=monday", "-scoring=timed", "-guesses=3")
+    position = played(position, "1", seconds=10)  # a detour: two markers
+    position = played(position, "+b2,?", seconds=30)
+    assert position.outcome is None
+    over = played(position, "/b2,+a4,?", seconds=95)
+    found = score_of(over)
+    assert (found.ports, found.faults, found.seconds) == (2, 1, 95)
+    assert found.total == 2 * 15 + 50 + 95
+    assert over.outcome is not None
+    assert over.outcome.scores == (175,)
+
+
+def test_a_port_that_a_clue_fires_costs_nothing() -> None:
+    position = begun("-size=4x4", "-atoms=1", "-seed=monday", "-guesses=2", "-clue")
+    position = played(position, "+d1,?")
+    before = score_of(position)
+    assert (before.ports, before.hits, before.reflections, before.detours) == (0, 0, 0, 0)
+    assert any(position.state.boxes[0].marks), "the clue has fired one"
+    assert score_of(played(position, "/d1,+a4,?")).total == 0
+
+
+def test_equal_scores_share_a_place_and_who_gives_up_comes_last() -> None:
+    position = begun("-size=4x4", "-atoms=1", "-seed=monday", seats=4)
+    for seat in (0, 1):
+        position = played(position, "1,+a4,?", Seat(seat))
+    position = played(position, "+d1,?", Seat(2))
+    over = position.withdraw(Seat(3))
+    assert over.outcome is not None
+    assert over.outcome.places == (1, 1, 3, 4)
+    assert over.outcome.scores[:3] == (2, 2, 5)
