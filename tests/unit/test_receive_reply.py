@@ -371,7 +371,26 @@ def calls_made(text: str) -> int:
 
 @pytest.mark.parametrize(
     "unit",
-    ["On ", "On\n", "> \n", ">", "(", "On 1\n(", "wrote:\n> a\n", "a:\n", "From:\n\n", "\n", "- -"],
+    [
+        "On ",
+        "On\n",
+        "> \n",
+        ">",
+        "(",
+        "On 1\n(",
+        "wrote:\n> a\n",
+        "a:\n",
+        "From:\n\n",
+        "\n",
+        "- -",
+        "On 1: : ",
+        "On 1: \n",
+        "Reply above this ",
+        "> a\nb\n\n",
+        "\u2014",
+        "sent from\n",
+        "Bob> \n",
+    ],
 )
 def test_work_grows_in_line_with_the_text(unit):
     assert calls_made(unit * 1600) <= 4.2 * calls_made(unit * 400) + 100
