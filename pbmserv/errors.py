@@ -15,6 +15,7 @@
     ├── MailError              a mail that cannot be read or must not be answered
     └── ServerFault            ours: the operator is told, the player hears no detail
         ├── ConfigError        the settings are wrong (before anything binds)
+        ├── NamesUnavailable   no name server gave an answer
         └── RelayError         the next hop did not take a letter
             ├── RelayTemporary   try again later
             │   └── RelayDown    the relay takes no letter at all now
@@ -116,6 +117,10 @@ class ServerFault(PbmError):
 
 class ConfigError(ServerFault):
     """A setting is wrong. The message names it and says what would be right."""
+
+
+class NamesUnavailable(ServerFault):
+    """No name server gave an answer now, which is not the same as "there is no such name"."""
 
 
 class RelayError(ServerFault):

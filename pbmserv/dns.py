@@ -1,0 +1,139 @@
+"""Asks name servers (RFC 1035): the one door to DNS, so that tests can have a zone of their own.
+
+Beside the rooms, because mail that comes in and keys for mail that goes out both need it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from pbmserv.errors import NamesUnavailable
+
+if TYPE_CHECKING:
+    from dns.resolver import Answer
+    from dns.resolver import Resolver as Library
+
+LIFETIME = 3.0
+"""Seconds for one question, all name servers and repetitions together."""
+MOST_RECORDS = 50
+LONGEST_TXT = 4_096
+"""Octets; what is longer is no key and no policy, and is left out."""
+REMEMBERED = 2_000
+"""Answers kept, each as long as its zone allows."""
+
+
+class Resolver(Protocol):
+    """What can be asked; every answer is empty where there is no such name or no such record.
+
+    Names are ASCII without the dot at their end. All methods may block and may be called by
+    several threads at once. They raise `NamesUnavailable` where nothing is known.
+    """
+
+    def txt(self, name: str) -> tuple[bytes, ...]:
+        """TXT records, the strings of each joined (RFC 7208 section 3.3)."""
+        ...
+
+    def a(self, name: str) -> tuple[str, ...]:
+        """IPv4 addresses."""
+        ...
+
+    def aaaa(self, name: str) -> tuple[str, ...]:
+        """IPv6 addresses."""
+        ...
+
+    def mx(self, name: str) -> tuple[tuple[int, str], ...]:
+        """Preference and name of mail exchangers."""
+        ...
+
+    def ptr(self, name: str) -> tuple[str, ...]:
+        """Names of a host; *name* is the reversed address under ``in-addr.arpa``/``ip6.arpa``."""
+        ...
+
+
+class SystemResolver:
+    """Asks this machine's name servers, through dnspython.
+
+    Args:
+        servers: (address, port) of others to ask instead.
+        lifetime: seconds for one question.
+    """
+
+    def __init__(
+        self, servers: Sequence[tuple[str, int]] = (), *, lifetime: float = LIFETIME
+    ) -> None:
+        self._servers = tuple(servers)
+        self._lifetime = lifetime
+        self._library: Library | None = None
+        self._lock = threading.Lock()
+
+    def txt(self, name: str) -> tuple[bytes, ...]:
+        """See `Resolver.txt`."""
+        joined = [b"".join(record.strings) for record in self._ask(name, "TXT")]
+        return tuple(text for text in joined if len(text) <= LONGEST_TXT)
+
+    def a(self, name: str) -> tuple[str, ...]:
+        """See `Resolver.a`."""
+        return tuple(record.address for record in self._ask(name, "A"))
+
+    def aaaa(self, name: str) -> tuple[str, ...]:
+        """See `Resolver.aaaa`."""
+        return tuple(record.address for record in self._ask(name, "AAAA"))
+
+    def mx(self, name: str) -> tuple[tuple[int, str], ...]:
+        """See `Resolver.mx`."""
+        return tuple(
+            (record.preference, record.exchange.to_text(omit_final_dot=True))
+            for record in self._ask(name, "MX")
+        )
+
+    def ptr(self, name: str) -> tuple[str, ...]:
+        """See `Resolver.ptr`."""
+        return tuple(
+            record.target.to_text(omit_final_dot=True) for record in self._ask(name, "PTR")
+        )
+
+    def _ask(self, name: str, kind: str) -> Answer | tuple[()]:
+        """The records of one kind.
+
+        Raises:
+            NamesUnavailable: no name server, no answer in time, or SERVFAIL.
+        """
+        import dns.exception
+        import dns.name
+        import dns.resolver
+
+        try:
+            answer = self._resolver().resolve(
+                dns.name.from_text(name), kind, search=False, raise_on_no_answer=False
+            )
+        except dns.resolver.NXDOMAIN:
+            return ()
+        except (dns.exception.Timeout, dns.resolver.NoNameservers, OSError) as error:
+            raise NamesUnavailable(f"{kind} of {name}: {type(error).__name__}") from error
+        except dns.resolver.NoResolverConfiguration as error:
+            raise NamesUnavailable("this machine knows no name server") from error
+        except dns.exception.DNSException:
+            return ()  # what cannot be asked for does not exist
+        if answer.rrset is None or len(answer.rrset) > MOST_RECORDS:
+            return ()
+        return answer
+
+    def _resolver(self) -> Library:
+        """dnspython's resolver, made for the first question: it reads files."""
+        with self._lock:
+            if self._library is None:
+                self._library = self._made()
+            return self._library
+
+    def _made(self) -> Library:
+        import dns.nameserver
+        import dns.resolver
+
+        made = dns.resolver.Resolver(configure=not self._servers)
+        if self._servers:
+            made.nameservers = [dns.nameserver.Do53Nameserver(*one) for one in self._servers]
+        made.lifetime = self._lifetime
+        made.cache = dns.resolver.LRUCache(REMEMBERED)
+        return made

@@ -1,0 +1,58 @@
+"""A zone that lives in memory: what `pbmserv.dns.Resolver` is to a test."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from dataclasses import dataclass, field
+
+from pbmserv.errors import NamesUnavailable
+
+
+@dataclass
+class Zone:
+    """Records by (kind, name). Names in `broken` do not answer. `asked` counts questions."""
+
+    records: dict[tuple[str, str], list[object]] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    asked: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, kind: str, name: str, *values: object) -> None:
+        """More records of one kind ("TXT", "A", "AAAA", "MX", "PTR") for one name."""
+        self.records.setdefault((kind, name.lower()), []).extend(values)
+
+    def add_txt(self, name: str, *texts: str | bytes) -> None:
+        """More TXT records."""
+        self.add("TXT", name, *(t.encode() if isinstance(t, str) else t for t in texts))
+
+    def add_ptr(self, address: str, *names: str) -> None:
+        """The names of an address."""
+        self.add("PTR", ipaddress.ip_address(address).reverse_pointer, *names)
+
+    def remove(self, kind: str, name: str) -> None:
+        """No such records any more."""
+        self.records.pop((kind, name.lower()), None)
+
+    def txt(self, name: str) -> tuple[bytes, ...]:
+        return self._answer("TXT", name)
+
+    def a(self, name: str) -> tuple[str, ...]:
+        return self._answer("A", name)
+
+    def aaaa(self, name: str) -> tuple[str, ...]:
+        return self._answer("AAAA", name)
+
+    def mx(self, name: str) -> tuple[tuple[int, str], ...]:
+        return self._answer("MX", name)
+
+    def ptr(self, name: str) -> tuple[str, ...]:
+        return self._answer("PTR", name)
+
+    def _answer(self, kind: str, name: str) -> tuple:
+        assert name.isascii(), name
+        assert not name.endswith("."), name
+        key = name.lower()
+        self.asked[kind, key] += 1
+        if key in self.broken:
+            raise NamesUnavailable(f"{kind} of {key}")
+        return tuple(self.records.get((kind, key), ()))
