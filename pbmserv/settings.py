@@ -1,0 +1,226 @@
+"""Every setting that an operator can choose, each with what a person must know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from pbmserv import setting_values
+from pbmserv.networks import Network
+from pbmserv.setting_values import Listen, Signup
+
+PREFIX = "PBMSERV_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a person needs to know about one setting.
+
+    Attributes:
+        env: name of the environment variable.
+        unit: what kind of text it takes.
+        default: the text that is used when nothing is said; ``<data>`` stands
+            for PBMSERV_DATA_DIR, ``""`` = off or derived (see `meaning`).
+        meaning: one sentence.
+        read: makes the value from the text; ValueError says what would be right.
+    """
+
+    env: str
+    unit: str
+    default: str
+    meaning: str
+    read: Callable[[str], object]
+
+    @property
+    def key(self) -> str:
+        """The name in a TOML file, which is also the field of `Settings`."""
+        return self.env.removeprefix(PREFIX).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything an operator can choose, checked."""
+
+    data_dir: Annotated[
+        Path,
+        Setting(
+            "PBMSERV_DATA_DIR",
+            "directory",
+            "var",
+            "Where the server keeps its files; made when it is missing.",
+            setting_values.directory,
+        ),
+    ]
+    database: Annotated[
+        str,
+        Setting(
+            "PBMSERV_DATABASE",
+            "URL",
+            "sqlite:///<data>/pbmserv.sqlite3",
+            "Players and boards: sqlite:///PATH or postgresql+psycopg://USER:PASSWORD@HOST/NAME.",
+            setting_values.database,
+        ),
+    ] = field(repr=False)  # may carry a password
+    smtp: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_SMTP",
+            "host:port",
+            "127.0.0.1:2525",
+            "Takes mail by SMTP; empty = off, port 0 = any free port.",
+            setting_values.network,
+        ),
+    ]
+    smtps: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_SMTPS",
+            "host:port",
+            "",
+            "Takes mail by SMTP that is encrypted from its first octet; empty = off.",
+            setting_values.network,
+        ),
+    ]
+    lmtp: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_LMTP",
+            "host:port or socket path",
+            "",
+            "Takes mail by LMTP, from a mail server in front; empty = off.",
+            setting_values.network_or_path,
+        ),
+    ]
+    tls_cert: Annotated[
+        Path | None,
+        Setting(
+            "PBMSERV_TLS_CERT",
+            "PEM file",
+            "",
+            "Certificate chain, for STARTTLS and PBMSERV_SMTPS; read again when it changes.",
+            setting_values.file,
+        ),
+    ]
+    tls_key: Annotated[
+        Path | None,
+        Setting(
+            "PBMSERV_TLS_KEY",
+            "PEM file",
+            "",
+            "The certificate's key, without a passphrase; empty = it is in PBMSERV_TLS_CERT.",
+            setting_values.file,
+        ),
+    ]
+    mail_servers: Annotated[
+        tuple[Network, ...],
+        Setting(
+            "PBMSERV_MAIL_SERVERS",
+            "networks with commas",
+            "127.0.0.1, ::1",
+            "Your own mail servers, to which no limit for networks applies.",
+            setting_values.networks,
+        ),
+    ]
+    rate_player: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_PLAYER",
+            "number/span",
+            "240/hour",
+            "Mails that are taken from one player; empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    rate_address: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_ADDRESS",
+            "number/span",
+            "240/hour",
+            "Mails that are taken from one address; empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    rate_network: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_NETWORK",
+            "number/span",
+            "1200/hour",
+            "Mails that are taken from one network (/24, /64); empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    rate_refusals: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_REFUSALS",
+            "number/span",
+            "20/hour; 40/day",
+            "Answers to one sender that say nothing could be done; empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    web: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_WEB",
+            "host:port",
+            "127.0.0.1:8025",
+            "Web pages; empty = off, port 0 = any free port.",
+            setting_values.network,
+        ),
+    ]
+    web_url: Annotated[
+        str,
+        Setting(
+            "PBMSERV_WEB_URL",
+            "http(s) URL",
+            "",
+            "How players reach the web pages, for links in letters; empty = made from PBMSERV_WEB.",
+            setting_values.web_url,
+        ),
+    ]
+    address: Annotated[
+        str,
+        Setting(
+            "PBMSERV_ADDRESS",
+            "mail address",
+            "pbmserv@localhost",
+            "The address players write to; at most 18 characters before the @.",
+            setting_values.address,
+        ),
+    ]
+    relay: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RELAY",
+            "URL",
+            "maildir:<data>/mail",
+            "Where letters go: maildir:DIRECTORY, smtp://HOST:PORT, smtps://USER:PASSWORD@HOST, "
+            "lmtp://HOST:PORT.",
+            setting_values.relay,
+        ),
+    ] = field(repr=False)  # may carry a password
+    signup: Annotated[
+        Signup,
+        Setting(
+            "PBMSERV_SIGNUP",
+            "confirm, open or closed",
+            "confirm",
+            "New players: confirm = answer a letter first, open = at once, closed = none.",
+            setting_values.signup,
+        ),
+    ]
+    operators: Annotated[
+        frozenset[str],
+        Setting(
+            "PBMSERV_OPERATORS",
+            "userids with commas",
+            "",
+            "Players who may write to everybody with broadcast; empty = nobody.",
+            setting_values.operators,
+        ),
+    ]
