@@ -23,11 +23,13 @@ from pbmserv import listening, log
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.config import Loaded, Settings, blank_passwords, public_url
+from pbmserv.dns import Resolver, SystemResolver
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.greeting import greeting
 from pbmserv.receive.crowd import Crowd
 from pbmserv.receive.intake import Intake
+from pbmserv.receive.sender.checking import Senders, Trusted
 from pbmserv.receive.smtp import Listener
 from pbmserv.receive.tls import Certificate
 from pbmserv.render.environment import environment
@@ -103,6 +105,7 @@ class Server:
         clock: tells the time.
         relay: where letters go; default: where the settings say.
         passwords: makes and checks hashes; default: argon2id as its authors advise.
+        names: answers questions about domains; default: this machine's name servers.
     """
 
     def __init__(
@@ -111,6 +114,7 @@ class Server:
         clock: Clock | None = None,
         relay: Relay | None = None,
         passwords: Passwords | None = None,
+        names: Resolver | None = None,
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
@@ -145,13 +149,17 @@ class Server:
         self.office = Office(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         self.keeper = Keeper(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         games = frozenset(game.info.key for game in self.registry)
-        self.intake = Intake(self.house, self.office, self.rooms.traffic, games)
+        trusted = Trusted(settings.authserv_id, settings.arc_sealers)
+        self.senders = Senders(names or SystemResolver(), trusted)
+        checks = self.senders if settings.sender_checks else None
+        self.intake = Intake(self.house, self.office, self.rooms.traffic, games, checks)
 
     def close(self) -> None:
         """Finish what is under way and let go of everything."""
         self.keeper.stop(STOP_SENDING)
         self.sender.stop(STOP_SENDING)
         self.relay.close()
+        self.senders.close()
         self.office.close()
         self.writer.close()
         self.database.close()

@@ -58,6 +58,8 @@ def described() -> tuple[Setting, ...]:
 def shown(settings: Settings, key: str) -> str:
     """One setting's value as text that is fit for a screen: passwords blanked."""
     value = getattr(settings, key)
+    if isinstance(value, bool):
+        return "on" if value else "off"
     if isinstance(value, frozenset):
         return ", ".join(sorted(value))
     if isinstance(value, tuple):

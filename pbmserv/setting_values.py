@@ -231,3 +231,26 @@ def signup(text: str) -> Signup:
         if text == known:
             return known
     raise ValueError("write confirm, open or closed")
+
+
+def on_or_off(text: str) -> bool:
+    """A switch."""
+    if text.lower() not in {"on", "off"}:
+        raise ValueError("write on or off")
+    return text.lower() == "on"
+
+
+def authserv_id(text: str) -> str:
+    """The authserv-id of Authentication-Results (RFC 8601 section 2.5); empty = none."""
+    if text and not re.fullmatch(r"[A-Za-z0-9_.-]{1,253}", text):
+        raise ValueError("write the first word of its Authentication-Results, as mx.example.org")
+    return text.lower()
+
+
+def domains(text: str) -> frozenset[str]:
+    """Domain names in ASCII, in lower case; empty = none."""
+    found = [word for word in re.split(r"[,\s]+", text.lower()) if word]
+    for word in found:
+        if not re.fullmatch(rf"{_LABEL}(?:\.{_LABEL})+", word):
+            raise ValueError(f"{one_line(word)} is no domain; write them like google.com")
+    return frozenset(found)

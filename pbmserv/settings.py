@@ -119,8 +119,41 @@ class Settings:
             "PBMSERV_MAIL_SERVERS",
             "networks with commas",
             "127.0.0.1, ::1",
-            "Your own mail servers, to which no limit for networks applies.",
+            "Your own mail servers, which hand on what others sent: no limit for networks applies "
+            "to them, and no SPF.",
             setting_values.networks,
+        ),
+    ]
+    sender_checks: Annotated[
+        bool,
+        Setting(
+            "PBMSERV_SENDER_CHECKS",
+            "on or off",
+            "on",
+            "Ask name servers (SPF, DKIM, DMARC) who sent a mail, so that a password may be left "
+            "out; off = nobody's sender is ever proven.",
+            setting_values.on_or_off,
+        ),
+    ]
+    authserv_id: Annotated[
+        str,
+        Setting(
+            "PBMSERV_AUTHSERV_ID",
+            "name",
+            "",
+            "The name in the Authentication-Results that your own mail servers write, which must "
+            "remove any such field from mails that come in; empty = theirs are not read.",
+            setting_values.authserv_id,
+        ),
+    ]
+    arc_sealers: Annotated[
+        frozenset[str],
+        Setting(
+            "PBMSERV_ARC_SEALERS",
+            "domains with commas",
+            "",
+            "Forwarders whose ARC seals are believed, such as google.com; empty = none.",
+            setting_values.domains,
         ),
     ]
     rate_player: Annotated[

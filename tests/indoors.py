@@ -18,9 +18,11 @@ from typing import Any
 from argon2 import PasswordHasher
 from running import NO_RATES, Letter, MovableClock
 from sqlalchemy import select, update
+from zone import Zone
 
 from pbmserv.app import Server
 from pbmserv.config import load
+from pbmserv.dns import Resolver
 from pbmserv.receive.mail import Envelope
 from pbmserv.send.outbox import Sent
 from pbmserv.send.relay import OutgoingLetter
@@ -86,10 +88,13 @@ class Indoors:
 
     def send_raw(self, sender: str, raw: bytes, to: str = "") -> list[Posted]:
         """Hand these very octets in."""
-        envelope = Envelope(sender, to or self.server.house.address, raw)
-        answer = self.loop.run_until_complete(self.server.intake.take(envelope))
+        answer = self.hand_in(Envelope(sender, to or self.server.house.address, raw))
         assert answer.startswith("250"), answer
         return self.letters()
+
+    def hand_in(self, envelope: Envelope) -> str:
+        """Hand an envelope in; the SMTP reply comes back."""
+        return self.loop.run_until_complete(self.server.intake.take(envelope))
 
     def reply(self, letter: Letter, body: str, subject: str = "") -> list[Posted]:
         """Answer a letter as a mail program does."""
@@ -165,8 +170,8 @@ def address_of(userid: str) -> str:
 
 
 @contextmanager
-def indoors(folder: Path, **settings: str) -> Iterator[Indoors]:
-    """A server on SQLite in *folder*; signing up needs no confirmation."""
+def indoors(folder: Path, *, names: Resolver | None = None, **settings: str) -> Iterator[Indoors]:
+    """A server on SQLite in *folder*; signing up needs no confirmation. *names*: its DNS."""
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(folder),
@@ -184,6 +189,7 @@ def indoors(folder: Path, **settings: str) -> Iterator[Indoors]:
         MovableClock(),
         NoRelay(),
         Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
+        names or Zone(),
     )
     loop = asyncio.new_event_loop()
     try:

@@ -19,9 +19,11 @@ from pathlib import Path
 
 from argon2 import PasswordHasher
 from sqlalchemy import select, update
+from zone import Zone
 
 from pbmserv.app import Doors, Server, bind
 from pbmserv.config import load
+from pbmserv.dns import Resolver
 from pbmserv.listening import port_of
 from pbmserv.send.maildir import MaildirRelay
 from pbmserv.send.relay import OutgoingLetter, Relay
@@ -224,8 +226,10 @@ class Running:
 
 
 @contextmanager
-def start(database_url: str, folder: Path, **settings: str) -> Iterator[Running]:
-    """Start a server in a thread of its own; it is stopped at the end."""
+def start(
+    database_url: str, folder: Path, *, names: Resolver | None = None, **settings: str
+) -> Iterator[Running]:
+    """Start a server in a thread of its own; it is stopped at the end. *names*: its DNS."""
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(folder),
@@ -248,6 +252,7 @@ def start(database_url: str, folder: Path, **settings: str) -> Iterator[Running]
             MovableClock(),
             relay,
             Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
+            names or Zone(),
         ),
         bound.smtp.getsockname()[1],
         bound.web.getsockname()[1] if bound.web else 0,

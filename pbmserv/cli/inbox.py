@@ -43,7 +43,11 @@ class Operator(Protocol):
         ...
 
     def show(self, number: int, /) -> str | None:
-        """One mail as it came, or ``None`` if there is no such mail."""
+        """One mail, or ``None`` if there is no such mail."""
+        ...
+
+    def is_kept(self, number: int, /) -> bool:
+        """Whether a mail waits for the operator."""
         ...
 
     def retry(self, number: int, /) -> str:
@@ -59,7 +63,7 @@ def list_(config: ConfigFile = None) -> None:
 
 @app.command()
 def show(number: Number, config: ConfigFile = None) -> None:
-    """Print one kept mail."""
+    """Print one kept mail; of any other mail who sent it, and whether that is proven."""
     print_mail(_operator(config), number)
 
 
@@ -86,7 +90,7 @@ def print_list(operator: Operator) -> None:
 
 
 def print_mail(operator: Operator, number: int) -> None:
-    """One kept mail as it came."""
+    """One mail, a kept one as it came."""
     raw = operator.show(number)
     if raw is None:
         raise _unknown(number)
@@ -95,13 +99,13 @@ def print_mail(operator: Operator, number: int) -> None:
 
 def print_retry(operator: Operator, number: int) -> None:
     """What became of one kept mail."""
-    if operator.show(number) is None:
-        raise _unknown(number)
+    if not operator.is_kept(number):
+        raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
     say(operator.retry(number))
 
 
 def _unknown(number: int) -> typer.Exit:
-    return failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
+    return failure(f"There is no mail {number}. `pbmserv inbox list` shows those that were kept.")
 
 
 def _operator(config: Path | None) -> Operator:

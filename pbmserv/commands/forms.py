@@ -197,6 +197,15 @@ class Row:
         """Places (0-based, behind the command) of what is never repeated."""
         return tuple(i for i, parameter in enumerate(self.parameters) if parameter.kind.secret)
 
+    @cached_property
+    def may_be_vouched(self) -> bool:
+        """Whether the password may be left out of a mail whose sender is proven.
+
+        Not where a new one stands behind it: nobody could tell which of the two is missing.
+        """
+        kinds = {parameter.kind for parameter in self.parameters}
+        return Kind.PASSWORD in kinds and Kind.NEW_PASSWORD not in kinds
+
     @property
     def in_reply(self) -> bool:
         """Whether a reply to a letter may consist of it."""

@@ -26,6 +26,9 @@ _PAGES: Mapping[str, str] = {
     "time": "times",
     "digest": "digest",
     "tray": "digest",
+    "passwords": "senders",
+    "senders": "senders",
+    "-": "senders",
 }
 _ROWS: Mapping[str, Row] = {
     **{name: row for row in ROWS for name in row.names},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from itertools import pairwise
 
 from pbmserv.commands.arguments import in_order, read_places
@@ -11,7 +12,7 @@ from pbmserv.commands.cursor import Cursor
 from pbmserv.commands.examples import example, unknown_game
 from pbmserv.commands.forms import Kind, Row
 from pbmserv.commands.heads import Head, is_number
-from pbmserv.commands.model import Help, Line
+from pbmserv.commands.model import VOUCHED, Help, Line
 from pbmserv.commands.spelling import PLAN_WORDS, SHORTEST_PASSWORD, quotable
 from pbmserv.commands.words import Word, split
 from pbmserv.errors import Misread
@@ -74,13 +75,29 @@ def read_arguments(
                 ),
             )
         game = min(games)
+    unsaid = partial(_vouched, row, front, game, words, games) if row.may_be_vouched else None
     cursor = Cursor(row, game, words, games)
     try:
         taken = read_places(cursor)
     except Misread as refused:
         shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
-        return Line(" ".join((front, *shown)), refused)
-    return Line(_echo(row, front, words), row.build(game, taken))
+        return Line(" ".join((front, *shown)), refused, unsaid)
+    return Line(_echo(row, front, words), row.build(game, taken), unsaid)
+
+
+def _vouched(
+    row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
+) -> Line | None:
+    """The line without a password in it; ``None`` if it makes no sense like that."""
+    assert row.build is not None
+    plain = row.without(Kind.PASSWORD)
+    cursor = Cursor(plain, game, in_order(plain, words), games)
+    cursor.taken.password = VOUCHED
+    try:
+        taken = read_places(cursor)
+    except Misread:
+        return None
+    return Line(" ".join((front, *(word.raw for word in words))), row.build(game, taken))
 
 
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:

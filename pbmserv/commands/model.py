@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from pbmserv.commands.accounts import (
     Away,
@@ -57,10 +58,11 @@ from pbmserv.commands.playing import (
     TrayReply,
     Undo,
 )
-from pbmserv.commands.terms import BoardRef, Credentials, NotTried, Secret
+from pbmserv.commands.terms import VOUCHED, BoardRef, Credentials, NotTried, Secret
 from pbmserv.errors import PlayerError
 
 __all__ = [
+    "VOUCHED",
     "Accept",
     "Away",
     "Back",
@@ -176,10 +178,13 @@ class Line:
     Attributes:
         echo: what was read, in one line, every secret blanked as ``***``.
         asked: the command, or why it could not be read.
+        unsaid: reads the line as one without a password, where it could be one; ``None``
+            comes back if it makes no sense either. Only for mails whose sender is proven.
     """
 
     echo: str
     asked: Command | PlayerError
+    unsaid: Callable[[], Line | None] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

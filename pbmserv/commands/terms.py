@@ -20,6 +20,10 @@ class Credentials:
     password: Secret
 
 
+VOUCHED = Secret("-")
+"""Stands in a password's place: the mail itself proves who sent it."""
+
+
 @dataclass(frozen=True, slots=True)
 class BoardRef:
     """A board, and the number of the move to look at or to make (``12#7``)."""

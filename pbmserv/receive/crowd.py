@@ -25,6 +25,10 @@ class Crowd:
         self._inside = 0
         self._by_network: Counter[Network] = Counter()
 
+    def is_ours(self, peer: str) -> bool:
+        """Whether a client is one of our own mail servers, which hands on what others sent."""
+        return is_among(peer, self._trusted)
+
     def enter(self, peer: str) -> str:
         """Let a client in; else why not, for a 421. Whoever is let in must `leave`."""
         if self._inside >= MOST_SESSIONS:
@@ -47,4 +51,4 @@ class Crowd:
                 del self._by_network[block]
 
     def _block(self, peer: str) -> Network | None:
-        return None if is_among(peer, self._trusted) else block_of(peer)
+        return None if self.is_ours(peer) else block_of(peer)

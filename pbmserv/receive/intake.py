@@ -7,15 +7,17 @@ import hashlib
 import logging
 import traceback
 from collections.abc import Collection
+from dataclasses import replace
 
 from pbmserv.capability import House, Purpose
 from pbmserv.commands.model import Yes
 from pbmserv.commands.reading import read, unread
 from pbmserv.errors import MailError
 from pbmserv.receive.guards import wire_refusal
-from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.receive.message import read_mail
 from pbmserv.receive.reply import new_text
+from pbmserv.receive.sender.checking import Senders
 from pbmserv.service.desk import Post
 from pbmserv.service.office import Office, TryLater
 from pbmserv.service.rates import Over, TooMany, Traffic
@@ -24,6 +26,7 @@ log = logging.getLogger("pbmserv.receive")
 
 TAKEN = "250 2.0.0 taken, and carried out"
 TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"
+FORGED = "550 5.7.26 the domain of the From address says (DMARC) that this mail is not from it"
 TOO_MANY = "451 4.7.1 too many mails from you, please try again later"
 UNREADABLE = {
     "no-from": "the mail has no From address",
@@ -43,15 +46,25 @@ _QUICK = 32_768
 
 
 class Intake:
-    """Reads mails and hands them to the office."""
+    """Reads mails and hands them to the office.
+
+    Args:
+        senders: checks who sent a mail; ``None``: nobody's From address is ever proven.
+    """
 
     def __init__(
-        self, house: House, office: Office, traffic: Traffic, games: Collection[str]
+        self,
+        house: House,
+        office: Office,
+        traffic: Traffic,
+        games: Collection[str],
+        senders: Senders | None = None,
     ) -> None:
         self._house = house
         self._office = office
         self._traffic = traffic
         self._games = games
+        self._senders = senders
 
     def arrives(self, peer: str, sender: str, recipient: str) -> Over | None:
         """Count a mail, before it is sent or read; why it is not to be taken now, if so."""
@@ -100,16 +113,24 @@ class Intake:
         except Exception:
             log.exception("a mail could not be read; it is kept for the operator")
             digest = hashlib.sha256(envelope.raw).hexdigest()
-            await self._office.keep(envelope, digest, traceback.format_exc(), "")
+            fault, verdict = traceback.format_exc(), await self._verdict(envelope)
+            await self._office.keep(envelope, digest, fault, "", verdict)
             return TAKEN
         mail = post.mail
         if self._house.is_postmaster(envelope.recipient):
-            await self._office.keep(envelope, mail.digest, "for the postmaster", "")
+            verdict = await self._verdict(envelope)
+            await self._office.keep(envelope, mail.digest, "for the postmaster", "", verdict)
         elif mail.automatic and not _robot_may_play(post, mail):
-            await self._office.ignore(post)
+            await self._office.ignore(replace(post, verdict=await self._verdict(envelope)))
         else:
-            await self._office.take(post)
+            verdict = await self._verdict(envelope)
+            if verdict.result == "forged" and post.capability is None:
+                return FORGED  # an answer would go to somebody who has never written to us
+            await self._office.take(replace(post, verdict=verdict))
         return TAKEN
+
+    async def _verdict(self, envelope: Envelope) -> Verdict:
+        return UNCHECKED if self._senders is None else await self._senders.verdict(envelope)
 
     def read(self, envelope: Envelope) -> Post:
         """Read a mail.

@@ -14,12 +14,17 @@ class Envelope:
         recipient: one RCPT TO address (a mail to two is two envelopes).
         raw: the message, CRLF lines, without the final dot.
         peer: the client's network address, for logs and limits.
+        hello: the name that the client gave in HELO or EHLO.
+        handed_on: one of our own mail servers brought it, so `peer` is not where it
+            comes from, and what that server found out about its sender can be believed.
     """
 
     sender: str
     recipient: str
     raw: bytes
     peer: str = ""
+    hello: str = ""
+    handed_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +57,26 @@ class Mail:
     digest: str
     away: bool = False
     unread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the domain of a mail's From address vouches for it (RFC 7489 section 4.2).
+
+    Attributes:
+        result: ``"pass"``: proven; ``"fail"``: not proven; ``"forged"``: not proven, and the
+            domain asks to refuse such mails; ``"temperror"``: a name server did not answer;
+            ``"unchecked"``: there was nothing to look at.
+        found: what was looked at and what each check said, in one line, for the operator.
+    """
+
+    result: str = "unchecked"
+    found: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the From address is proven."""
+        return self.result == "pass"
+
+
+UNCHECKED = Verdict()

@@ -35,9 +35,10 @@ _HELLO = re.compile(r"[!-~]{1,255}")
 class Door:
     """What aiosmtpd asks at each step of a session."""
 
-    def __init__(self, house: House, intake: Intake, *, lmtp: bool) -> None:
+    def __init__(self, house: House, intake: Intake, crowd: Crowd, *, lmtp: bool) -> None:
         self._house = house
         self._intake = intake
+        self._crowd = crowd
         self._lmtp = lmtp
         self.closing = False
 
@@ -126,10 +127,11 @@ class Door:
         raw = envelope.content
         assert isinstance(raw, bytes)
         peer = peer_of(session.peer)
-        sender = _sender(envelope)
+        handed_on = self._lmtp or self._crowd.is_ours(peer)
+        sender, hello = _sender(envelope), str(session.host_name or "")
         replies = {}
         for recipient in dict.fromkeys(envelope.rcpt_tos):
-            one = mail.Envelope(sender, recipient, raw, peer)
+            one = mail.Envelope(sender, recipient, raw, peer, hello, handed_on)
             over = server.over.get(recipient)
             taking = self._intake.put_off(one, over) if over else self._intake.take(one)
             replies[recipient] = await taking
@@ -172,7 +174,7 @@ class Listener:
         certificate: Certificate | None,
         tls_at_once: bool,
     ) -> None:
-        self.door = Door(house, intake, lmtp=lmtp)
+        self.door = Door(house, intake, crowd, lmtp=lmtp)
         self.hall = Hall(crowd)
         self._visit = LocalVisit if lmtp else Visit
         self._domain = house.domain

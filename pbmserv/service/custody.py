@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pbmserv.commands.line import REST
-from pbmserv.commands.model import Secret
+from pbmserv.commands.model import VOUCHED, Secret
 from pbmserv.commands.spelling import SHORTEST_PASSWORD
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.receive.mail import Envelope, Mail
@@ -73,14 +73,22 @@ class Custody:
         ]
 
     def show(self, number: int) -> str | None:
-        """A kept mail as it came, passwords blanked, and the fault; ``None`` = not kept.
+        """A kept mail as it came, passwords blanked, and the fault; ``None`` = no such mail.
+
+        Of mails that were carried out only who wrote, when, and whether that is proven: their
+        text is between the players.
 
         Where its text is encoded a password could not be found, so it is shown decoded; of a
         mail that cannot be read only who wrote it to whom, and when.
         """
-        mail = self._kept(number)
+        with self._database.reading.connect() as connection:
+            mail = inbox.get(connection, number)
         if mail is None:
             return None
+        head = _head(mail)
+        if mail.state != "kept":
+            became = _BECAME.get(mail.state, mail.state)
+            return f"{head}\n{became}\n"
         raw = mail.raw.decode("utf-8", "replace").replace("\r\n", "\n")
         if self._first_command(mail) == UNREAD:
             raw = "\n".join(_ADDRESSED.findall(raw.partition("\n\n")[0]))
@@ -88,11 +96,11 @@ class Custody:
             read = self._read(_envelope(mail)).mail
             raw = f"From: {read.sender}\nSubject: {read.subject}\n\n{read.text}"
         told = f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
-        return (
-            f"Received {mail.received_at:%Y-%m-%d %H:%M:%S} UTC from <{mail.sender}> "
-            f"for <{mail.recipient}>{f' by {mail.peer}' if mail.peer else ''}\n\n"
-            f"{self._blanked(mail, told)}"
-        )
+        return f"{head}\n{self._blanked(mail, told)}"
+
+    def is_kept(self, number: int) -> bool:
+        """Whether a mail waits for the operator."""
+        return self._kept(number) is not None
 
     def retry(self, number: int) -> str:
         """Carry a kept mail out again; one sentence on what became of it."""
@@ -101,7 +109,7 @@ class Custody:
             return f"There is no kept mail {number}."
         try:
             post = self._read(_envelope(mail))
-            done = self._retry(number, post)
+            done = self._retry(number, replace(post, verdict=mail.verdict))
         except MailError as error:
             return f"Mail {number} cannot be read ({error}); it is still kept."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
@@ -141,7 +149,7 @@ class Custody:
                 getattr(line.asked, "new", None),
                 getattr(getattr(line.asked, "who", None), "password", None),
             ):
-                if isinstance(value, Secret) and value.text:
+                if isinstance(value, Secret) and value.text and value != VOUCHED:
                     found.add(value.text)
         return found
 
@@ -157,6 +165,22 @@ def _left_out(echo: str, mail: Mail) -> set[str]:
         for word in words
         if word not in shown and len(word) >= SHORTEST_PASSWORD
     }
+
+
+_BECAME = {
+    "done": "It was carried out; its text is not shown.",
+    "ignored": "It is a machine's mail, and nothing was done about it; its text is not shown.",
+}
+
+
+def _head(mail: Received) -> str:
+    """Who wrote when, and who vouches for that."""
+    by = f" by {mail.peer}" if mail.peer else ""
+    found = f" ({mail.verdict.found})" if mail.verdict.found else ""
+    return (
+        f"Received {mail.received_at:%Y-%m-%d %H:%M:%S} UTC from <{mail.sender}> "
+        f"for <{mail.recipient}>{by}\nSender check: {mail.verdict.result}{found}\n"
+    )
 
 
 def _last_line(fault: str) -> str:

@@ -8,12 +8,12 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.capability import Capability, House, Purpose
-from pbmserv.commands.model import Credentials, Reading
+from pbmserv.commands.model import VOUCHED, Credentials, Reading
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.service.lockout import Lockout, network_of
 from pbmserv.service.passwords import Passwords
 from pbmserv.service.rates import Traffic
@@ -33,6 +33,7 @@ class Post:
     Attributes:
         text: what the writer added on top of any quoted mail.
         capability: what the reply address it came to says, if it was one.
+        verdict: whether the From address is proven.
     """
 
     envelope: Envelope
@@ -40,6 +41,7 @@ class Post:
     text: str
     reading: Reading
     capability: Capability | None
+    verdict: Verdict = UNCHECKED
 
     @property
     def network(self) -> str:
@@ -182,6 +184,8 @@ class Desk:
         Raises:
             Refused: as `authenticate` does.
         """
+        if who.password == VOUCHED:
+            return self._by_sender(who.userid)
         lockout, network = self.rooms.lockout, self.post.network
         player = players.of_name(self.connection, who.userid)
         known = player.password_hash if player else None
@@ -189,9 +193,7 @@ class Desk:
         right = self.rooms.passwords.check(known if looked_at else None, who.password.text)
         if right and player is not None:
             lockout.right(who.userid, network)
-            self._count(player)
-            if self.mail_id is not None and self.post.envelope.sender.lower() != player.address:
-                inbox.spoken_by(self.connection, self.mail_id, player.id)
+            self._has_spoken(player)
             return player
         if looked_at:
             if player is None and self._waits_for_confirmation(who):
@@ -201,6 +203,38 @@ class Desk:
         # a password that stands in another's place.
         self.echo_hidden = True
         raise Refused("bad-credentials", example="forgot USERID")
+
+    def vouched_for(self, userid: str) -> Player | None:
+        """The player of that name, if it is proven that the mail comes from one of their
+        confirmed addresses; also one who has signed off."""
+        if not self.post.verdict.passed:
+            return None
+        player = players.of_name(self.connection, userid)
+        if player is None:
+            return None
+        confirmed = players.addresses_of(self.connection, player.id)
+        return player if self.post.mail.sender.lower() in confirmed else None
+
+    def _by_sender(self, userid: str) -> Player:
+        """The player whom the mail's proven sender is.
+
+        Raises:
+            Refused: nothing is proven, or not that; whoever has that userid makes no difference.
+        """
+        player = self.vouched_for(userid)
+        if player is None:
+            verdict = self.post.verdict
+            why = "address" if verdict.passed else verdict.result
+            sender = self.post.mail.sender
+            raise Refused("not-vouched", part=userid, why=why, sender=sender)
+        self._has_spoken(player)
+        return player
+
+    def _has_spoken(self, player: Player) -> None:
+        """Note whose mail it was."""
+        self._count(player)
+        if self.mail_id is not None and self.post.envelope.sender.lower() != player.address:
+            inbox.spoken_by(self.connection, self.mail_id, player.id)
 
     def _count(self, player: Player) -> None:
         """One mail is one mail of a player, however many commands are in it."""

@@ -33,6 +33,7 @@ from pbmserv.service import (
     scoring,
     tray,
     undoing,
+    vouching,
     watch,
 )
 from pbmserv.service.answers import Answer, Part, Told
@@ -128,21 +129,12 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         if isinstance(line.asked, model.NotTried):
             said.append(_Said(desk.answer_to, line.echo, "not tried", (), line.asked))
             continue
-        status = "done"
-        _COMMAND.begin(desk.connection)
-        try:
-            answer = plans.go_on(desk, _ask(desk, line))
-        except PlayerError as error:
-            _COMMAND.undo(desk.connection)
-            desk.played.clear()
-            answer = Answer((_refusal(desk, line, error.refusal),))
-            status = "refused"
-        _COMMAND.end(desk.connection)
+        answer, echo, status = _try(desk, line)
         if status == "done" and (desk.moved or answer.told):
             desk.led_on |= not _is_talk(desk, line)
         # Whoever has left has no address any more.
         letters += [told_letter(desk, told) for told in answer.told if told.recipient]
-        said.append(_Said(desk.answer_to, line.echo, status, answer.parts))
+        said.append(_Said(desk.answer_to, echo, status, answer.parts))
     if desk.post.mail.automatic:
         return letters
     answers = _answers(desk, said)
@@ -153,6 +145,24 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         if reply is Reply.LAST:
             answers += [_last(desk, letter) for letter in answers[:1]]
     return answers + letters  # before what queued moves led to
+
+
+def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
+    """What became of one command: the answer, how it was read, and done or refused."""
+    unsaid = vouching.without_password(desk, line)
+    status, read = "done", unsaid or line
+    _COMMAND.begin(desk.connection)
+    try:
+        answer = plans.go_on(desk, _ask(desk, read))
+    except PlayerError as error:
+        _COMMAND.undo(desk.connection)
+        desk.played.clear()
+        status = "refused"
+        if unsaid is not None and not vouching.was_meant(error):
+            read, error = vouching.otherwise(desk, line, unsaid)
+        answer = Answer((_refusal(desk, read, error.refusal),))
+    _COMMAND.end(desk.connection)
+    return answer, read.echo, status
 
 
 def _is_talk(desk: Desk, line: Line) -> bool:

@@ -24,7 +24,7 @@ from pbmserv.clock import Clock
 from pbmserv.commands import model
 from pbmserv.engine.referee import Position
 from pbmserv.errors import PlayerError, ServerFault
-from pbmserv.receive.mail import Envelope
+from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
 from pbmserv.service import absence, busy, people
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
@@ -123,7 +123,8 @@ class Office:
         except Exception:
             log.exception("a mail could not be carried out; it is kept for the operator")
             answer_to = "" if post.mail.automatic else post.mail.sender
-            await self.keep(post.envelope, post.mail.digest, traceback.format_exc(), answer_to)
+            fault = traceback.format_exc()
+            await self.keep(post.envelope, post.mail.digest, fault, answer_to, post.verdict)
 
     async def retry(self, mail_id: int, post: Post) -> bool:
         """Carry out a kept mail once more; False when it is no longer kept.
@@ -138,12 +139,18 @@ class Office:
         """Keep a mail that must not be answered; a note of somebody away leads to a question."""
         await self._commit(partial(self._set_aside, post))
 
-    async def keep(self, envelope: Envelope, digest: str, error: str, answer_to: str) -> None:
+    async def keep(
+        self,
+        envelope: Envelope,
+        digest: str,
+        error: str,
+        answer_to: str,
+        verdict: Verdict = UNCHECKED,
+    ) -> None:
         """Keep a mail for the operator; tell *answer_to* (if any) that a person will look."""
         digest = digest or hashlib.sha256(envelope.raw).hexdigest()
-        await self._commit(
-            partial(self._file, envelope, digest, "kept", _storable(error), answer_to)
-        )
+        row = _Row(envelope, digest, "kept", _storable(error), verdict)
+        await self._commit(partial(self._file, row, answer_to))
 
     async def tell_too_many(self, sender: str, over: Over) -> None:
         """Explain, once a day, why mails are not taken."""
@@ -189,6 +196,7 @@ class Office:
                 raw=envelope.raw,
                 state="done",
                 player_id=post.capability.player or None if post.capability else None,
+                verdict=post.verdict,
                 now=now,
             )
             if mail_id is None:
@@ -205,9 +213,9 @@ class Office:
 
     def _set_aside(self, post: Post, connection: Connection) -> _Done:
         now = self._clock.now()
-        mail_id = _add(
-            connection, post.envelope, post.mail.digest, "ignored", post.mail.automatic, now
-        )
+        mail = post.mail
+        row = _Row(post.envelope, mail.digest, "ignored", mail.automatic, post.verdict)
+        mail_id = row.add(connection, now)
         if mail_id is None:
             return _NOTHING
         letters = _question(Desk(self._rooms, connection, post, mail_id, now))
@@ -215,17 +223,9 @@ class Office:
             outbox.add(connection, letters, now)
         return _Done({}, len(letters))
 
-    def _file(
-        self,
-        envelope: Envelope,
-        digest: str,
-        state: str,
-        error: str,
-        answer_to: str,
-        connection: Connection,
-    ) -> _Done:
+    def _file(self, row: _Row, answer_to: str, connection: Connection) -> _Done:
         now = self._clock.now()
-        mail_id = _add(connection, envelope, digest, state, error, now)
+        mail_id = row.add(connection, now)
         if mail_id is None or not answer_to:
             return _NOTHING
         part = Part("kept", {"number": mail_id})
@@ -346,27 +346,37 @@ class _Secrets:
 
 def _secrets(asked: object) -> _Secrets | None:
     who = getattr(asked, "who", None)
+    who = None if who is not None and who.password == model.VOUCHED else who
     new = asked.new if isinstance(asked, model.ChangePassword) else None
     if isinstance(asked, model.Signup):
         new = asked.password
     return _Secrets(who, new) if who or new else None
 
 
-def _add(
-    connection: Connection, envelope: Envelope, digest: str, state: str, error: str, now: datetime
-) -> int | None:
-    """A row for a mail that is not carried out; ``None`` when it has been here before."""
-    return inbox.add(
-        connection,
-        digest=digest,
-        recipient=_key(envelope.recipient),
-        sender=envelope.sender,
-        peer=envelope.peer,
-        raw=envelope.raw,
-        state=state,
-        error=error,
-        now=now,
-    )
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A mail that is not carried out."""
+
+    envelope: Envelope
+    digest: str
+    state: str
+    error: str
+    verdict: Verdict
+
+    def add(self, connection: Connection, now: datetime) -> int | None:
+        """Its number in the inbox; ``None`` when it has been here before."""
+        return inbox.add(
+            connection,
+            digest=self.digest,
+            recipient=_key(self.envelope.recipient),
+            sender=self.envelope.sender,
+            peer=self.envelope.peer,
+            raw=self.envelope.raw,
+            state=self.state,
+            error=self.error,
+            verdict=self.verdict,
+            now=now,
+        )
 
 
 def _question(desk: Desk) -> list[NewLetter]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from pbmserv.receive.mail import UNCHECKED, Verdict
 from pbmserv.store.models import inbox
 from pbmserv.store.prepared import Prepared
 
@@ -24,6 +27,7 @@ class Received:
     state: str
     error: str
     received_at: datetime
+    verdict: Verdict
 
 
 _ADD = {
@@ -39,6 +43,8 @@ _ADD = {
             "error",
             "received_at",
             "player_id",
+            "verdict",
+            "found",
         ),
     )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
@@ -52,6 +58,8 @@ _ONE = select(
     inbox.c.state,
     inbox.c.error,
     inbox.c.received_at,
+    inbox.c.verdict,
+    inbox.c.found,
 )
 _SPEAKER = (
     update(inbox).where(inbox.c.id == bindparam("mail")).values(player_id=bindparam("player"))
@@ -74,6 +82,7 @@ def add(
     state: str,
     error: str = "",
     player_id: int | None = None,
+    verdict: Verdict = UNCHECKED,
     now: datetime,
 ) -> int | None:
     """Keep a mail; ``None`` when this mail has been here before.
@@ -92,6 +101,8 @@ def add(
             "error": error,
             "received_at": now,
             "player_id": player_id,
+            "verdict": verdict.result,
+            "found": verdict.found,
         },
     )
     return found[0][0] if found else None
@@ -112,13 +123,13 @@ def kept(connection: Connection, limit: int = 200) -> list[Received]:
     found = connection.execute(
         _ONE.where(inbox.c.state == "kept").order_by(inbox.c.id).limit(limit)
     )
-    return [Received(*row) for row in found]
+    return [_received(row) for row in found]
 
 
 def get(connection: Connection, mail_id: int) -> Received | None:
     """One mail, whatever became of it."""
     row = connection.execute(_ONE.where(inbox.c.id == mail_id)).first()
-    return Received(*row) if row else None
+    return _received(row) if row else None
 
 
 def lock_kept(connection: Connection, mail_id: int) -> Received | None:
@@ -126,4 +137,9 @@ def lock_kept(connection: Connection, mail_id: int) -> Received | None:
     row = connection.execute(
         _ONE.where(inbox.c.id == mail_id, inbox.c.state == "kept").with_for_update()
     ).first()
-    return Received(*row) if row else None
+    return _received(row) if row else None
+
+
+def _received(row: Sequence[Any]) -> Received:
+    facts = (*row[:-2], Verdict(*row[-2:]))
+    return Received(*facts)

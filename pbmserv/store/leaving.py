@@ -240,7 +240,9 @@ def _erase_mails(
         connection.execute(
             update(inbox).where(whose, inbox.c.state == "kept").values(state="ignored")
         )
-        connection.execute(update(inbox).where(whose).values(raw=b"", sender="", peer="", error=""))
+        connection.execute(
+            update(inbox).where(whose).values(raw=b"", sender="", peer="", error="", found="")
+        )
 
 
 def _erase_letters(

@@ -29,13 +29,16 @@ inbox = Table(
     Column("error", Text, nullable=False, default=""),
     Column("received_at", Instant, nullable=False),
     Column("player_id", Key, nullable=True, index=True),
+    Column("verdict", String(12), nullable=False, server_default="unchecked"),
+    Column("found", Text, nullable=False, server_default=""),
     Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
     Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
 )
 """Every mail we said 250 to. `state`: done, ignored (automatic mail), kept (for the operator).
 `sender` is in lower case. `player_id`: who proved to speak in it, empty where `sender` says
-enough; by both a player's mails are found when all about that player must go."""
+enough; by both a player's mails are found when all about that player must go. `verdict`: whether
+the From address was proven, and in `found` by what (see ``receive.mail.Verdict``)."""
 
 Index(
     "ix_inbox_kept",

@@ -1,0 +1,49 @@
+"""Mails whose sender is proven: the password may be left out of their commands.
+
+Which word of such a line would be the password is known only here, so a line is read both ways.
+Words that turn out to be neither are not repeated: one of them may be a password after all.
+"""
+
+from __future__ import annotations
+
+from pbmserv.commands.model import VOUCHED, Line
+from pbmserv.errors import Illegal, PlayerError, Refused
+from pbmserv.service.desk import Desk
+
+
+def without_password(desk: Desk, line: Line) -> Line | None:
+    """The line as one without a password, if that is what its proven sender has written."""
+    said = getattr(line.asked, "who", None)
+    if line.unsaid is None or not desk.post.verdict.passed:
+        return None
+    if said is not None and said.password == VOUCHED:
+        return None
+    other = line.unsaid()
+    if other is None:
+        return None
+    player = desk.vouched_for(_userid(other))
+    if player is None:
+        return None
+    if said is not None and desk.rooms.passwords.check(player.password_hash, said.password.text):
+        return None
+    return other
+
+
+def was_meant(error: PlayerError) -> bool:
+    """Whether a refusal shows that every word of a line was what it seemed to be."""
+    if isinstance(error, Illegal):
+        return True
+    # A number or a date is no word that somebody took for a password.
+    return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
+
+
+def otherwise(desk: Desk, line: Line, other: Line) -> tuple[Line, PlayerError]:
+    """The line as it is read with a password, and why that is refused, too."""
+    desk.echo_hidden = True
+    if isinstance(line.asked, PlayerError):
+        return line, line.asked
+    return line, Refused("bad-credentials", example=f"forgot {_userid(other)}")
+
+
+def _userid(line: Line) -> str:
+    return str(getattr(line.asked, "who").userid)  # noqa: B009 - only commands that have it

@@ -1,0 +1,95 @@
+"""Mails as domains sign them, and the zones that publish their keys."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from functools import cache
+
+import dkim
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+from zone import Zone
+
+USUAL = ("from", "to", "subject", "date", "message-id", "mime-version", "content-type", "from")
+
+
+@dataclass(frozen=True)
+class Key:
+    """A signing key: what dkimpy signs with, and the record that name servers give out."""
+
+    algorithm: bytes
+    private: bytes
+    record: str
+
+
+@cache
+def ed25519_key(number: int = 0) -> Key:
+    made = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([number + 1]) * 32)
+    public = made.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    return Key(
+        b"ed25519-sha256",
+        base64.b64encode(bytes([number + 1]) * 32),
+        f"v=DKIM1; k=ed25519; p={base64.b64encode(public).decode()}",
+    )
+
+
+@cache
+def rsa_key(bits: int = 1024) -> Key:
+    made = rsa.generate_private_key(65537, bits)
+    public = made.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return Key(
+        b"rsa-sha256",
+        made.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()),
+        f"v=DKIM1; k=rsa; p={base64.b64encode(public).decode()}",
+    )
+
+
+def publish(zone: Zone, domain: str, key: Key | None = None, selector: str = "s1") -> None:
+    """Give a key to a zone."""
+    zone.add_txt(f"{selector}._domainkey.{domain}", (key or ed25519_key()).record)
+
+
+def signed(
+    raw: bytes,
+    domain: str,
+    key: Key | None = None,
+    *,
+    selector: str = "s1",
+    names: tuple[str, ...] = USUAL,
+    length: bool = False,
+) -> bytes:
+    """The mail with a signature of *domain* on top; fields that are not there are oversigned."""
+    key = key or ed25519_key()
+    field = dkim.sign(
+        raw,
+        selector.encode(),
+        domain.encode(),
+        key.private,
+        signature_algorithm=key.algorithm,
+        canonicalize=(b"relaxed", b"relaxed"),
+        include_headers=[name.encode() for name in names],
+        length=length,
+    )
+    return field + raw
+
+
+def sealed(raw: bytes, domain: str, results: str, key: Key | None = None) -> bytes:
+    """The mail as a forwarder passes it on, with a set of ARC fields on top (RSA only)."""
+    key = key or rsa_key()
+    raw = f"Authentication-Results: {domain}; {results}\r\n".encode() + raw
+    fields = dkim.arc_sign(
+        raw,
+        b"arc",
+        domain.encode(),
+        key.private,
+        domain.encode(),
+        include_headers=[name.encode() for name in USUAL],
+    )
+    assert fields
+    return b"".join(fields) + raw

@@ -1,0 +1,102 @@
+"""Proofs and pretences through real sockets, on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Running, start
+from signing import publish, rsa_key, signed
+from wire import Wire
+from zone import Zone
+
+DOMAIN = "players.example"
+ALICE = f"alice@{DOMAIN}"
+HOUSE = "pbmserv@games.example"
+
+
+@pytest.fixture
+def zone() -> Zone:
+    made = Zone()
+    publish(made, DOMAIN, rsa_key())
+    return made
+
+
+@pytest.fixture
+def server(database_url: str, tmp_path: Path, zone: Zone) -> Iterator[Running]:
+    """A server behind a mail server of its own, and open to the rest of this machine."""
+    with start(
+        database_url,
+        tmp_path,
+        names=zone,
+        signup="open",
+        lmtp="127.0.0.1:0",
+        mail_servers="127.0.0.9",
+        authserv_id="mx.games.example",
+    ) as running:
+        running.sign_up("alice")
+        yield running
+
+
+def mail(number: int, sender: str = ALICE, more: str = "") -> bytes:
+    return (
+        f"{more}From: {sender}\r\nTo: {HOUSE}\r\nSubject: prefs alice -\r\n"
+        f"Date: Sat, 21 Nov 2026 06:00:00 +0000\r\nMessage-ID: <{number}@{DOMAIN}>\r\n\r\n"
+    ).encode()
+
+
+def obeyed(server: Running) -> set[int]:
+    """The numbers of the mails whose sender was believed."""
+    found = set()
+    for letter in server.letters():
+        number = str(letter.message["In-Reply-To"] or "").partition("@")[0].strip("<")
+        if "preferences" in letter.subject.lower():
+            found.add(int(number))
+    return found
+
+
+def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
+    said = (
+        'Authentication-Results: mx.games.example; spf=pass smtp.mailfrom="alice@players.example"'
+    )
+    with Wire(server.port) as wire:
+        # Signed by the sender's domain.
+        assert wire.mail(ALICE, HOUSE, signed(mail(1), DOMAIN, rsa_key())).startswith("250")
+        # Not signed; and a field that only our own mail server may write.
+        assert wire.mail(ALICE, HOUSE, mail(2)).startswith("250")
+        assert wire.mail(ALICE, HOUSE, mail(3, more=f"{said}\r\n")).startswith("250")
+        # The domain says that this very machine sends its mails.
+        zone.add_txt(DOMAIN, "v=spf1 ip4:127.0.0.1 -all")
+        assert wire.mail(ALICE, HOUSE, mail(4)).startswith("250")
+        # Another envelope, and another domain that is really the client's.
+        zone.add_txt("evil.example", "v=spf1 ip4:127.0.0.1 -all")
+        assert wire.mail("m@evil.example", HOUSE, mail(5)).startswith("250")
+        # Names are no addresses, two are none, and a quoted local part is nobody's.
+        for number, sender in enumerate(
+            (
+                f'"{ALICE}" <m@evil.example>',
+                f"{ALICE} (m@evil.example)",
+                f"=?utf-8?q?{ALICE.replace('@', '=40')}?= <m@evil.example>",
+            ),
+            10,
+        ):
+            assert wire.mail("m@evil.example", HOUSE, mail(number, sender)).startswith("250")
+        for number, sender in enumerate(
+            (
+                f"{ALICE}, m@evil.example",
+                f"{ALICE}\r\nFrom: m@evil.example",
+                f'"alice"@{DOMAIN}',
+                f"{ALICE} <m@evil.example>",
+                f"<{ALICE}><m@evil.example>",
+            ),
+            20,
+        ):
+            assert wire.mail("m@evil.example", HOUSE, mail(number, sender)).startswith("5")
+        # A bare CR in a header would be a second From for some readers.
+        forged = mail(30, f"m@evil.example\rFrom: {ALICE}")
+        assert wire.mail("m@evil.example", HOUSE, forged).startswith("550 5.6.0")
+    with Wire(server.lmtp_port, hello="LHLO mx.games.example") as wire:
+        assert wire.mail(ALICE, HOUSE, mail(6)).startswith("250")
+        assert wire.mail(ALICE, HOUSE, mail(7, more=f"{said}\r\n")).startswith("250")
+    assert obeyed(server) == {1, 4, 7}

@@ -1,0 +1,277 @@
+"""Players whose mail proves who they are leave their password out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from signing import publish, signed
+from zone import Zone
+
+from pbmserv.receive.mail import Envelope
+
+DOMAIN = "players.example"
+HIDING = "a1,b2,c3,d4"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    """alice and bob, and a board between them; their domain signs mails."""
+    zone = Zone()
+    publish(zone, DOMAIN)
+    with indoors(tmp_path, names=zone) as house:
+        house.sign_up("alice", "bob", "carol")
+        house.send(address_of("alice"), "blackbox challenge alice bob")
+        house.letters()
+        yield house
+
+
+def writes(
+    house: Indoors, who: str, subject: str, body: str = "", *, sign: bool = True, to: str = ""
+) -> list[Posted]:
+    """A mail, signed by its sender's domain as mails are."""
+    house.mails += 1
+    to = to or house.server.house.address
+    sender = who if "@" in who else address_of(who)
+    raw = (
+        f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\n"
+        f"Message-ID: <{house.mails}@{DOMAIN}>\r\nContent-Type: text/plain\r\n\r\n{body}\r\n"
+    ).encode()
+    return house.send_raw(sender, signed(raw, DOMAIN) if sign else raw, to)
+
+
+def refusal(letters: list[Posted]) -> str:
+    (letter,) = letters
+    assert letter.kind == "refusal", letter.text
+    return " ".join(letter.text.split())
+
+
+def kinds(letters: list[Posted]) -> list[str]:
+    return sorted(letter.kind for letter in letters)
+
+
+def test_a_dash_stands_for_the_password(house: Indoors) -> None:
+    (letter, *_) = writes(house, "alice", f"blackbox move 1 alice - {HIDING}")
+    assert letter.kind == "board"
+    assert letter.recipient == address_of("alice")
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        f"blackbox move 1 alice {HIDING}",
+        "blackbox move 1 alice a1, b2, c3, d4",
+        f"move 1 alice {HIDING}#1",
+        "blackbox chat 1 alice",
+        "blackbox accept 1 bob",
+        "prefs alice",
+        "prefs alice format=text",
+        "showas alice",
+        "showas alice 1",
+        "showas alice active",
+        "away alice until 2026-03-20",
+        "message alice bob",
+        "export alice",
+        "blackbox seek alice",
+        "blackbox resign 1 alice",
+        "change address alice alice@work.example",
+    ],
+)
+def test_or_it_is_left_out(house: Indoors, subject: str) -> None:
+    who = "bob" if " bob" in subject and "message" not in subject else "alice"
+    letters = writes(house, who, subject, "Hello!")
+    assert letters
+    assert "refusal" not in kinds(letters), letters[0].text
+
+
+def test_a_password_is_still_a_password(house: Indoors) -> None:
+    assert "refusal" not in kinds(writes(house, "alice", f"message alice {PASSWORD} bob", "Hi."))
+    assert "refusal" not in kinds(writes(house, "alice", f"move 1 alice {PASSWORD} {HIDING}"))
+
+
+def test_several_commands_in_one_mail(house: Indoors) -> None:
+    body = f"blackbox move 1 alice {HIDING}\r\nprefs alice - tz=Europe/Berlin\r\nshowas alice"
+    (report, *_) = writes(house, "alice", "multiple", body)
+    assert report.kind == "report"
+    assert report.text.count("done") >= 3
+    assert "refused" not in report.text
+
+
+@pytest.mark.parametrize(
+    ("who", "subject"),
+    [
+        ("bob", f"blackbox move 1 alice - {HIDING}"),
+        ("bob", f"blackbox move 1 alice {HIDING}"),
+        ("bob", "resign 1 alice"),
+        ("stranger", "prefs alice -"),
+        ("alice", "prefs nobody -"),
+        ("alice", "prefs bob - tz=Europe/Berlin"),
+        ("alice+bob", "prefs alice -"),
+        ("alice", "change password bob - new-password"),
+    ],
+)
+def test_nobody_speaks_for_another(house: Indoors, who: str, subject: str) -> None:
+    letters = writes(house, who, subject)
+    assert "nothing" in refusal(letters).lower()
+    (letter,) = letters
+    assert letter.recipient == address_of(who)
+
+
+def test_a_userid_that_nobody_has_is_answered_like_one_that_somebody_else_has(
+    house: Indoors,
+) -> None:
+    somebody, nobody = (refusal(writes(house, "alice", f"prefs {n} -")) for n in ("bobb", "carol"))
+    assert somebody.replace("bobb", "carol") == nobody
+
+
+@pytest.mark.parametrize("subject", ["prefs alice -", f"blackbox move 1 alice - {HIDING}"])
+def test_without_proof_a_dash_is_nothing(house: Indoors, subject: str) -> None:
+    said = refusal(writes(house, "alice", subject, sign=False))
+    assert 'The "-" stands for the password' in said
+    assert "Write the password in its place, or reply to a letter from here" in said
+
+
+def test_without_proof_a_password_is_missing_as_always(house: Indoors) -> None:
+    said = refusal(writes(house, "alice", f"blackbox move 1 alice {HIDING}", sign=False))
+    assert "The password seems to be missing" in said
+
+
+def test_a_new_password_needs_its_dash(house: Indoors) -> None:
+    said = refusal(writes(house, "alice", "change password alice rabbit-hole"))
+    assert "rabbit-hole" not in said
+    (done,) = writes(house, "alice", "change password alice - rabbit-hole")
+    assert done.kind == "password-changed"
+    assert kinds(writes(house, "alice", "prefs alice rabbit-hole", sign=False)) == ["prefs"]
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "message alice rabbit-hole",  # whom to?
+        "blackbox move 1 alice rabbit-hole",  # no move
+        "blackbox queue 1 alice rabbit-hole",
+        "prefs alice rabbit-hole colour=red",
+        "showas alice rabbit-hole 1",
+        "blackbox seek alice rabbit-hole -size=1x1",
+    ],
+)
+def test_a_word_that_may_be_a_password_is_not_repeated(house: Indoors, subject: str) -> None:
+    for letter in writes(house, "alice", subject):
+        assert "rabbit-hole" not in letter.text
+        assert "rabbit-hole" not in letter.html
+        assert "rabbit-hole" not in letter.subject
+    for letter in writes(house, "alice", "multiple", subject):
+        assert "rabbit-hole" not in letter.text
+        assert letter.kind == "report" or "refus" in letter.kind
+
+
+def test_a_stay_away_that_is_too_long_is_told_as_that(house: Indoors) -> None:
+    assert "30 days" in refusal(writes(house, "alice", "away alice until 2027-04-01"))
+
+
+def test_a_move_that_the_rules_refuse_is_told_as_that(house: Indoors) -> None:
+    said = refusal(writes(house, "alice", "blackbox move 1 alice a1,b2"))
+    assert "password" not in said.partition("Your board")[0]
+    assert "atoms" in said
+
+
+def test_whoever_has_left_comes_back_by_their_address(house: Indoors) -> None:
+    (asked,) = writes(house, "carol", "signoff carol")
+    house.reply(asked, "yes")
+    assert "signed off" in refusal(writes(house, "carol", "prefs carol -"))
+    assert "refusal" not in kinds(writes(house, "carol", "back carol -"))
+    assert kinds(writes(house, "carol", "prefs carol -")) == ["prefs"]
+
+
+def test_the_same_signed_mail_works_once(house: Indoors) -> None:
+    zone = {"to": house.server.house.address}
+    raw = signed(
+        f"From: {address_of('alice')}\r\nTo: {zone['to']}\r\nSubject: prefs alice -\r\n"
+        f"Message-ID: <once@{DOMAIN}>\r\n\r\n".encode(),
+        DOMAIN,
+    )
+    assert house.send_raw(address_of("alice"), raw)
+    assert not house.send_raw("mallory@evil.example", raw)
+
+
+def test_a_signed_mail_does_not_work_at_another_of_our_addresses(house: Indoors) -> None:
+    (letter, *_) = writes(house, "bob", "showas bob - 1")
+    raw = signed(
+        f"From: {address_of('alice')}\r\nTo: {house.server.house.address}\r\n"
+        f"Subject: x\r\nMessage-ID: <x@{DOMAIN}>\r\n\r\nprefs alice - tz=Asia/Tokyo\r\n".encode(),
+        DOMAIN,
+    )
+    said = house.send_raw("mallory@evil.example", raw, letter.reply_to)
+    assert "refusal" in kinds(said)
+
+
+# -- what is kept of it ----------------------------------------------------------------------
+
+
+def test_a_disowned_mail_is_turned_away_at_the_door_unless_its_address_says_enough(
+    tmp_path: Path,
+) -> None:
+    zone = Zone()
+    zone.add_txt(f"_dmarc.{DOMAIN}", "v=DMARC1; p=reject")
+    with indoors(tmp_path, names=zone) as house:
+        house.sign_up("alice", "bob")
+        (letter, *_) = house.send(address_of("alice"), f"showas alice {PASSWORD}")
+        raw = (
+            f"From: {address_of('alice')}\r\nTo: x@y.example\r\nSubject: games\r\n"
+            "Message-ID: <7@x>\r\n\r\ngames\r\n"
+        ).encode()
+        evil = ("mallory@evil.example", "198.51.100.66", "evil.example")
+
+        def handed_in(to: str) -> str:
+            return house.hand_in(Envelope(evil[0], to, raw, evil[1], evil[2]))
+
+        assert handed_in(house.server.house.address).startswith("550 5.7.26 ")
+        assert not house.letters()  # the address in From may never have written to us
+        assert handed_in(letter.reply_to).startswith("250 ")
+        assert kinds(house.letters()) == ["games"]
+
+
+def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
+    from pbmserv.service.custody import Custody
+
+    writes(house, "alice", "prefs alice -")
+    writes(house, "alice", "prefs alice -", sign=False)
+    server = house.server
+    custody = Custody(server.database, server.intake.read, lambda number, post: True)
+    shown = [custody.show(number) or "" for number in range(1, 20)]
+    proven = [text for text in shown if "Sender check: pass (dkim=pass" in text]
+    assert len(proven) == 1
+    assert f"header.d={DOMAIN}" in proven[0]
+    assert "prefs" not in proven[0]
+    assert any("Sender check: unchecked" in text for text in shown)
+
+
+def test_a_mail_that_was_kept_keeps_its_verdict(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pbmserv.commands import model
+    from pbmserv.service import dispatch
+    from pbmserv.service.custody import Custody
+
+    server = house.server
+
+    def retry(number: int, post: object) -> bool:
+        return house.loop.run_until_complete(server.office.retry(number, post))  # type: ignore[arg-type]
+
+    def breaks(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as broken:
+        broken.setitem(dispatch._HANDLERS, model.Prefs, breaks)
+        (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
+    assert kept.kind == "kept"
+    custody = Custody(server.database, server.intake.read, retry)
+    (one,) = custody.list()
+    shown = custody.show(one.id) or ""
+    assert "Sender check: pass" in shown
+    assert "Subject: prefs alice - tz=Asia/Tokyo" in shown  # a dash is no secret
+    assert "has been carried out" in custody.retry(one.id)
+    (letter,) = house.letters()
+    assert "Asia/Tokyo" in letter.text

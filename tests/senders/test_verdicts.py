@@ -1,0 +1,542 @@
+"""Whether a mail's From address is proven: the ways to prove it, and the ways to pretend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from signing import ed25519_key, publish, rsa_key, sealed, signed
+from zone import Zone
+
+from pbmserv.receive.mail import Envelope, Verdict
+from pbmserv.receive.sender.checking import Senders, Trusted
+
+HOUSE = "pbmserv@games.example"
+PEER = "198.51.100.7"
+ALICE = "alice@home.example.org"
+
+
+def mail(
+    sender: str = ALICE,
+    subject: str = "blackbox move 12 alice - g",
+    to: str = HOUSE,
+    more: str = "",
+) -> bytes:
+    return (
+        f"{more}From: Alice <{sender}>\r\nTo: {to}\r\nSubject: {subject}\r\n"
+        "Date: Sat, 21 Nov 2026 06:00:00 +0000\r\nMessage-ID: <1@home.example.org>\r\n"
+        "MIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\nHello.\r\n"
+    ).encode()
+
+
+def examined(zone: Zone, raw: bytes, trusted: Trusted | None = None, **envelope: object) -> Verdict:
+    found = Envelope(ALICE, HOUSE, raw, PEER, "mail.example.org")
+    senders = Senders(zone, trusted or Trusted())
+    try:
+        return senders.examine(replace(found, **envelope))  # type: ignore[arg-type]
+    finally:
+        senders.close()
+
+
+@pytest.fixture
+def zone() -> Zone:
+    """home.example.org signs its mails; nothing is said about its mail servers."""
+    made = Zone()
+    publish(made, "home.example.org")
+    return made
+
+
+# -- signatures ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [ed25519_key(), rsa_key()], ids=["ed25519", "rsa"])
+def test_a_signature_of_the_senders_own_domain_proves_the_sender(key) -> None:
+    zone = Zone()
+    publish(zone, "home.example.org", key)
+    verdict = examined(zone, signed(mail(), "home.example.org", key))
+    assert verdict.result == "pass"
+    assert "dkim=pass header.d=home.example.org" in verdict.found
+    assert verdict.found.endswith("dmarc=pass header.from=home.example.org (no policy)")
+
+
+@pytest.mark.parametrize("d", ["example.org", "mailer.example.org", "HOME.Example.ORG"])
+def test_a_domain_of_the_same_organisation_counts(d) -> None:
+    zone = Zone()
+    publish(zone, d)
+    assert examined(zone, signed(mail(), d)).result == "pass"
+
+
+def test_unless_the_senders_policy_is_strict() -> None:
+    zone = Zone()
+    publish(zone, "example.org")
+    zone.add_txt("_dmarc.example.org", "v=DMARC1; p=none; adkim=s")
+    assert examined(zone, signed(mail(), "example.org")).result == "fail"
+    zone.add_txt("_dmarc.home.example.org", "v=DMARC1; p=none; adkim=r")  # its own goes first
+    assert examined(zone, signed(mail(), "example.org")).result == "pass"
+
+
+@pytest.mark.parametrize(
+    ("sender", "d"),
+    [
+        ("v@big-bank.com", "big.com"),
+        ("v@big-bank.com", "bank.com"),
+        ("v@bank.com", "big-bank.com"),
+        ("v@bank.com", "bank.com.evil.example"),
+        ("v@bank.co.uk", "evil.co.uk"),
+        ("v@bank.co.uk", "co.uk"),
+        ("v@a.github.io", "b.github.io"),
+        ("v@bank.internal", "evil.internal"),
+        ("v@b\u0430nk.com", "bank.com"),  # a Cyrillic a
+        ("v@bank.com", "xn--bnk-7cd.com"),
+        ("v@stra\u00dfe.example", "strasse.example"),
+        ("v@bank.com", ".bank.com"),
+        ("v@bank.com", "bank.com\u3002"),
+    ],
+)
+def test_a_domain_that_only_looks_alike_proves_nothing(sender, d) -> None:
+    zone = Zone()
+    for name in (d, d.strip(".\u3002")):
+        if name.isascii() and name == name.strip("."):
+            publish(zone, name)
+    try:
+        raw = signed(mail(sender), d)
+    except UnicodeEncodeError:
+        raw = signed(mail(sender), "bank.com").replace(b"d=bank.com", f"d={d}".encode())
+    verdict = examined(zone, raw)
+    assert verdict.result == "fail", verdict
+
+
+def test_a_domain_in_other_letters_is_known_by_its_a_labels() -> None:
+    zone = Zone()
+    publish(zone, "xn--mnchen-3ya.example")
+    raw = signed(mail("v@m\u00fcnchen.example"), "xn--mnchen-3ya.example")
+    assert examined(zone, raw).result == "pass"
+
+
+@pytest.mark.parametrize(
+    ("changed", "into"),
+    [
+        (b"Hello.", b"Goodbye."),
+        (b"move 12 alice - g", b"resign 12 alice -"),
+        (b"Alice <alice@", b"Alice <bob@"),
+        (b"<1@home", b"<2@home"),
+        (b"t=", b"t=9"),
+    ],
+)
+def test_a_mail_that_was_changed_is_not_proven(zone, changed, into) -> None:
+    raw = signed(mail(), "home.example.org")
+    assert changed in raw
+    assert examined(zone, raw.replace(changed, into)).result == "fail"
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (("from", "to", "date", "message-id"), "subject is not signed"),
+        (("from", "subject", "date", "message-id"), "to is not signed"),
+        (("from", "to", "subject", "date"), "message-id is not signed"),
+        (("from", "to", "subject", "message-id"), "date is not signed"),
+    ],
+)
+def test_a_signature_must_cover_what_decides(zone, names, why) -> None:
+    verdict = examined(zone, signed(mail(), "home.example.org", names=names))
+    assert verdict.result == "fail"
+    assert why in verdict.found
+
+
+def test_words_below_a_signed_length_are_not_signed(zone) -> None:
+    raw = signed(mail(), "home.example.org", length=True) + b"resign\r\n"
+    verdict = examined(zone, raw)
+    assert verdict.result == "fail"
+    assert "l= leaves a part unsigned" in verdict.found
+
+
+@pytest.mark.parametrize("field", ["Subject: resign", "To: x@y.example", "Message-ID: <9@x>"])
+def test_a_second_field_above_the_signed_one_is_seen(zone, field) -> None:
+    # Signers take the lowest field of a name (RFC 6376 section 5.4.2), readers the first.
+    names = ("from", "to", "subject", "date", "message-id")
+    raw = f"{field}\r\n".encode() + signed(mail(), "home.example.org", names=names)
+    verdict = examined(zone, raw)
+    assert verdict.result == "fail"
+    assert "there are 2" in verdict.found
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "mallory@evil.example",
+        f'"{HOUSE}" <mallory@evil.example>',
+        f"({HOUSE}) mallory@evil.example",
+        f"{HOUSE}.evil.example",
+        f"x{HOUSE}",
+        f'mallory@evil.example, "a, {HOUSE}, b" <c@evil.example>',
+    ],
+)
+def test_a_mail_to_somebody_else_cannot_be_handed_in_here(zone, to) -> None:
+    verdict = examined(zone, signed(mail(to=to), "home.example.org"))
+    assert verdict.result == "fail"
+    assert "it was not written to this address" in verdict.found
+
+
+@pytest.mark.parametrize(
+    "to", [f"Games <{HOUSE}>", f"bob@x.example, {HOUSE.upper()}", f'"a,b" <{HOUSE}>']
+)
+def test_one_of_several_readers_is_enough(zone, to) -> None:
+    assert examined(zone, signed(mail(to=to), "home.example.org")).result == "pass"
+
+
+@pytest.mark.parametrize("record", ["v=DKIM1; p=", "v=DKIM1; k=rsa; p=????", "nonsense p=", None])
+def test_a_key_that_was_withdrawn_or_is_none(record) -> None:
+    zone = Zone()
+    if record is not None:
+        zone.add_txt("s1._domainkey.home.example.org", record)
+    assert examined(zone, signed(mail(), "home.example.org")).result == "fail"
+
+
+def test_a_key_for_tests_does_not_count() -> None:
+    zone = Zone()
+    zone.add_txt("s1._domainkey.home.example.org", ed25519_key().record + "; t=s : y")
+    verdict = examined(zone, signed(mail(), "home.example.org"))
+    assert verdict.result == "fail"
+    assert "for tests only" in verdict.found
+
+
+def test_a_short_key_does_not_count() -> None:
+    zone = Zone()
+    key = rsa_key()
+    publish(zone, "home.example.org", key)
+    raw = signed(mail(), "home.example.org", key).replace(b"a=rsa-sha256", b"a=rsa-sha1")
+    assert "an algorithm that does not count" in examined(zone, raw).found
+
+
+def test_silent_name_servers_are_no_proof_and_no_disproof(zone) -> None:
+    raw = signed(mail(), "home.example.org")
+    zone.broken.add("s1._domainkey.home.example.org")
+    assert examined(zone, raw).result == "temperror"
+    zone.broken = {"_dmarc.home.example.org"}  # so it may be strict
+    assert examined(zone, raw).result == "pass"
+
+
+def test_strange_signatures_beside_the_right_one_do_not_harm(zone) -> None:
+    raw = signed(mail(), "home.example.org")
+    for extra in ("d=", "v=1; d=home.example.org; d=x; b=", "d=evil.example; l=0", ";;;", "\u00e9"):
+        raw = f"DKIM-Signature: {extra}\r\n".encode() + raw
+    assert examined(zone, raw).result == "pass"
+
+
+def test_only_a_few_signatures_cost_a_question(zone) -> None:
+    false = (
+        b"DKIM-Signature: v=1; a=ed25519-sha256; d=home.example.org; s=x%d;"
+        b" h=from:to:subject:date:message-id; bh=AAAA; b=AAAA\r\n"
+    )
+    raw = b"".join(false % n for n in range(100)) + mail()
+    assert examined(zone, raw).result == "fail"
+    assert sum(count for (kind, name), count in zone.asked.items() if "_domainkey" in name) <= 3
+
+
+# -- the client ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("record", "result"),
+    [
+        ("v=spf1 ip4:198.51.100.0/24 -all", "pass"),
+        ("v=spf1 a:mail.example.org -all", "pass"),
+        ("v=spf1 include:_spf.example.org -all", "pass"),
+        ("v=spf1 redirect=_spf.example.org", "pass"),
+        ("v=spf1 ptr -all", "pass"),
+        ("v=spf1 exists:%{l}.%{ir}.ok.example.org -all", "pass"),
+        ("v=spf1 ip4:203.0.113.0/24 -all", "fail"),
+        ("v=spf1 ~all", "fail"),
+        ("v=spf1 ?ip4:198.51.100.7", "fail"),
+        ("v=spf1 +all", "fail"),
+        ("v=spf1 include:everybody.example -all", "fail"),
+        ("v=spf1 ip4:0.0.0.0/1 ip4:128.0.0.0/1 -all", "fail"),
+        ("v=spf1 exists:%{i}.any.example -all", "fail"),
+        ("v=spf1 ip4:198.51.100.7/99", "fail"),
+        ("v=spf1 include:loop.example -all", "fail"),
+        ("spf1 all", "fail"),
+    ],
+)
+def test_the_clients_whom_a_domain_names(record, result) -> None:
+    zone = Zone()
+    zone.add_txt("home.example.org", record, "another text")
+    zone.add_txt("_spf.example.org", "v=spf1 ip4:198.51.100.7 -all")
+    zone.add_txt("everybody.example", "v=spf1 +all")
+    zone.add_txt("loop.example", "v=spf1 include:loop.example")
+    zone.add("A", "mail.example.org", "192.0.2.1", PEER)
+    zone.add_ptr(PEER, "mail.home.example.org")
+    zone.add("A", "mail.home.example.org", PEER)
+    zone.add("A", "alice.7.100.51.198.ok.example.org", "127.0.0.2")
+    for address in (PEER, "203.0.113.77"):
+        zone.add("A", f"{address}.any.example", "127.0.0.2")
+    verdict = examined(zone, mail())
+    assert verdict.result == result, verdict.found
+    assert verdict.found.startswith("spf=")
+
+
+def test_the_new_internet_has_clients_too() -> None:
+    zone = Zone()
+    zone.add_txt("home.example.org", "v=spf1 ip6:2001:db8:1::/48 -all")
+    assert examined(zone, mail(), peer="2001:db8:1::25").result == "pass"
+    assert examined(zone, mail(), peer="2001:db8:2::25").result == "fail"
+    zone.remove("TXT", "home.example.org")
+    zone.add_txt("home.example.org", "v=spf1 ip6::/0 -all")
+    assert examined(zone, mail(), peer="2001:db8:1::25").result == "fail"
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        {"sender": "alice@evil.example"},
+        {"sender": '"alice@home.example.org"@evil.example'},
+        {"sender": "alice@home.example.org@evil.example"},
+        {"sender": "", "hello": "evil.example"},
+        {"sender": "alice@home.example.org.evil.example"},
+    ],
+)
+def test_an_envelope_of_another_domain_proves_nothing(envelope) -> None:
+    zone = Zone()
+    for name in ("evil.example", "home.example.org.evil.example"):
+        zone.add_txt(name, "v=spf1 ip4:198.51.100.7 -all")
+    zone.add_txt("home.example.org", "v=spf1 -all")
+    assert examined(zone, mail(), **envelope).result == "fail"
+
+
+def test_a_null_sender_is_known_by_its_greeting() -> None:
+    zone = Zone()
+    zone.add_txt("mail.example.org", "v=spf1 ip4:198.51.100.7 -all")
+    assert examined(zone, mail(), sender="").result == "pass"
+    zone.add_txt("_dmarc.example.org", "v=DMARC1; p=none; aspf=s")
+    assert examined(zone, mail(), sender="").result == "fail"
+
+
+def test_silent_name_servers_say_nothing_about_a_client() -> None:
+    zone = Zone(broken={"home.example.org"})
+    assert examined(zone, mail()).result == "temperror"
+
+
+# -- policies --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("records", "result"),
+    [
+        (["v=DMARC1; p=reject"], "forged"),
+        (["v=DMARC1;p=reject;pct=0"], "forged"),
+        (["v=DMARC1; p=quarantine"], "fail"),
+        (["v=DMARC1; p=none"], "fail"),
+        (["v=DMARC1; p=reject", "v=DMARC1; p=reject"], "fail"),
+        (["p=reject; v=DMARC1"], "fail"),
+        (["v=DMARC2; p=reject"], "fail"),
+        (["something else", "v=DMARC1; p=reject"], "forged"),
+    ],
+)
+def test_a_mail_that_its_domain_disowns_is_a_forgery(records, result) -> None:
+    zone = Zone()
+    zone.add_txt("_dmarc.example.org", *records)
+    assert examined(zone, mail()).result == result
+
+
+def test_a_signature_that_is_right_but_does_not_count_is_no_forgery(zone) -> None:
+    zone.add_txt("_dmarc.example.org", "v=DMARC1; p=reject")
+    raw = signed(mail(to="friends@lists.example"), "home.example.org")  # we were in Bcc
+    assert examined(zone, raw).result == "fail"
+
+
+@pytest.mark.parametrize("sender", ["alice@localhost", "alice@com", "alice@-.example"])
+def test_a_domain_that_nobody_can_have_vouches_for_nobody(sender) -> None:
+    verdict = examined(Zone(), mail(sender))
+    assert verdict.result == "fail"
+
+
+# -- what a mail server of ours found out ----------------------------------------------------
+
+RELAY = Trusted(server="mx.games.example")
+
+
+def passed_on(results: str, raw: bytes = b"") -> bytes:
+    return f"Authentication-Results: {results}\r\n".encode() + (raw or mail())
+
+
+@pytest.mark.parametrize(
+    ("results", "result"),
+    [
+        ("mx.games.example; spf=pass smtp.mailfrom=alice@home.example.org", "pass"),
+        ("MX.games.example 1; spf=pass smtp.mailfrom=example.org", "pass"),
+        ("mx.games.example; spf=pass smtp.mailfrom=home.example.org; dmarc=pass (x)", "pass"),
+        ("mx.games.example; spf=pass smtp.mailfrom=evil.example; dmarc=fail", "fail"),
+        ("mx.games.example; spf=softfail smtp.mailfrom=home.example.org", "fail"),
+        ("mx.games.example; dkim=pass header.d=home.example.org", "fail"),  # no such signature
+        ("mx.games.example; none", "unchecked"),
+        ("mx.evil.example; spf=pass smtp.mailfrom=home.example.org", "unchecked"),
+        ("mx.games.example.evil.example; spf=pass smtp.mailfrom=home.example.org", "unchecked"),
+        ("mx.games.example (spf=pass smtp.mailfrom=home.example.org); spf=none", "fail"),
+        (
+            "mx.games.example; dmarc=pass header.from=home.example.org; dmarc=fail header.from=x",
+            "fail",
+        ),
+        ("((((((((((", "unchecked"),
+        ('mx.games.example; spf=pass smtp.mailfrom="home.example.org', "fail"),
+    ],
+)
+def test_only_our_own_servers_word_counts(results, result) -> None:
+    verdict = examined(Zone(), passed_on(results), RELAY, handed_on=True)
+    assert verdict.result == result, verdict
+
+
+def test_nobody_outside_can_speak_for_our_server() -> None:
+    raw = passed_on("mx.games.example; spf=pass smtp.mailfrom=home.example.org")
+    assert examined(Zone(), raw, RELAY).result == "fail"
+    assert examined(Zone(), raw, handed_on=True).result == "unchecked"  # we have no such server
+
+
+def test_a_field_below_our_servers_own_is_a_forgers() -> None:
+    forged = passed_on("mx.games.example; spf=pass smtp.mailfrom=home.example.org")
+    raw = passed_on("mx.games.example; spf=fail smtp.mailfrom=home.example.org", forged)
+    assert examined(Zone(), raw, RELAY, handed_on=True).result == "fail"
+
+
+def test_a_signature_that_our_server_found_right_must_still_cover_what_decides() -> None:
+    right = "mx.games.example; dkim=pass header.d=home.example.org header.b="
+    whole = signed(mail(), "home.example.org")
+    mark = whole.split(b"b=")[-1][:8].decode()
+    assert examined(Zone(), passed_on(right + mark, whole), RELAY, handed_on=True).result == "pass"
+    other = passed_on(right + "zzzzzzzz", whole)
+    assert examined(Zone(), other, RELAY, handed_on=True).result == "fail"
+    replayed = signed(mail(to="mallory@evil.example"), "home.example.org")
+    said = passed_on("mx.games.example; dkim=pass header.d=home.example.org", replayed)
+    assert examined(Zone(), said, RELAY, handed_on=True).result == "fail"
+
+
+# -- forwarders ------------------------------------------------------------------------------
+
+SEALED = Trusted(sealers=frozenset({"forward.example"}))
+SAID = "spf=pass smtp.mailfrom=alice@home.example.org; dkim=none"
+
+
+@pytest.fixture
+def forwarder() -> Zone:
+    made = Zone()
+    publish(made, "forward.example", rsa_key(), "arc")
+    publish(made, "evil.example", rsa_key(), "arc")
+    return made
+
+
+def test_what_a_trusted_forwarder_saw_counts(forwarder) -> None:
+    verdict = examined(forwarder, sealed(mail(), "forward.example", SAID), SEALED)
+    assert verdict.result == "pass", verdict
+    assert "arc=pass" in verdict.found
+
+
+@pytest.mark.parametrize(
+    ("domain", "results", "trusted"),
+    [
+        ("forward.example", SAID, Trusted()),
+        ("evil.example", SAID, SEALED),
+        ("forward.example", "spf=fail smtp.mailfrom=alice@home.example.org", SEALED),
+        ("forward.example", "spf=pass smtp.mailfrom=evil.example", SEALED),
+    ],
+)
+def test_other_seals_do_not(forwarder, domain, results, trusted) -> None:
+    assert examined(forwarder, sealed(mail(), domain, results), trusted).result == "fail"
+
+
+def test_a_seal_does_not_outlive_a_change(forwarder) -> None:
+    raw = sealed(mail(), "forward.example", SAID)
+    for changed, into in (
+        (b"Hello.", b"Bye."),
+        (b"spf=pass", b"spf=pasS"),
+        (b"alice - g", b"alice - h"),
+    ):
+        assert examined(forwarder, raw.replace(changed, into), SEALED).result == "fail"
+
+
+def test_a_mail_to_somebody_else_is_not_ours_by_being_forwarded(forwarder) -> None:
+    raw = sealed(mail(to="mallory@forward.example"), "forward.example", SAID)
+    assert examined(forwarder, raw, SEALED).result == "fail"
+
+
+def test_a_stranger_who_seals_on_top_of_a_trusted_seal_is_seen(forwarder) -> None:
+    once = sealed(mail(), "forward.example", SAID)
+    raw = sealed(once, "evil.example", f"arc=pass; {SAID}")
+    assert examined(forwarder, raw, SEALED).result == "fail"
+
+
+def _slow(blanks: int) -> bytes:
+    line = b" " * blanks + b"x\r\n"
+    return mail() + line * (1_000_000 // len(line))
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (_slow(40), "too many blanks in a row"),
+        (_slow(990), "too many blanks in a row"),
+        (b"X: y\r\n" * 1_001 + mail(), "too many header fields"),
+        (mail() + b"\r\n" * 500_000, "signature or key is wrong"),
+        (_slow(39), "signature or key is wrong"),
+    ],
+    ids=lambda value: f"{len(value)}" if isinstance(value, bytes) else None,
+)
+def test_a_mail_made_to_be_slow_is_not_computed_with(zone, raw, why) -> None:
+    verdict = examined(zone, signed_anyhow(raw), Trusted(), handed_on=True)
+    assert verdict.result == "fail"
+    assert why in verdict.found or (why.startswith("sig") and "dkim=permerror" in verdict.found)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        b"DKIM-Signature: v=1; b" + b" \r\n" * 15_000 + b" ; d=home.example.org\r\n",
+        b"DKIM-Signature: d=home.example.org; h=" + b"\r\n from:" * 5_000 + b"\r\n",
+        b"ARC-Seal: i=1; d=home.example.org; " + b"\r\n a=" * 9_000 + b"\r\n",
+        b"Authentication-Results: mx.games.example; " + b"(" * 900 + b"\r\n",
+        b"Authentication-Results: mx.games.example" + b"; dkim=pass (" * 300 + b"\r\n",
+    ],
+    ids=lambda field: f"{len(field)}",
+)
+def test_a_field_made_to_be_slow_is_not_read(zone, field) -> None:
+    trusted = Trusted("mx.games.example", frozenset({"home.example.org"}))
+    verdict = examined(zone, field + mail(), trusted, handed_on=True)
+    assert verdict.result in {"fail", "unchecked"}
+    assert not any(name.endswith("_domainkey.home.example.org") for _, name in zone.asked)
+
+
+def signed_anyhow(raw: bytes) -> bytes:
+    """A signature that must be computed to be found wrong."""
+    return (
+        b"DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed/relaxed; d=home.example.org; s=s1;"
+        b" h=from:to:subject:date:message-id; bh=AAAA; b=AAAA\r\n" + raw
+    )
+
+
+# -- anything --------------------------------------------------------------------------------
+
+_WORDS = st.sampled_from(
+    [b"d=", b"home.example.org", b";", b" ", b"\t", b"\r\n ", b"i=1", b"(", b'"', b"\\", b"b=",
+     b"=", b"a=rsa-sha256", b"h=from:to", b"s=s1", b"c=", b"relaxed/", b"bh=", b"AAAA", b"spf=pass",
+     b"mx.games.example;", b"smtp.mailfrom=", b"%{", b"\xff", b"\x00", b"9" * 30, b"x" * 300]
+)  # fmt: skip
+_FIELD = st.tuples(
+    st.sampled_from(
+        [b"DKIM-Signature", b"ARC-Seal", b"ARC-Message-Signature", b"ARC-Authentication-Results",
+         b"Authentication-Results", b"From", b"To", b"Message-ID"]
+    ),
+    st.lists(_WORDS, max_size=40).map(b"".join),
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_FIELD, max_size=8), st.booleans())
+def test_nothing_in_a_header_makes_the_checks_fail_or_the_sender_proven(fields, handed_on) -> None:
+    zone = Zone()
+    publish(zone, "home.example.org", ed25519_key(7))
+    raw = b"".join(name + b": " + value + b"\r\n" for name, value in fields) + mail()
+    trusted = Trusted("mx.games.example", frozenset({"home.example.org"}))
+    verdict = examined(zone, raw, trusted, handed_on=handed_on, hello="\x00", sender="%{d}@%{l}")
+    assert verdict.result in {"fail", "unchecked", "temperror"} or b"spf=pass" in raw
+    assert verdict.found.isascii()
+    assert verdict.found.isprintable()
