@@ -10,6 +10,7 @@ from typing import Any
 from pbmserv.capability import Purpose
 from pbmserv.commands.model import Chat, MakeMove, ReplyMove, Resign
 from pbmserv.engine.protocol import Racing
+from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
@@ -18,7 +19,7 @@ from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import another_game, decline, join
 from pbmserv.service.scoring import keep_scores
-from pbmserv.store import boards
+from pbmserv.store import boards, operating
 from pbmserv.store.boards import BoardRow, Sitter
 
 _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
@@ -155,6 +156,13 @@ def recorded(desk: Desk, sitter: Sitter, position: Position, move: Move) -> Move
     return game.stamped(move, int((desk.now - begun).total_seconds()))
 
 
+def _everybody_played(board: BoardRow, after: Position) -> bool:
+    """Whether each player has shown to know of the board: From alone may have begun it, and
+    whoever did that shall not be able to give ratings away in others' names."""
+    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text != FORFEIT}
+    return len(present) == board.seats
+
+
 def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words: str) -> Answer:
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
@@ -169,6 +177,9 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     rated: list[dict[str, Any]] = []
     of_the_day: dict[str, Any] = {}
     if outcome is not None:
+        if board.rated and not _everybody_played(board, after):
+            operating.set_rated(desk.connection, board.id, rated=False)
+            board = replace(board, rated=False)
         ended = rating.board_ended(desk.connection, board, outcome, undecided, desk.now)
         boards.finish(desk.connection, board.id, _as_json(outcome), ended.at)
         keep_scores(desk, board, after, ended.at)

@@ -275,3 +275,22 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     assert "has been carried out" in custody.retry(one.id)
     (letter,) = house.letters()
     assert "Asia/Tokyo" in letter.text
+
+
+@pytest.mark.parametrize("alice_plays", [False, True])
+def test_nobody_is_rated_for_a_board_that_they_never_played_at(
+    house: Indoors, alice_plays: bool
+) -> None:
+    from pbmserv.service.rerating import check
+    from pbmserv.store import ratings
+
+    writes(house, "alice", "blackbox challenge alice bob", sign=False)
+    house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
+    if alice_plays:
+        house.send(address_of("alice"), f"blackbox move 1 alice {PASSWORD} a1,b2,c3,d4")
+    house.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
+    database = house.server.database
+    with database.reading.connect() as connection:
+        rated = ratings.of_boards(connection, [1]).get(1, [])
+    assert len(rated) == (2 if alice_plays else 0)
+    assert not check(database).differences
