@@ -37,6 +37,7 @@ from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
 from pbmserv.send.relay import Relay, open_relay
 from pbmserv.send.worker import Sender
+from pbmserv.service import bounces
 from pbmserv.service.custody import Custody
 from pbmserv.service.desk import Post, Rooms
 from pbmserv.service.keeper import Keeper
@@ -126,15 +127,6 @@ class Server:
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
         composer = Composer(self.house, self.registry, self.positions, settings.web_url)
-        self.outbox = DatabaseOutbox(self.database, self.writer, composer, self.clock)
-        self.sender = Sender(
-            self.outbox,
-            self.relay,
-            self.clock,
-            random,
-            threads=SENDERS,
-            poll_s=30.0 if self.database.is_sqlite else 1.0,
-        )
         self.rooms = Rooms(
             self.house,
             self.registry,
@@ -145,6 +137,17 @@ class Server:
             settings.operators,
             settings.signup,
             settings.web_url,
+        )
+        self.outbox = DatabaseOutbox(
+            self.database, self.writer, composer, self.clock, partial(bounces.refused, self.rooms)
+        )
+        self.sender = Sender(
+            self.outbox,
+            self.relay,
+            self.clock,
+            random,
+            threads=SENDERS,
+            poll_s=30.0 if self.database.is_sqlite else 1.0,
         )
         self.office = Office(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         self.keeper = Keeper(self.rooms, self.database, self.writer, self.clock, self.sender.wake)

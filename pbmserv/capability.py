@@ -52,6 +52,8 @@ class Purpose(IntEnum):
     """`player` answers the question whether they are away; otherwise as `PLAYER`."""
     BROADCAST = 15
     """`player` may send the words in letter `about` of the outbox to everybody who wants them."""
+    BOUNCE = 16
+    """Where letter `about` of the outbox comes back to; it speaks for nobody."""
 
 
 @dataclass(frozen=True, slots=True)

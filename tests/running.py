@@ -32,6 +32,9 @@ from pbmserv.store.models import heartbeats, outbox
 
 PATIENCE_S = 20
 
+NOT_SENT = ("tray", "folded", "failed", "parked")
+"""States of letters that no relay has seen, or that none will see again."""
+
 NO_RATES = {f"PBMSERV_RATE_{name}": "" for name in ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS")}
 """The clock of a test stands still, so every test is one moment full of mails."""
 
@@ -163,7 +166,7 @@ class Running:
         with self.server.database.reading.connect() as connection:
             rows = connection.execute(
                 select(outbox.c.id, outbox.c.recipient, outbox.c.raw)
-                .where(outbox.c.state.not_in(("tray", "folded", "failed")))
+                .where(outbox.c.state.not_in(NOT_SENT))
                 .order_by(outbox.c.id)
             ).all()
         found = []
@@ -192,7 +195,7 @@ class Running:
 
     def _queued(self) -> set[int]:
         with self.server.database.reading.connect() as connection:
-            waiting = outbox.c.state.not_in(("tray", "folded", "failed"))
+            waiting = outbox.c.state.not_in(NOT_SENT)
             return set(connection.execute(select(outbox.c.id).where(waiting)).scalars())
 
     def live(self, **by: float) -> None:

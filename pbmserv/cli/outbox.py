@@ -14,8 +14,8 @@ from pbmserv.cli.signing import By, Most, Why, carry_out, operators
 app = typer.Typer(no_args_is_help=True, help="Letters on their way.")
 
 Number: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER")]
-ALL = ("queued", "held", "failed", "sent", "tray", "folded")
-WAITING = ("queued", "held", "failed")
+ALL = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded")
+WAITING = ("queued", "held", "parked", "returned", "failed")
 
 
 @app.command("list")
@@ -27,7 +27,10 @@ def list_(
     most: Most = 100,
     config: ConfigFile = None,
 ) -> None:
-    """List letters that are not sent yet, newest first. Example: pbmserv outbox list --state all"""
+    """List letters that are not sent yet, newest first. Example: pbmserv outbox list --state all
+
+    Parked: not sent, and returned: come back, because their address is given up.
+    """
     from pbmserv.store import postroom
 
     states = ALL if state == "all" else (state,) if state else WAITING

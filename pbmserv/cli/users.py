@@ -87,6 +87,17 @@ def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) ->
 
 
 @app.command()
+def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Send letters to a player again whose addresses were given up because letters came back.
+
+    Example: pbmserv user reachable alice --why "her provider has mended it"
+    """
+    from pbmserv.service import operating_people
+
+    carry_out(config, by, why, partial(operating_people.reachable, userid=userid.lower()))
+
+
+@app.command()
 def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Revoke all reply addresses and mail a letter to set a new password.
 

@@ -6,8 +6,6 @@ anyone can count them: a mail of 1 MiB can make it hold 200,000 parts.
 
 from __future__ import annotations
 
-import binascii
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,6 +20,7 @@ from pbmserv.receive.headers import (
     split_block,
 )
 from pbmserv.receive.html import HTML_LIMIT, html_text
+from pbmserv.receive.parts import encoding_of, octets_of, split_parts
 from pbmserv.receive.sealed import (
     ENCRYPTED,
     has_armour,
@@ -34,13 +33,6 @@ PARTS_LIMIT = 100
 DEPTH_LIMIT = 20
 TEXT_LIMIT = 256 * 1024
 """Characters of text that are kept: far more than the commands and words of any mail."""
-
-_NOT_BASE64 = bytes(
-    set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
-)
-# A relay that pads lines breaks soft line breaks (RFC 2045 section 6.7, rule 3).
-_PADDED_SOFT_BREAK = re.compile(rb"=[ \t]+\r\n")
-_DELIMITER_REST = re.compile(rb"(--)?[ \t]*(?:\r\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +95,12 @@ class _Walk:
             return _Found(unread=ENCRYPTED)
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
-        encoding = _word(first(headers, "content-transfer-encoding"))
+        encoding = encoding_of(headers)
         if is_smime(kind):
-            return self._in_wrapper(kind, _octets(body, encoding), depth)
+            return self._in_wrapper(kind, octets_of(body, encoding), depth)
         if kind.kind not in ("text/plain", "text/html") or _is_file(headers, kind):
             return None
-        octets = _octets(body, encoding)
+        octets = octets_of(body, encoding)
         if kind.kind == "text/html":
             return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
         text = _cut(decode(octets, kind.param("charset")))
@@ -145,32 +137,11 @@ class _Walk:
         return self.find(read_headers(block), inner, depth=depth + 1)
 
     def _split(self, body: bytes, boundary: str) -> Iterator[tuple[bytes, bytes]]:
-        """Header block and body of each part that `boundary` delimits (RFC 2046 section 5.1.1)."""
-        mark = b"--" + boundary.rstrip().encode("utf-8", "surrogateescape")
-        if len(mark) == 2:
-            return
-        start = -1
-        at = 0 if body.startswith(mark) else _next(body, mark, 0)
-        while at >= 0:
-            rest = _DELIMITER_REST.match(body, at + len(mark))
-            if rest is not None:
-                if start >= 0:
-                    yield split_block(body[start : max(start, at - 2)])
-                if rest[1]:
-                    return
-                start = rest.end()
-                self._parts += 1
-                if self._parts > PARTS_LIMIT:
-                    raise MailError("too-many-parts")
-            at = _next(body, mark, at)
-        if start >= 0:
-            yield split_block(body[start:])  # the closing delimiter is missing: a cut mail
-
-
-def _next(body: bytes, mark: bytes, at: int) -> int:
-    """Where the next line begins that starts with `mark`, after the one at `at`; else -1."""
-    found = body.find(b"\r\n" + mark, at)
-    return found + 2 if found >= 0 else -1
+        for part in split_parts(body, boundary):
+            self._parts += 1
+            if self._parts > PARTS_LIMIT:
+                raise MailError("too-many-parts")
+            yield part
 
 
 def _is_file(headers: Headers, kind: ContentType) -> bool:
@@ -182,24 +153,6 @@ def _is_file(headers: Headers, kind: ContentType) -> bool:
         disposition.lower().startswith("attachment")
         or bool(content_type(disposition).param("filename"))
     )
-
-
-def _word(value: str) -> str:
-    """A field's one word in lower case, without the comments and marks that some set behind it."""
-    return value.partition(";")[0].partition("(")[0].strip(" \t\"'").lower()
-
-
-def _octets(body: bytes, encoding: str) -> bytes:
-    """`body` without its transfer encoding, as far as it can be read (RFC 2045 section 6)."""
-    if encoding == "quoted-printable":
-        return binascii.a2b_qp(_PADDED_SOFT_BREAK.sub(b"=\r\n", body))
-    if encoding == "base64":
-        # Padding ends it: what list servers append below is not ours to decode.
-        digits = body.translate(None, _NOT_BASE64).partition(b"=")[0]
-        if len(digits) % 4 == 1:
-            digits = digits[:-1]
-        return binascii.a2b_base64(digits + b"=" * (-len(digits) % 4))
-    return body
 
 
 def _cut(text: str) -> str:

@@ -9,14 +9,15 @@ import traceback
 from collections.abc import Collection
 from dataclasses import replace
 
-from pbmserv.capability import House, Purpose
-from pbmserv.commands.model import Yes
+from pbmserv.capability import Capability, House, Purpose
+from pbmserv.commands.model import Reading, Yes
 from pbmserv.commands.reading import read, unread
 from pbmserv.errors import MailError
 from pbmserv.receive.guards import wire_refusal
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.receive.message import read_mail
 from pbmserv.receive.reply import new_text
+from pbmserv.receive.reports import read_report
 from pbmserv.receive.sender.checking import Senders
 from pbmserv.service.desk import Post
 from pbmserv.service.office import Office, TryLater
@@ -120,6 +121,8 @@ class Intake:
         if self._house.is_postmaster(envelope.recipient):
             verdict = await self._verdict(envelope)
             await self._office.keep(envelope, mail.digest, "for the postmaster", "", verdict)
+        elif post.comes_back:
+            await self._office.take(post)
         elif mail.automatic and not _robot_may_play(post, mail):
             await self._office.ignore(replace(post, verdict=await self._verdict(envelope)))
         else:
@@ -138,8 +141,10 @@ class Intake:
         Raises:
             MailError: it cannot be read; the word says why.
         """
-        mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
         capability = self._house.capability(envelope.recipient)
+        if capability is not None and capability.purpose is Purpose.BOUNCE:
+            return self._read_returned(envelope, capability)
+        mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
         text = new_text(mail.text)
         if _is_unread(mail, reply=capability is not None):
             return Post(envelope, mail, text, unread(mail.unread), capability)
@@ -148,6 +153,27 @@ class Intake:
             mail.subject, text, games=self._games, reply=capability is not None, tray=tray
         )
         return Post(envelope, mail, text, reading, capability)
+
+    def _read_returned(self, envelope: Envelope, capability: Capability) -> Post:
+        """A mail to where a letter comes back to; commands are not even looked for in it.
+
+        A report need not have a From that anybody could answer to.
+        """
+        report = read_report(envelope)
+        try:
+            mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
+        except MailError:
+            digest = hashlib.sha256(envelope.raw).hexdigest()
+            mail = Mail(
+                sender="",
+                message_id="",
+                subject="",
+                text="",
+                automatic="unreadable",
+                only_auto_submitted=False,
+                digest=digest,
+            )
+        return Post(envelope, mail, "", Reading(()), capability, report=report)
 
 
 def _is_unread(mail: Mail, *, reply: bool) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
 from sqlalchemy import Connection
 
+from pbmserv.capability import Capability, Purpose
 from pbmserv.clock import Clock
 from pbmserv.send.composing import Composer
 from pbmserv.send.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
@@ -22,15 +23,26 @@ LEASE = timedelta(minutes=5)
 
 
 class DatabaseOutbox:
-    """Claims, renders and settles rows of the outbox; every change goes through the writer."""
+    """Claims, renders and settles rows of the outbox; every change goes through the writer.
+
+    Args:
+        refused: takes note, in the transaction that settles it, of a letter that failed: its
+            number, the fault, and the time.
+    """
 
     def __init__(
-        self, database: Database, writer: Writer, composer: Composer, clock: Clock
+        self,
+        database: Database,
+        writer: Writer,
+        composer: Composer,
+        clock: Clock,
+        refused: Callable[[Connection, int, str, datetime], None],
     ) -> None:
         self._database = database
         self._writer = writer
         self._composer = composer
         self._clock = clock
+        self._refused = refused
         self._claimed: dict[int, QueuedLetter] = {}
 
     def reclaim(self) -> None:
@@ -89,8 +101,11 @@ class DatabaseOutbox:
             outbox.release(connection, untried)
         if failed:
             outbox.failed(connection, failed)
+        for letter_id, error in failed:
+            self._refused(connection, letter_id, error, self._clock.now())
 
     def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
-        return OutgoingLetter(
-            row.id, row.message_id, self._composer.house.address, row.recipient, raw
-        )
+        # Where it comes back to: an address of this letter alone, so that a report about it can
+        # neither be made up nor be taken for another's. It is never answered (RFC 3834, 3.3).
+        sender = self._composer.house.reply_address(Capability(Purpose.BOUNCE, about=row.id))
+        return OutgoingLetter(row.id, row.message_id, sender, row.recipient, raw)

@@ -264,6 +264,42 @@ def away(desk: Desk, command: Away) -> Answer:
     return Answer((Part("away", words | _budget(desk, player, tz, until)),))
 
 
+def away_unasked(desk: Desk, player: Player, most: timedelta) -> datetime | None:
+    """Away from now on for *most*, or for what is left of this year's days; when that ends.
+
+    ``None``: no day is left, so nothing has changed. Who is away for longer already stays so.
+    """
+    tz = localtime.zone(player.tz)
+    absences = preferences.absences_of(desk.connection, player.id)
+    latest = _latest(localtime.local_date(desk.now, tz), _days_used(absences, tz))
+    if latest is None:
+        return None
+    ends = localtime.end_of_day(min(latest, localtime.local_date(desk.now + most, tz)), tz)
+    now_away = _running(absences, desk.now)
+    if now_away is not None and now_away.ends >= ends:
+        return now_away.ends
+    preferences.begin_absence(desk.connection, player.id, desk.now, ends)
+    clocks.look_again(desk.connection, player.id, desk.now)
+    return ends
+
+
+def no_longer_away(desk: Desk, player: Player, since: datetime) -> bool:
+    """End the absence that began at *since* without a command, if it still lasts; whether it did.
+
+    Others stay as they are.
+    """
+    absences = preferences.absences_of(desk.connection, player.id)
+    unasked = next((a for a in absences if a.begins == since and a.ends > desk.now), None)
+    if unasked is None:
+        return False
+    preferences.end_absence(desk.connection, player.id, unasked.id, desk.now)
+    others = [a.ends for a in absences if a is not unasked]
+    until = max((*others, desk.now))
+    preferences.save(desk.connection, player.id, {"away_until": until})
+    clocks.look_again(desk.connection, player.id, desk.now)
+    return True
+
+
 def back(desk: Desk, command: Back) -> Answer:
     """``back userid password``: an absence ends now; who has signed off is a player again."""
     player = desk.identify(command.who) if command.who is not None else desk.speaker(None)

@@ -53,6 +53,7 @@ def confirm(desk: Desk, capability: Capability) -> Answer:
     changed = players.by_id(desk.connection, player.id)
     assert changed is not None
     desk.player = changed
+    desk.heard(changed.id, changed.unreachable_since)
     part = Part("address-changed", _words(player, address=found.address, dropped=dropped))
     anew = _boards_anew(desk, changed) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *anew))

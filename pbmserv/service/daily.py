@@ -95,7 +95,9 @@ def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
         dailies.set_due(desk.connection, reader, following)
         today = day_of(desk.now)
         away = player.away_until is not None and player.away_until > desk.now
-        if away or dailies.has(desk.connection, player_id, reader.game, today):
+        if away or player.unreachable_since is not None:
+            continue
+        if dailies.has(desk.connection, player_id, reader.game, today):
             continue
         told += _give(desk, player, known_game(desk, reader.game), today)
     return told

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from pbmserv.bounce import Failure
 from pbmserv.capability import Capability, House, Purpose
 from pbmserv.commands.model import VOUCHED, Credentials, Reading
 from pbmserv.engine.referee import Position
@@ -34,6 +35,7 @@ class Post:
         text: what the writer added on top of any quoted mail.
         capability: what the reply address it came to says, if it was one.
         verdict: whether the From address is proven.
+        report: whom it reports as not reached, if it came to where a letter comes back to.
     """
 
     envelope: Envelope
@@ -42,6 +44,12 @@ class Post:
     reading: Reading
     capability: Capability | None
     verdict: Verdict = UNCHECKED
+    report: tuple[Failure, ...] = ()
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether it came to a letter's envelope sender, which speaks for nobody."""
+        return self.capability is not None and self.capability.purpose is Purpose.BOUNCE
 
     @property
     def network(self) -> str:
@@ -125,6 +133,7 @@ class Desk:
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
         counted: players whose mail this was counted as.
+        unreachable: players who have spoken and to whom letters came back, in their order.
         line_words: words that belong to the present command alone; ``None`` = the mail's.
     """
 
@@ -141,6 +150,7 @@ class Desk:
     echo_hidden: bool = False
     led_on: bool = False
     counted: set[int] = field(default_factory=set)
+    unreachable: dict[int, None] = field(default_factory=dict)
     line_words: str | None = None
 
     @property
@@ -233,6 +243,7 @@ class Desk:
     def _has_spoken(self, player: Player) -> None:
         """Note whose mail it was."""
         self._count(player)
+        self.heard(player.id, player.unreachable_since)
         if self.mail_id is not None and self.post.envelope.sender.lower() != player.address:
             inbox.spoken_by(self.connection, self.mail_id, player.id)
 
@@ -255,6 +266,7 @@ class Desk:
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
         if not player.active:
             raise signed_off(player)
+        self.heard(player.id, player.unreachable_since)
         self.player = player
         return player
 
@@ -287,6 +299,7 @@ class Desk:
             if sitter.state == "barred":
                 raise suspended(sitter.userid)
             raise Refused("revoked-address", example=f"forgot {sitter.userid}")
+        self.heard(player_id, sitter.unreachable_since)
         self.sitter = sitter
         self.focus = Focus(board, sitter.seat)
         if game is not None and game != board.game:
@@ -315,6 +328,11 @@ class Desk:
             self.rooms.passwords.check(request.password_hash, who.password.text)
             for request in players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
         )
+
+    def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
+        """Remember who has proved to speak, if letters to them came back."""
+        if unreachable_since is not None:
+            self.unreachable[player_id] = None
 
     # -- where the answer goes ----------------------------------------------------------
 

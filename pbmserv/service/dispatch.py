@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pbmserv.capability import Capability, Purpose
@@ -29,6 +29,7 @@ from pbmserv.service import (
     play,
     racing,
     rating,
+    returning,
     saving,
     scoring,
     tray,
@@ -98,21 +99,6 @@ _YES = frozenset(
 _COMMAND = Savepoint("command")
 
 
-CAN_WAIT = frozenset(
-    {
-        "board",
-        "chat",
-        "challenge",
-        "started",
-        "message",
-        "declined",
-        "followed",
-        "unanswered",
-    }
-)
-"""Letters that go into a digest; results, reminders and all answers are sent at once."""
-
-
 def carry_out(desk: Desk) -> list[NewLetter]:
     """Do everything a mail asks for; the letters to queue come back.
 
@@ -135,16 +121,34 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         # Whoever has left has no address any more.
         letters += [told_letter(desk, told) for told in answer.told if told.recipient]
         said.append(_Said(desk.answer_to, echo, status, answer.parts))
+    homes, welcome = _reached(desk)
     if desk.post.mail.automatic:
-        return letters
-    answers = _answers(desk, said)
+        return letters + welcome
+    answers = _readdressed(_answers(desk, said), homes)
     if not desk.led_on:
         reply = _goes_on(desk, "talk" if letters else _outcome(said))
         if reply is Reply.NONE:
-            return []  # not the words to somebody else either
+            return welcome  # not the words to somebody else either
         if reply is Reply.LAST:
             answers += [_last(desk, letter) for letter in answers[:1]]
-    return answers + letters  # before what queued moves led to
+    return answers + welcome + letters  # before what queued moves led to
+
+
+def _reached(desk: Desk) -> tuple[Mapping[int, returning.Home], list[NewLetter]]:
+    """Where speakers who could not be reached are to be found now, and what that leads to."""
+    homes = {player_id: returning.come_back(desk, player_id) for player_id in desk.unreachable}
+    return homes, [told_letter(desk, told) for home in homes.values() for told in home.told]
+
+
+def _readdressed(letters: list[NewLetter], homes: Mapping[int, returning.Home]) -> list[NewLetter]:
+    """Answers to somebody who was given up go to where they can be reached now."""
+    if not homes:
+        return letters
+    found = {player_id: home.address for player_id, home in homes.items() if home.address}
+    return [
+        replace(letter, recipient=found.get(letter.player_id or 0, letter.recipient))
+        for letter in letters
+    ]
 
 
 def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
@@ -330,7 +334,7 @@ def told_letter(desk: Desk, told: Told) -> NewLetter:
         board_id=part.board,
         ply=part.ply,
         seat=part.seat,
-        tray=told.digest and part.letter in CAN_WAIT,
+        tray=told.digest and part.letter in tray.CAN_WAIT,
     )
 
 

@@ -25,7 +25,7 @@ from pbmserv.commands import model
 from pbmserv.engine.referee import Position
 from pbmserv.errors import PlayerError, ServerFault
 from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
-from pbmserv.service import absence, busy, people
+from pbmserv.service import absence, bounces, busy, people
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
 from pbmserv.service.desk import WAITING_SIGNUPS, Desk, Post, Rooms
@@ -206,7 +206,7 @@ class Office:
         else:
             inbox.mark(connection, mail_id, "done")
         desk = Desk(self._rooms, connection, post, mail_id, now)
-        letters = carry_out(desk) or _question(desk)
+        letters = bounces.receive(desk) if post.comes_back else carry_out(desk) or _question(desk)
         if letters:
             outbox.add(connection, letters, now)
         return _Done(desk.played, len(letters))

@@ -9,10 +9,11 @@ from pbmserv.engine.registry import shown_options
 from pbmserv.errors import OperatorError
 from pbmserv.service.desk import Desk
 from pbmserv.service.operating_people import named
-from pbmserv.store import audit, boards, leaving, operating, players, preferences, ratings
+from pbmserv.store import audit, boards, bounces, leaving, operating, players, preferences, ratings
 from pbmserv.store.audit import Entry
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.operating import BoardLine
+from pbmserv.store.players import Player
 
 Facts: TypeAlias = Sequence[tuple[str, str]]
 
@@ -38,6 +39,7 @@ def user_facts(desk: Desk, userid: str) -> tuple[Facts, Sequence[Entry]]:
         ("addresses", ", ".join(own)),
         ("prefs", f"format={player.format} tz={player.tz} accept={player.accept}"),
         ("away until", away or "(not away)"),
+        *_returned(desk, player, own),
         ("blocks", ", ".join(preferences.blocked(connection, player.id)) or "(nobody)"),
         ("running", ", ".join(map(str, running)) or "(no board)"),
     ]
@@ -47,6 +49,18 @@ def user_facts(desk: Desk, userid: str) -> tuple[Facts, Sequence[Entry]]:
             shown = f"{rated.standing.rating.shown} after {rated.standing.games} games"
             facts.append((game.info.key, shown))
     return facts, audit.entries(connection, f"user {player.userid}", _ENTRIES)
+
+
+def _returned(desk: Desk, player: Player, own: Sequence[str]) -> Facts:
+    """What is held against a player's addresses."""
+    facts = []
+    if player.unreachable_since is not None:
+        since = f"{player.unreachable_since:%Y-%m-%d %H:%M} UTC"
+        facts.append(("unreachable", f"since {since}; letters wait until a mail comes"))
+    for one in bounces.standings(desk.connection, own):
+        state = "given up" if one.suspended_at else f"{one.hard} hard, {one.soft} soft"
+        facts.append(("came back", f"{one.address} ({state}): {one.diagnostic}"))
+    return facts
 
 
 def board_lines(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pbmserv.capability import password_mark
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
-from pbmserv.service import rerating
+from pbmserv.service import rerating, returning
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.operating import Deed, Signature
 from pbmserv.service.operating_boards import withdrawn
-from pbmserv.store import boards, leaving, operating, players
+from pbmserv.store import boards, bounces, leaving, operating, players
 from pbmserv.store.players import Player
 
 
@@ -75,6 +75,25 @@ def reset(desk: Desk, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - eve
         told += board_letters(desk, number, player.id)
     said = f"Reply addresses of {userid} are revoked; a letter to set a new password is on its way."
     return Deed("reset", f"user {userid}", said, tuple(told), {})
+
+
+def reachable(desk: Desk, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - as above
+    """Letters to a player are sent again; what is held against their addresses is forgotten.
+
+    Raises:
+        OperatorError: there is no such player, or no address of theirs is given up.
+    """
+    player = named(desk, userid)
+    own = players.addresses_of(desk.connection, player.id)
+    failed = [s for s in bounces.standings(desk.connection, own) if s.suspended_at is not None]
+    if not player.active or not failed:
+        raise OperatorError(f"no address of {userid} is given up; letters go there as always")
+    home = returning.come_back(desk, player.id)
+    bounces.forgive(desk.connection, own)
+    given_up = ", ".join(one.address for one in failed)
+    facts = {"addresses": [returning.told_of(one) for one in failed]}
+    said = f"Letters to {userid} are sent again; given up was {given_up}."
+    return Deed("reachable", f"user {userid}", said, home.told, facts)
 
 
 def merge(desk: Desk, by: Signature, userid: str, into: str) -> Deed:

@@ -7,7 +7,8 @@ import re
 from pbmserv.errors import OperatorError
 from pbmserv.service.desk import Desk
 from pbmserv.service.operating import Deed, Signature
-from pbmserv.store import postroom
+from pbmserv.store import bounces, postroom
+from pbmserv.store.outbox import PARKED
 from pbmserv.store.postroom import PostRow
 
 SENT = "sent"
@@ -32,9 +33,15 @@ def retry(desk: Desk, _: Signature, number: int) -> Deed:
     """Send a letter now: one that waits, is held, or has failed.
 
     Raises:
-        OperatorError: there is none, it was sent, or it waits for a digest.
+        OperatorError: there is none, it was sent, it waits for a digest, or its address is given
+            up.
     """
     row = _changeable(desk, number)
+    if any(s.suspended_at for s in bounces.standings(desk.connection, [row.recipient])):
+        raise OperatorError(
+            f"{row.recipient} is given up, since letters came back from there; "
+            "`pbmserv user reachable USERID` sends all that waits"
+        )
     postroom.put(desk.connection, number, "queued", desk.now, row.error)
     return _deed("retry", row, f"Letter {number} to {row.recipient} is sent as soon as possible.")
 
@@ -67,7 +74,7 @@ def _deed(action: str, row: PostRow, said: str) -> Deed:
 
 def _changeable(desk: Desk, number: int) -> PostRow:
     row = _known(desk, number)
-    if row.state not in {"queued", "failed", HELD}:
+    if row.state not in {"queued", "failed", HELD, PARKED, bounces.RETURNED}:
         why = "has been sent" if row.state == SENT else f"is in a digest ({row.state})"
         raise OperatorError(f"letter {number} {why}; nothing can be done about it")
     if not row.recipient:

@@ -222,6 +222,7 @@ def _resetting(desk: Desk, capability: Capability) -> Player:
         desk.player = player
     if password_mark(player.password_hash) != capability.number:
         raise Refused("reset-used", example=f"forgot {player.userid}")
+    desk.heard(player.id, player.unreachable_since)
     return player
 
 

@@ -47,6 +47,9 @@ def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
         return []
     local = zone(player.tz)
     following = next_local(desk.now, local, player.digest_minute)
+    if player.unreachable_since is not None:
+        clocks.set_digest_due(desk.connection, player_id, following)
+        return []  # what waits goes into the first one that can arrive
     if desk.now - due > LATE:
         morning = daytime(desk.now, local)
         if local_date(following, local) == local_date(morning, local):
@@ -63,6 +66,14 @@ def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
     if not any(words.values()):
         return []
     return [Told(player.address, player_id, Part("tray", words))]
+
+
+def gathered(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> Part | None:
+    """One mail in place of letters that waited for another reason; ``None`` = nothing is new."""
+    if news:
+        outbox.fold(desk.connection, [letter.id for letter in news])
+    words = _words(desk, player_id, news)
+    return Part("tray", {**words, "gathered": True}) if any(words.values()) else None
 
 
 def _words(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> dict[str, Any]:
@@ -90,6 +101,21 @@ def _words(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> dict[str
 
 
 _NO_BOARD: Mapping[str, Any] = {"board": None, "ply": None, "seat": None}
+
+
+CAN_WAIT = frozenset(
+    {
+        "board",
+        "chat",
+        "challenge",
+        "started",
+        "message",
+        "declined",
+        "followed",
+        "unanswered",
+    }
+)
+"""Letters that go into a digest; results, reminders and all answers are sent at once."""
 
 
 @dataclass(frozen=True, slots=True)

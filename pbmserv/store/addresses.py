@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from pbmserv.store import bounces
 from pbmserv.store import players as player_rows
 from pbmserv.store.models import address_changes, addresses, players
 
@@ -87,6 +88,7 @@ def confirm(connection: Connection, found: AddressChange, now: datetime) -> list
     player = player_rows.by_id(connection, found.player_id)
     assert player is not None
     player_rows.add_address(connection, found.player_id, found.address, now)
+    bounces.forgive(connection, [found.address])  # a letter has arrived there
     connection.execute(
         update(address_changes).where(address_changes.c.id == found.id).values(confirmed_at=now)
     )
@@ -112,6 +114,7 @@ def keep_only(connection: Connection, player_id: int, kept: Sequence[str]) -> li
             addresses.c.player_id == player_id, addresses.c.address.in_(dropped)
         )
     )
+    bounces.forget_strangers(connection, dropped)
     return dropped
 
 

@@ -23,7 +23,7 @@ class Sitter:
     """A player at a board.
 
     Attributes:
-        state, tz, remind, away_until: as `Player` has them.
+        state, tz, remind, away_until, unreachable_since: as `Player` has them.
         digest: gets one mail a day.
     """
 
@@ -38,6 +38,7 @@ class Sitter:
     remind: str
     away_until: datetime | None
     digest: bool
+    unreachable_since: datetime | None
 
     @property
     def person(self) -> Person:
@@ -122,6 +123,7 @@ _SEEN = (
         players.c.remind,
         players.c.away_until,
         players.c.digest_minute.is_not(None),
+        players.c.unreachable_since,
     )
     .join(seats, seats.c.board_id == boards.c.id)
     .join(players, players.c.id == seats.c.player_id)
@@ -157,7 +159,7 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
         return None
     first = rows[0]
-    sitters = tuple(Sitter(Seat(row[17]), *row[18:28]) for row in rows)
+    sitters = tuple(Sitter(Seat(row[17]), *row[18:29]) for row in rows)
     return BoardRow(
         id=first[0],
         game=first[1],

@@ -113,6 +113,11 @@ def spoken_by(connection: Connection, mail_id: int, player_id: int) -> None:
     connection.execute(_SPEAKER, {"mail": mail_id, "player": player_id})
 
 
+def empty(connection: Connection, mail_id: int) -> None:
+    """Keep no more of a mail than that it came."""
+    connection.execute(update(inbox).where(inbox.c.id == mail_id).values(raw=b"", sender=""))
+
+
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:
     """Change what became of a mail."""
     connection.execute(_MARK, {"mail": mail_id, "new_state": state, "new_error": error})

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Text, and_, cast, delete, or_, select, update
 
 from pbmserv.store import addresses as address_rows
-from pbmserv.store import audit
+from pbmserv.store import audit, bounces
 from pbmserv.store import players as player_rows
 from pbmserv.store.models import (
     absences,
@@ -35,8 +35,8 @@ from pbmserv.store.players import Player
 NEUTRAL = "gone-"
 """How the userid of a deleted player begins; the rest is a number."""
 
-_OPEN = ("queued", "tray")
-_LISTS = ("games", "history", "more", "ratings", "standings")
+_OPEN = ("queued", "tray", "parked", "returned")
+_LISTS = ("games", "history", "more", "ratings", "standings", "unreachable")
 _CHUNK = 500  # SQLite takes 32,766 values in a statement; less is quicker to prepare
 
 
@@ -63,6 +63,7 @@ def leave(connection: Connection, player: Player) -> None:
             digest_minute=None,
             digest_due=None,
             away_until=None,
+            unreachable_since=None,
         )
     )
     for table in (seeks, followers, daily_readers):
@@ -108,6 +109,7 @@ def erase(connection: Connection, player: Player) -> str:
             digest_minute=None,
             digest_due=None,
             away_until=None,
+            unreachable_since=None,
         )
     )
     audit.rename(connection, player.userid, neutral)
@@ -116,6 +118,7 @@ def erase(connection: Connection, player: Player) -> str:
     _drop_plans(connection, player.id)
     for table in (absences, addresses, address_changes, followers, notices, seeks):
         connection.execute(delete(table).where(table.c.player_id == player.id))
+    bounces.forget_strangers(connection, ever)
     connection.execute(
         delete(blocks).where(or_(blocks.c.player_id == player.id, blocks.c.blocked_id == player.id))
     )

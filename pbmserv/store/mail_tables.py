@@ -36,9 +36,10 @@ inbox = Table(
     sqlite_autoincrement=True,
 )
 """Every mail we said 250 to. `state`: done, ignored (automatic mail), kept (for the operator).
-`sender` is in lower case. `player_id`: who proved to speak in it, empty where `sender` says
-enough; by both a player's mails are found when all about that player must go. `verdict`: whether
-the From address was proven, and in `found` by what (see ``receive.mail.Verdict``)."""
+`sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
+it came to; empty where `sender` says enough. By both a player's mails are found when all about that
+player must go. `verdict`: whether the From address was proven, and in `found` by what (see
+``receive.mail.Verdict``)."""
 
 Index(
     "ix_inbox_kept",
@@ -72,7 +73,9 @@ outbox = Table(
 """Letters. The row is written in the transaction that changed the game; `raw` is made once, at
 the first attempt, and kept. `due_at` is pushed ahead while a worker has claimed the row, so a
 crashed worker's letters come back by themselves; it is empty once `state` is sent or failed.
-`state` tray: waits for its player's one mail a day, and becomes folded when it went into one."""
+`state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
+`state` parked: not sent because its address is given up; returned: it came back from there. Both
+wait for their player to be heard of again. `error` of a sent letter: what a report said of it."""
 
 Index(
     "ix_outbox_tray",
@@ -87,3 +90,19 @@ Index(
     postgresql_where=outbox.c.state == "queued",
     sqlite_where=outbox.c.state == "queued",
 )
+
+bounces = Table(
+    "bounces",
+    metadata,
+    Column("address", String(254), primary_key=True),
+    Column("hard", SmallInteger, nullable=False),
+    Column("soft", SmallInteger, nullable=False),
+    Column("hard_at", Instant, nullable=True),
+    Column("soft_at", Instant, nullable=True),
+    Column("status", String(12), nullable=False),
+    Column("diagnostic", String(300), nullable=False),
+    Column("suspended_at", Instant, nullable=True),
+)
+"""Confirmed addresses (lower case) from which letters came back lately; most have no row. `hard`
+and `soft` are counted as `service.bounces` says; `hard_at`, `soft_at`: when last. `suspended_at`:
+since when nothing is sent there. `diagnostic`: the mail server's words, at the last one counted."""

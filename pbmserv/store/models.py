@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.store.columns import Instant, Key, metadata
-from pbmserv.store.mail_tables import inbox, outbox
+from pbmserv.store.mail_tables import bounces, inbox, outbox
 from pbmserv.store.race_tables import daily_boards, daily_boxes, daily_readers, scores
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "audit",
     "blocks",
     "boards",
+    "bounces",
     "closed_games",
     "daily_boards",
     "daily_boxes",
@@ -86,6 +87,7 @@ players = Table(
     Column("digest_minute", SmallInteger, nullable=True),
     Column("digest_due", Instant, nullable=True),
     Column("away_until", Instant, nullable=True),
+    Column("unreachable_since", Instant, nullable=True),
 )
 """Players. `address` is where their letters go; raising `reply_epoch` revokes every reply
 address they ever got.
@@ -96,7 +98,7 @@ data gone, `userid` is a neutral name).
 `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
 at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
-next."""
+next. `unreachable_since`: every address of theirs is given up, since letters came back."""
 
 Index(
     "ix_players_digest_due",
@@ -153,7 +155,8 @@ notices = Table(
     Column("told_at", Instant, nullable=False),
 )
 """When players were last told what is not told again so soon. `kind`: away (asked whether they are
-out of the office), busy (too many mails)."""
+out of the office), busy (too many mails), gone (when their opponents heard that they cannot be
+reached), astray (that they write to an address for reports)."""
 
 address_changes = Table(
     "address_changes",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import notices
@@ -27,3 +27,11 @@ def may_tell(
         ).returning(notices.c.player_id)
     )
     return told.first() is not None
+
+
+def last_told(connection: Connection, player_id: int, kind: str) -> datetime | None:
+    """When *kind* was told last; ``None`` = never."""
+    found: datetime | None = connection.execute(
+        select(notices.c.told_at).where(notices.c.player_id == player_id, notices.c.kind == kind)
+    ).scalar()
+    return found

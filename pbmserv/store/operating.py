@@ -167,7 +167,9 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     )
     connection.execute(
         update(outbox)
-        .where(outbox.c.player_id == old, outbox.c.state.in_(("queued", "tray")))
+        .where(
+            outbox.c.player_id == old, outbox.c.state.in_(("queued", "tray", "parked", "returned"))
+        )
         .values(state="failed", due_at=None, error="the account was merged into another")
     )
     return int(seated)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, case, exists, func, insert, select, update
 
-from pbmserv.store.models import outbox
+from pbmserv.store.models import bounces, outbox
 from pbmserv.store.prepared import Prepared
 
 
@@ -52,6 +52,9 @@ class QueuedLetter(NewLetter):
 FAREWELL = "deleted"
 """The last letter to somebody of whom nothing shall be kept: once it is gone, not even that."""
 
+PARKED = "parked"
+"""The state of a letter that is not sent because its address is given up."""
+
 _FORGET = {
     "recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient),
     "raw": case((outbox.c.letter == FAREWELL, None), else_=outbox.c.raw),
@@ -90,8 +93,15 @@ _ADD = Prepared(
         "created_at",
     ),
 )
+ALWAYS_TRIED = frozenset({"address-confirm", "reset"})
+"""Letters to players that go to a given up address as well: they have just been asked for, to see
+whether it works again, or to let somebody back in who has nothing else left."""
+
+_GIVEN_UP = exists().where(
+    bounces.c.address == outbox.c.recipient, bounces.c.suspended_at.is_not(None)
+)
 _DUE = Prepared(
-    select(*_COLUMNS)
+    select(*_COLUMNS, and_(outbox.c.player_id.is_not(None), _GIVEN_UP).label("given_up"))
     .where(outbox.c.state == "queued", outbox.c.due_at <= bindparam("now"))
     .order_by(outbox.c.due_at, outbox.c.id)
     .limit(bindparam("most"))
@@ -117,6 +127,7 @@ _FAILED = Prepared(
         **_FORGET,
     )
 )
+_PARK = Prepared(_ONE.values(state=PARKED, due_at=None))
 _NEXT = Prepared(select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued"))
 
 
@@ -181,8 +192,18 @@ def locked(connection: Connection, letter_id: int) -> QueuedLetter | None:
 
 
 def claim(connection: Connection, now: datetime, until: datetime, most: int) -> list[QueuedLetter]:
-    """Take up to *most* due letters; nobody else gets them before *until*."""
-    found = [QueuedLetter(*row) for row in _DUE.rows(connection, {"now": now, "most": most})]
+    """Take up to *most* due letters; nobody else gets them before *until*.
+
+    What is due for an address that is given up is parked, so that nobody finds it due again.
+    """
+    due = [
+        (QueuedLetter(*row[:-1]), row[-1])
+        for row in _DUE.rows(connection, {"now": now, "most": most})
+    ]
+    parked = [row.id for row, given_up in due if given_up and row.letter not in ALWAYS_TRIED]
+    if parked:
+        _PARK.run_each(connection, [{"letter_id": i} for i in parked])
+    found = [row for row, _ in due if row.id not in parked]
     if found:
         _LEASE.run_each(connection, [{"letter_id": row.id, "until": until} for row in found])
     return found

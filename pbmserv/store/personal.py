@@ -12,6 +12,7 @@ from pbmserv.store.models import (
     addresses,
     audit,
     boards,
+    bounces,
     daily_boards,
     daily_readers,
     followers,
@@ -43,6 +44,16 @@ def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
             select(addresses.c.address, addresses.c.confirmed_at)
             .where(addresses.c.player_id == player.id)
             .order_by(addresses.c.confirmed_at),
+        ),
+        "letters_came_back_from": _rows(
+            connection,
+            select(bounces)
+            .where(
+                bounces.c.address.in_(
+                    select(addresses.c.address).where(addresses.c.player_id == player.id)
+                )
+            )
+            .order_by(bounces.c.address),
         ),
         "blocked": preferences.blocked(connection, player.id),
         "absences": [
@@ -128,6 +139,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "broadcast": player.broadcasts,
         "digest_minute": player.digest_minute,
         "away_until": _when(player.away_until),
+        "unreachable_since": _when(player.unreachable_since),
     }
 
 

@@ -29,6 +29,7 @@ class Player:
         broadcasts: wants the operators' words to everybody.
         digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
         away_until: end of the last absence, which may be over.
+        unreachable_since: letters to every address came back; ``None`` = they arrive.
     """
 
     id: int
@@ -44,6 +45,7 @@ class Player:
     broadcasts: bool
     digest_minute: int | None
     away_until: datetime | None
+    unreachable_since: datetime | None
 
     @property
     def spoken(self) -> bool:
@@ -82,6 +84,7 @@ _PLAYER: Select[Any] = select(
     players.c.broadcasts,
     players.c.digest_minute,
     players.c.away_until,
+    players.c.unreachable_since,
 )
 _BY_ID = Prepared(_PLAYER.where(players.c.id == bindparam("id")))
 _NAMED = _PLAYER.where(players.c.userid == bindparam("userid"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+from pbmserv.capability import Capability, Purpose
 from pbmserv.receive.mail import Envelope
 from pbmserv.service import operating_boards, operating_people
 from pbmserv.service.operating import Signature
@@ -342,6 +343,42 @@ def sending_too_much(folder: Path) -> Iterator[Posted]:
         assert server.send(ALICE, "nonsense 4") == []
 
 
+def coming_back(folder: Path) -> Iterator[Posted]:
+    """Letters that come back: to another address, to nobody, and after all to their reader."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", LONG)
+        asked = server.send(ALICE, f"change address alice {PASSWORD} {ALICE} {PHONE}")
+        server.reply(_to(asked, PHONE), "yes")
+        for opponent in ("bob", LONG):
+            server.send(ALICE, f"blackbox challenge alice {opponent} {SMALL}")
+        for number in range(4):
+            server.send(BOB, f"message bob {PASSWORD} carol", "Have you heard of alice?")
+            (letter, _) = server.send(BOB, f"message bob {PASSWORD} alice", f"Hello {number}!")
+            letter = _to([letter, _], ALICE if number < 2 else PHONE)
+            yield from _comes_back(server, letter)
+            server.live(days=1)
+        server.send(BOB, f"blackbox reject 1 bob {PASSWORD}", "Where are you?")
+        yield from server.send(PHONE, f"prefs alice {PASSWORD}")
+        yield from server.send(BOB, "resign", to=_envelope_sender(server, letter))
+        (letter,) = server.send(BOB, f"prefs bob {PASSWORD}")
+        yield from server.send(BOB, "resign", to=_envelope_sender(server, letter))
+
+
+def _envelope_sender(server: Indoors, letter: Posted) -> str:
+    about = Capability(Purpose.BOUNCE, about=letter.id)
+    return server.server.house.reply_address(about)
+
+
+def _comes_back(server: Indoors, letter: Posted) -> list[Posted]:
+    lines = [
+        *("From: MAILER-DAEMON@mx.example", f"X-Number: {letter.id}"),
+        *("Content-Type: message/delivery-status", "", "Reporting-MTA: dns; mx.example", ""),
+        *(f"Final-Recipient: rfc822; {letter.recipient}", "Action: failed", "Status: 5.1.1"),
+        f"Diagnostic-Code: smtp; 550 5.1.1 <{letter.recipient}>: no such user, {'see also ' * 30}",
+    ]
+    return server.send_raw("", "\r\n".join(lines).encode(), _envelope_sender(server, letter))
+
+
 STORIES: tuple[Story, ...] = (
     signing_up,
     playing,
@@ -353,4 +390,5 @@ STORIES: tuple[Story, ...] = (
     operating,
     racing,
     sending_too_much,
+    coming_back,
 )

@@ -36,7 +36,9 @@ class Post:
         registry = Registry.installed()
         house = House("pbmserv", "games.example", KeyRing({1: b"k" * 32}))
         composer = Composer(house, registry, Positions(registry), "")
-        self.queue = DatabaseOutbox(self.database, self.writer, composer, clock)
+        self.queue = DatabaseOutbox(
+            self.database, self.writer, composer, clock, lambda *refused: None
+        )
 
     def post(self, count: int, clock: MovableClock) -> None:
         letters = [

@@ -1,0 +1,43 @@
+"""Servers indoors to which letters come back."""
+
+from __future__ import annotations
+
+from indoors import Indoors, Posted
+from server_reports import REPORTS, ServerReport
+
+from pbmserv.capability import Capability, Purpose
+from pbmserv.receive.mail import Envelope
+
+KINDS = {report.name: report for report in REPORTS}
+
+
+def comes_from(house: Indoors, letter: Posted) -> str:
+    """The envelope sender of a letter."""
+    about = Capability(Purpose.BOUNCE, about=letter.id)
+    return house.server.house.reply_address(about)
+
+
+def come_back(
+    house: Indoors,
+    letter: Posted,
+    kind: str | ServerReport = "postfix",
+    *,
+    to: str = "",
+    sender: str = "",
+) -> list[Posted]:
+    """A report about *letter* arrives; the letters that leads to."""
+    report = KINDS[kind] if isinstance(kind, str) else kind
+    address = comes_from(house, letter)
+    raw = report.raw(to or letter.recipient, address)
+    # Each report is a mail of its own.
+    raw = raw.replace(b"Subject: ", b"X-Number: %d\r\nSubject: " % house.mails, 1)
+    house.mails += 1
+    raw = raw.replace(b"Message-I", b"X-Message-I", 1).replace(b"X-X-", b"X-")
+    return deliver(house, sender, address, raw)
+
+
+def deliver(house: Indoors, sender: str, to: str, raw: bytes) -> list[Posted]:
+    """Hand a mail in with this envelope."""
+    answer = house.loop.run_until_complete(house.server.intake.take(Envelope(sender, to, raw)))
+    assert answer.startswith("250"), answer
+    return house.letters()

@@ -1,0 +1,408 @@
+"""Letters come back, an address is given up, its player is heard of again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from posting import come_back, comes_from, deliver
+from sqlalchemy import select
+
+from pbmserv.store.models import absences, bounces, outbox, players
+
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+OTHER = "alice@work.example"
+SMALL = "-size=2x2 -atoms=1"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob", "carol")
+        yield server
+
+
+@pytest.fixture
+def any_house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    """On each kind of database."""
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob", "carol")
+        yield server
+
+
+def begun(house: Indoors, first: str = "alice", second: str = "bob") -> int:
+    """The number of a board on which it is *first*'s turn."""
+    line = f"blackbox challenge {first} {second} {SMALL}"
+    number = house.send(address_of(first), line)[0].board
+    assert number is not None
+    house.send(address_of(first), f"blackbox move {number} {first} {PASSWORD} a1")
+    house.send(address_of(second), f"blackbox move {number} {second} {PASSWORD} b2")
+    return number
+
+
+def chat(house: Indoors, number: int, words: str = "Hello.") -> Posted:
+    """bob says something to alice; the letter to her."""
+    letters = house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", words)
+    return next(letter for letter in letters if letter.kind == "chat")
+
+
+def given_up(house: Indoors, number: int, kind: str = "postfix") -> list[Posted]:
+    """Two letters to alice come back, a day from each other; what that leads to."""
+    assert come_back(house, chat(house, number, "One."), kind) == []
+    house.live(days=1)
+    return come_back(house, chat(house, number, "Two."), kind)
+
+
+def to(letters: list[Posted], address: str) -> list[Posted]:
+    return [letter for letter in letters if letter.recipient == address]
+
+
+def flat(letter: Posted) -> str:
+    return " ".join(letter.text.split())
+
+
+def unreachable(house: Indoors, userid: str = "alice") -> bool:
+    with house.server.database.reading.connect() as connection:
+        found = connection.execute(
+            select(players.c.unreachable_since).where(players.c.userid == userid)
+        ).scalar()
+    return found is not None
+
+
+def states(house: Indoors, letter: str) -> list[str]:
+    with house.server.database.reading.connect() as connection:
+        return list(
+            connection.execute(
+                select(outbox.c.state).where(outbox.c.letter == letter).order_by(outbox.c.id)
+            ).scalars()
+        )
+
+
+def test_two_hard_ones_give_an_address_up_and_each_opponent_is_told_once(
+    any_house: Indoors,
+) -> None:
+    house = any_house
+    first, second, third = begun(house), begun(house), begun(house, "alice", "carol")
+    told = given_up(house, first)
+    assert sorted((one.recipient, one.kind) for one in told) == [
+        (BOB, "unreachable"),
+        (CAROL, "unreachable"),
+    ]
+    (bob,) = to(told, BOB)
+    assert bob.subject == "alice cannot be reached"
+    assert f"You play each other in boards {first}, {second}." in flat(bob)
+    assert "Until Tuesday 17 March 2026, 00:00 (UTC) alice counts as being away" in flat(bob)
+    assert f"in board {third}." in flat(to(told, CAROL)[0])
+    assert "players.example" not in bob.text.replace(BOB, "")  # nobody learns the address
+
+    house.send(BOB, f"blackbox chat {first} bob {PASSWORD}", "Still there?")
+    assert states(house, "chat") == ["returned", "returned", "parked"]
+    assert house.server.outbox.next_due() is None  # nothing that a sender would find again
+
+
+def test_a_mail_with_a_password_brings_everything_back(any_house: Indoors) -> None:
+    house = any_house
+    number = begun(house)
+    given_up(house, number)
+    house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", "Three.")
+    letters = house.send(ALICE, f"blackbox games alice {PASSWORD}")
+    assert unreachable(house)  # a password in a wrong place proves nothing
+    assert to(letters, BOB) == []
+
+    house.live(days=1)
+    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert [one.kind for one in to(letters, ALICE)] == ["prefs", "came-back", "tray"]
+    _, back, tray = to(letters, ALICE)
+    assert back.subject == "Letters reach you again"
+    assert f"{ALICE}, last on Monday 2 March 2026, 12:00 (UTC)" in flat(back)
+    assert "550 5.1.1 <alice@players.example>: Recipient address rejected" in flat(back)
+    assert "One more letter shows your boards as they stand now." in flat(back)
+    assert "you counted as being away; that ends now" in flat(back)
+    for words in ("One.", "Two.", "Three."):
+        assert words in tray.text
+    assert f"{number}: show" in tray.text
+    assert "in place of the letters that could not reach you" in flat(tray)
+    (told,) = to(letters, BOB)
+    assert told.subject == "alice can be reached again"
+    assert not unreachable(house)
+    (shown,) = house.reply(tray, f"{number}: show")
+    assert shown.inside == ("board",)
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(bounces)).all() == []
+    assert chat(house, number, "Good.").recipient == ALICE
+
+
+def test_a_reply_address_is_enough_and_the_move_counts(house: Indoors) -> None:
+    number = begun(house)
+    (mine,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
+    given_up(house, number)
+    letters = house.reply(mine, "1")
+    assert [one.kind for one in to(letters, ALICE)] == ["board", "came-back", "tray"]
+    assert [one.kind for one in to(letters, BOB)] == ["unreachable", "board"]
+
+
+def test_a_from_address_proves_nothing(house: Indoors) -> None:
+    given_up(house, begun(house))
+    house.send(ALICE, f"blackbox challenge alice carol {SMALL}")
+    assert states(house, "challenged")[-1] == "parked"
+    assert unreachable(house)
+
+
+def test_results_come_as_they_were_and_reminders_do_not(house: Indoors) -> None:
+    number = begun(house)
+    given_up(house, number)
+    house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
+    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert [one.kind for one in to(letters, ALICE)] == ["result", "prefs", "came-back", "tray"]
+    assert "Another letter that came back or was kept follows." in flat(to(letters, ALICE)[2])
+
+
+def test_one_dead_hour_is_one(house: Indoors) -> None:
+    number = begun(house)
+    letters = [chat(house, number, f"{n}.") for n in range(5)]
+    for letter in letters:
+        assert come_back(house, letter) == []
+    assert come_back(house, letters[0]) == []
+    house.live(hours=17)
+    assert come_back(house, chat(house, number)) == []
+    assert not unreachable(house)
+
+
+def test_a_month_between_them_is_forgotten(house: Indoors) -> None:
+    number = begun(house)
+    for _ in range(3):
+        assert come_back(house, chat(house, number)) == []
+        house.live(days=31)
+    assert not unreachable(house)
+
+
+def test_a_full_mailbox_has_ten_days(house: Indoors) -> None:
+    number = begun(house)
+    for _ in range(9):
+        assert come_back(house, chat(house, number), "postfix-full") == []
+        house.live(days=1)
+    assert not unreachable(house)
+    told = come_back(house, chat(house, number), "postfix-full")
+    assert [one.kind for one in told] == ["unreachable"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["postfix-filter", "postfix-too-large", "postfix-delayed", "postfix-delivered", "receipt"],
+)
+def test_what_proves_nothing_counts_nothing(house: Indoors, kind: str) -> None:
+    number = begun(house)
+    for _ in range(3):
+        assert come_back(house, chat(house, number), kind) == []
+        house.live(days=1)
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(bounces)).all() == []
+
+
+def test_other_addresses_come_first(any_house: Indoors) -> None:
+    house = any_house
+    number = begun(house)
+    asked = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
+    house.reply(to(asked, OTHER)[0], "yes")
+    first = chat(house, number, "One.")
+    assert first.recipient == ALICE
+    come_back(house, first)
+    house.live(days=1)
+    told = come_back(house, chat(house, number, "Two."))
+    assert [(one.recipient, one.kind) for one in told] == [(OTHER, "came-back"), (OTHER, "tray")]
+    moved, tray = told
+    assert moved.subject == "Your letters come here now"
+    assert f"change address alice PASSWORD {ALICE}" in flat(moved)
+    assert "One." in tray.text
+    assert "Two." in tray.text
+    assert chat(house, number).recipient == OTHER
+    assert not unreachable(house)
+
+    # The other one dies as well; then a mail from the first is a sign that it lives.
+    house.live(days=1)
+    come_back(house, chat(house, number))
+    house.live(days=1)
+    told = come_back(house, chat(house, number))
+    assert [(one.recipient, one.kind) for one in told] == [(BOB, "unreachable")]
+    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert {one.recipient for one in letters if one.kind != "unreachable"} == {ALICE}
+    back = next(one for one in letters if one.kind == "came-back")
+    assert OTHER in back.text
+    assert f"go to {ALICE} again" in flat(back)
+    assert chat(house, number).recipient == ALICE
+
+
+def test_time_stands_still_for_a_while_and_then_runs(house: Indoors) -> None:
+    number = begun(house)
+    given_up(house, number)
+    with house.server.database.reading.connect() as connection:
+        (away,) = connection.execute(select(absences)).all()
+    assert (away.ends - away.begins).days == 14
+    for _ in range(13):
+        house.live(days=1)
+    assert states(house, "reminder") == []
+    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert "you counted as being away" in flat(to(letters, ALICE)[1])
+    with house.server.database.reading.connect() as connection:
+        (away,) = connection.execute(select(absences)).all()
+        until = connection.execute(
+            select(players.c.away_until).where(players.c.userid == "alice")
+        ).scalar()
+    assert away.ends == until == house.server.clock.now()
+
+
+def test_who_has_no_days_left_is_told_of_as_such(house: Indoors) -> None:
+    number = begun(house)
+    house.send(ALICE, f"away alice {PASSWORD} until 2026-03-30")
+    for _ in range(30):
+        house.live(days=1)
+    told = given_up(house, number)
+    assert "have used all the days of this year" in flat(to(told, BOB)[0])
+    with house.server.database.reading.connect() as connection:
+        assert len(connection.execute(select(absences)).all()) == 1
+
+
+def test_a_game_can_be_lost_in_the_end_without_anybody_spinning(house: Indoors) -> None:
+    number = begun(house)
+    given_up(house, number)
+    for _ in range(40):
+        letters = house.live(days=1)
+        if letters:
+            break
+    (result,) = letters
+    assert (result.recipient, result.kind) == (BOB, "result")
+    assert states(house, "reminder") == ["parked"]
+
+
+def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:
+    number = begun(house)
+    given_up(house, number)
+    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert len(to(letters, BOB)) == 1
+    house.live(days=1)
+    assert given_up(house, number) == []
+    assert unreachable(house)
+    assert to(house.send(ALICE, f"prefs alice {PASSWORD}"), BOB) == []
+
+
+def test_one_mail_a_day_waits_as_a_whole(house: Indoors) -> None:
+    number = begun(house)
+    house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
+    house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", "One.")
+    (tray,) = house.live(days=1)
+    come_back(house, tray)
+    house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", "Two.")
+    (tray,) = house.live(days=1)
+    assert [one.kind for one in come_back(house, tray)] == ["unreachable"]
+    for day in range(3):
+        house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", f"Later {day}.")
+        assert to(house.live(days=1), ALICE) == []
+    assert states(house, "tray") == ["returned", "returned"]
+    house.send(ALICE, f"prefs alice {PASSWORD}")
+    (tray,) = house.live(days=1)
+    assert "Later 0." in tray.text
+    assert "Later 2." in tray.text
+
+
+def test_letters_that_let_somebody_back_in_are_always_tried(house: Indoors) -> None:
+    given_up(house, begun(house))
+    (reset,) = house.send(ALICE, "forgot alice")
+    assert (reset.recipient, reset.kind) == (ALICE, "reset")
+    come_back(house, reset)
+    letters = house.reply(reset, "password another-word")
+    assert {one.kind for one in letters} == {"password-changed", "came-back", "tray", "unreachable"}
+
+
+def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
+    house = any_house
+    number = begun(house)
+    given_up(house, number)
+    asked = house.send(BOB, f"change address alice {PASSWORD} {OTHER}")
+    confirm = next(one for one in asked if one.kind == "address-confirm")
+    letters = house.reply(confirm, "yes")
+    assert not unreachable(house)
+    assert {one.recipient for one in letters} >= {OTHER}
+    assert chat(house, number).recipient == OTHER
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(bounces)).all() == []
+
+
+def test_who_shares_the_address_can_be_reached_again_as_well(any_house: Indoors) -> None:
+    house = any_house
+    house.send(ALICE, f"signup dave {PASSWORD}")
+    number = begun(house)
+    told = given_up(house, number)
+    assert unreachable(house, "dave")
+    assert [one.recipient for one in told] == [BOB]
+    house.send(ALICE, f"prefs dave {PASSWORD}")
+    assert not unreachable(house)
+    assert not unreachable(house, "dave")
+
+
+# -- what has no effect ----------------------------------------------------------------------
+
+
+def test_a_forged_address_is_none_of_ours(house: Indoors) -> None:
+    letter = chat(house, begun(house))
+    real = comes_from(house, letter)
+    local, _, domain = real.partition("@")
+    for forged in (f"{local[:-1]}a@{domain}", f"{local[:-3]}@{domain}", f"{local}x@{domain}"):
+        assert forged == real or not house.server.house.knows(forged)
+    assert house.server.house.knows(real)
+    assert len(local) <= 64
+    other = chat(house, 1)
+    assert comes_from(house, other) != real
+
+
+def test_reports_about_somebody_else_or_by_somebody_prove_nothing(house: Indoors) -> None:
+    number = begun(house)
+    for _ in range(3):
+        letter = chat(house, number)
+        assert come_back(house, letter, to=BOB) == []
+        assert come_back(house, letter, sender="mallory@players.example") == []
+        house.live(days=1)
+    old = chat(house, number)
+    house.live(days=31)
+    assert come_back(house, old) == []
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(bounces)).all() == []
+
+
+def test_commands_are_never_carried_out_there_and_a_reader_is_told_where(house: Indoors) -> None:
+    number = begun(house)
+    letter = chat(house, number)
+    address = comes_from(house, letter)
+    line = f"blackbox resign {number} alice {PASSWORD}"
+    (told,) = house.send(ALICE, line, line, address)
+    assert (told.recipient, told.kind) == (ALICE, "astray")
+    assert "nothing of yours was carried out" in flat(told)
+    assert PASSWORD not in told.text
+    assert house.send(ALICE, line, "once more", address) == []  # at most once a day
+    assert house.send(BOB, line, line, address) == []
+    (shown,) = house.send(BOB, f"blackbox show {number}")
+    assert "resign" not in flat(shown).split("--")[0]
+
+
+@pytest.mark.parametrize("sender", ["", ALICE])
+def test_an_out_of_office_note_is_asked_about(house: Indoors, sender: str) -> None:
+    address = comes_from(house, chat(house, begun(house)))
+    raw = (
+        f"From: {ALICE}\r\nTo: {address}\r\nSubject: Automatic reply: Blackbox 1\r\n"
+        "Auto-Submitted: auto-replied\r\nMessage-ID: <note@players.example>\r\n\r\nI am away.\r\n"
+    )
+    (asked,) = deliver(house, sender, address, raw.encode())
+    assert (asked.recipient, asked.kind) == (ALICE, "away-asked")
+
+
+def test_letters_to_strangers_and_to_those_who_left_count_nothing(house: Indoors) -> None:
+    (refusal,) = house.send("zoe@players.example", "nonsense")
+    assert come_back(house, refusal) == []
+    number = begun(house)
+    letter = chat(house, number)
+    (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
+    house.reply(asked, "yes")
+    assert come_back(house, letter) == []
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(bounces)).all() == []

@@ -1,0 +1,110 @@
+"""What operators see and do about letters that came back, and what is left when a player goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from posting import come_back
+from sqlalchemy import select, text
+
+from pbmserv.errors import OperatorError
+from pbmserv.service import operating_people, operating_post
+from pbmserv.service.operating import Signature
+from pbmserv.service.operating_looks import user_facts
+from pbmserv.store import audit, postroom
+from pbmserv.store.models import bounces, inbox
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+SIGNED = Signature("olga", "her provider has mended it")
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    """alice cannot be reached, and a letter waits for her."""
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob")
+        server.send(BOB, "blackbox challenge bob alice")
+        for _ in range(2):
+            come_back(server, say(server))
+            server.live(days=1)
+        server.send(BOB, f"blackbox chat 1 bob {PASSWORD}", "Parked.")
+        yield server
+
+
+def say(server: Indoors) -> Posted:
+    letters = server.send(BOB, f"blackbox chat 1 bob {PASSWORD}", "Hello.")
+    return next(letter for letter in letters if letter.kind == "chat")
+
+
+def waiting(house: Indoors) -> list[postroom.PostRow]:
+    return house.operators.look(
+        lambda desk: postroom.listed(desk.connection, ("parked", "returned"), "", 99)
+    )
+
+
+def test_an_operator_sees_why_and_lifts_it(house: Indoors) -> None:
+    facts, _ = house.operators.look(partial(user_facts, userid="alice"))
+    told = dict(facts)
+    assert told["unreachable"].startswith("since 2026-03-02 12:00 UTC")
+    assert told["came back"].startswith(f"{ALICE} (given up): 550 5.1.1")
+    assert [row.state for row in waiting(house)] == ["parked", "returned", "returned"]
+    assert waiting(house)[1].error.startswith("came back (hard): 550 5.1.1")
+    with pytest.raises(OperatorError, match="user reachable"):
+        house.operators.do(SIGNED, partial(operating_post.retry, number=waiting(house)[0].id))
+
+    done = house.operators.do(SIGNED, partial(operating_people.reachable, userid="alice"))
+    assert done.said == f"Letters to alice are sent again; given up was {ALICE}."
+    letters = house.letters()
+    assert sorted((one.recipient, one.kind) for one in letters) == [
+        (ALICE, "came-back"),
+        (ALICE, "tray"),
+        (BOB, "unreachable"),
+    ]
+    assert waiting(house) == []
+    with house.server.database.reading.connect() as connection:
+        (entry,) = audit.entries(connection, "user alice", 9)
+    assert (entry.action, entry.operator) == ("reachable", "olga")
+    with pytest.raises(OperatorError, match="no address of alice is given up"):
+        house.operators.do(SIGNED, partial(operating_people.reachable, userid="alice"))
+
+
+def test_a_letter_that_waits_can_be_dropped(house: Indoors) -> None:
+    number = waiting(house)[0].id
+    house.operators.do(SIGNED, partial(operating_post.drop, number=number))
+    assert number not in [row.id for row in waiting(house)]
+
+
+def test_all_of_it_is_exported_and_then_forgotten(house: Indoors) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD}")
+    house.live(days=1)
+    come_back(house, say(house))
+    (exported,) = house.send(ALICE, f"export alice {PASSWORD}")
+    (attached,) = exported.message.iter_attachments()
+    kept = json.loads(attached.get_content())
+    (failed,) = kept["letters_came_back_from"]
+    assert (failed["address"], failed["hard"]) == (ALICE, 1)
+    assert kept["account"]["unreachable_since"] is None
+
+    (asked,) = house.send(ALICE, f"delete alice {PASSWORD}")
+    house.reply(asked, "yes")
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(bounces)).all() == []
+        rows = connection.execute(select(inbox.c.raw, inbox.c.sender)).all()
+        words = connection.execute(text("SELECT words, raw FROM outbox")).all()
+    assert not any(b"Final-Recipient" in row.raw for row in rows)
+    assert not any(ALICE in row.sender for row in rows)
+    assert not any("alice" in str(row.words) for row in words)
+
+
+def test_a_report_is_not_kept_for_it_quotes_the_letter(house: Indoors) -> None:
+    (refusal,) = house.send("zoe@players.example", "nonsense")
+    come_back(house, refusal)
+    with house.server.database.reading.connect() as connection:
+        newest = connection.execute(select(inbox).order_by(inbox.c.id.desc())).first()
+    assert newest is not None
+    assert (newest.raw, newest.state) == (b"", "done")

@@ -1,0 +1,187 @@
+"""What reports of real servers mean, and that no report at all can hurt."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from server_reports import REPORTS, ServerReport, multipart
+
+from pbmserv.bounce import LONGEST_DIAGNOSTIC, Verdict, judge, of_refusal, one_line
+from pbmserv.receive.mail import Envelope
+from pbmserv.receive.reports import MOST_RECIPIENTS, read_report
+
+ALICE = "alice@players.example"
+OUR = "pbmserv+aeaqabcdefghijklmnopqrstuv@games.example"
+
+
+def read(raw: bytes, sender: str = "") -> tuple:
+    return read_report(Envelope(sender, OUR, raw))
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.name)
+def test_what_a_servers_report_means(report: ServerReport) -> None:
+    found = read(report.raw(ALICE, OUR))
+    if report.verdict is None:
+        assert found == ()
+        return
+    (failure,) = found
+    assert (failure.verdict, failure.status) == (report.verdict, report.status)
+    assert ALICE in failure.recipients
+    assert report.says in failure.diagnostic
+
+
+@pytest.mark.parametrize("sender", ["", "MAILER-DAEMON@mx.players.example", "postmaster@a.example"])
+def test_servers_have_the_null_sender_or_their_daemons(sender: str) -> None:
+    raw = REPORTS[0].raw(ALICE, OUR)
+    assert len(read(raw, sender)) == 1
+    assert read(raw, ALICE) == ()
+
+
+def test_the_letter_that_is_returned_is_not_looked_into() -> None:
+    inner = REPORTS[0].raw("bob@players.example", OUR)
+    mail = b"From: a@b.example\r\nContent-Type: multipart/mixed; boundary=zz\r\n\r\n--zz\r\n"
+    mail += b"Content-Type: text/plain\r\n\r\nSee below.\r\n--zz\r\n"
+    mail += b"Content-Type: message/rfc822\r\n\r\n" + inner + b"\r\n--zz--\r\n"
+    assert read(mail) == ()
+
+
+def test_a_status_is_read_as_badly_as_servers_write_it() -> None:
+    status = f"""Reporting-MTA: dns; mx
+
+Final-Recipient: <{ALICE.upper()}>
+Action: failed (permanently)
+Status: 5.0.0 (undefined)
+Diagnostic-Code: smtp; 550-said a server
+of two lines
+550 5.1.1 no such user
+X-Odd
+
+
+Final-Recipient: rfc822; bob@players.example
+Status: 4.2.0
+
+Final-Recipient: rfc822; carol@players.example
+Status: 5.4.1
+"""
+    found = read(multipart("From: MAILER-DAEMON", "Sorry.", status).replace("\n", "\r\n").encode())
+    assert [(sorted(one.recipients), one.verdict, one.status) for one in found] == [
+        ([ALICE], Verdict.HARD, "5.1.1"),
+        (["carol@players.example"], Verdict.HARD, "5.4.1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "verdict"),
+    [
+        ("5.1.1", "", Verdict.HARD),
+        ("5.1.2", "", Verdict.HARD),
+        ("5.1.8", "sender address rejected: domain not found", Verdict.REFUSED),
+        ("5.2.1", "mailbox disabled", Verdict.HARD),
+        ("5.2.1", "is receiving mail at a rate that prevents", Verdict.SOFT),
+        ("5.2.2", "", Verdict.SOFT),
+        ("4.2.2", "", Verdict.SOFT),
+        ("5.3.0", "", Verdict.SOFT),
+        ("5.4.6", "loop", Verdict.SOFT),
+        ("5.5.0", "Requested action not taken: mailbox unavailable", Verdict.HARD),
+        ("5.5.1", "sequence of commands", Verdict.REFUSED),
+        ("5.6.0", "", Verdict.REFUSED),
+        ("5.7.1", "no such user", Verdict.REFUSED),
+        ("5.7.26", "unauthenticated mail", Verdict.REFUSED),
+        ("5.0.0", "", Verdict.HARD),
+        ("5.0.0", "550 5.7.1 blocked", Verdict.REFUSED),
+        ("5.0.0", "blocked by our list", Verdict.REFUSED),
+        ("", "550 user unknown", Verdict.HARD),
+        ("", "550 blocked, see our policy", Verdict.REFUSED),
+        ("", "550", Verdict.HARD),
+        ("", "552", Verdict.SOFT),
+        ("", "554 transaction failed", Verdict.REFUSED),
+        ("", "450 try later", Verdict.SOFT),
+        ("", "it came back", Verdict.SOFT),
+        ("2.0.0", "ok", Verdict.REFUSED),
+    ],
+)
+def test_verdicts(status: str, words: str, verdict: Verdict) -> None:
+    assert judge(status, words) is verdict
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        ("RCPT TO: 550 5.1.1 <alice@players.example>: no such user", Verdict.HARD),
+        ("RCPT TO: 554 5.7.1 Relay access denied", Verdict.REFUSED),
+        ("DATA: 550 5.1.1 no such user", Verdict.HARD),
+        ("given up after 5 days: RCPT TO: 452 4.2.2 mailbox full", Verdict.SOFT),
+        ("DATA: 554 blocked, no such user", None),
+        ("DATA: 550 5.7.1 no", None),
+        ("MAIL FROM: 550 5.1.1 no such sender", None),
+        ("given up after 5 days: no connection to the relay: refused", None),
+        ("the relay cannot carry this address (no SMTPUTF8)", None),
+    ],
+)
+def test_a_relays_refusal_counts_the_same_way(error: str, verdict: Verdict | None) -> None:
+    found = of_refusal(error, ALICE.title())
+    assert (found.verdict if found else None) is verdict
+    if found is not None:
+        assert found.recipients == {ALICE}
+        assert found.diagnostic in error
+
+
+def test_a_diagnostic_is_one_harmless_line() -> None:
+    said = one_line(f"550\r\n <b>no\x00\x1b[31m\u202e user</b> {OUR} " + "x " * 1000)
+    assert said.isprintable()
+    assert len(said) <= LONGEST_DIAGNOSTIC
+    assert "***@games.example" in said
+    assert "aeaq" not in said
+
+
+PIECES = [piece for report in REPORTS for piece in report.mail.split("\n")]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=60)), max_size=60), st.binary())
+def test_nothing_raises(lines: list[str], tail: bytes) -> None:
+    raw = "\r\n".join(lines).encode("utf-8", "surrogatepass") + tail
+    for one in read(raw):
+        assert one.diagnostic.isprintable()
+        assert one.recipients
+        assert all(address == address.lower() for address in one.recipients)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(REPORTS), st.data())
+def test_damaged_reports_raise_nothing(report: ServerReport, data: st.DataObject) -> None:
+    raw = bytearray(report.raw(ALICE, OUR))
+    for _ in range(data.draw(st.integers(1, 8))):
+        at = data.draw(st.integers(0, len(raw) - 1))
+        raw[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=6))
+    read(bytes(raw))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"From: a@b.example\r\n\r\n" + b"a@b " * 250_000,
+        b"From: a@b.example\r\n\r\n" + (b"@" * 998 + b"\r\n") * 1000,
+        b"From: a@b.example\r\n\r\nYour message to:\r\n" + (b"x" * 998 + b"\r\n") * 1000,
+        b"Content-Type: multipart/report; boundary=x\r\n\r\n" + b"--x\r\n" * 200_000,
+        b"Content-Type: multipart/report; boundary=x\r\n\r\n--x\r\n"
+        b"Content-Type: message/delivery-status\r\n\r\n" + b"Action: failed\r\n\r\n" * 60_000,
+        b"Content-Type: message/delivery-status\r\n\r\n"
+        + b"Final-Recipient: rfc822; a@b.example\r\nAction: failed\r\n\r\n" * 15_000,
+        b"Content-Type: message/delivery-status\r\n\r\nAction: failed\r\nDiagnostic-Code: "
+        + b"5.1.1 mailbox exceeded is quota " * 30_000,
+        b"X-Failed-Recipients: " + b"a@b.example, " * 4_000 + b"\r\n\r\nhm",
+        b"".join(
+            b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n" % (n, n)
+            for n in range(500)
+        ),
+    ],
+)
+def test_crafted_reports_take_no_time(raw: bytes) -> None:
+    begun = perf_counter()
+    found = read(raw)
+    assert perf_counter() - begun < 1.0
+    assert len(found) <= MOST_RECIPIENTS + 1
