@@ -36,6 +36,8 @@ from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
 from pbmserv.send.relay import Relay, open_relay
+from pbmserv.send.signing import Signer
+from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
 from pbmserv.service import bounces
 from pbmserv.service.custody import Custody
@@ -46,6 +48,7 @@ from pbmserv.service.office import Office
 from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
 from pbmserv.service.rates import Rates, Traffic
+from pbmserv.service.visitors import Visitors
 from pbmserv.store import players, schema
 from pbmserv.store.positions import Positions
 from pbmserv.store.session import Database
@@ -53,8 +56,8 @@ from pbmserv.store.writer import Writer, open_writer
 from pbmserv.web.application import Pages, build
 from pbmserv.web.server import WebServer
 
-SENDERS = 2
-"""Threads that send; each keeps one connection to the relay."""
+SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
+"""Threads that send, by relay; each keeps a connection. Over a network most of it is waiting."""
 
 STOP_SENDING = 10.0
 """Seconds that a letter in hand has when the server stops; it is not lost after that either."""
@@ -126,6 +129,7 @@ class Server:
         self.registry = Registry.installed()
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
+        domain_keys = [load_key(named) for named in settings.dkim_keys]
         composer = Composer(self.house, self.registry, self.positions, settings.web_url)
         self.rooms = Rooms(
             self.house,
@@ -139,17 +143,24 @@ class Server:
             settings.web_url,
         )
         self.outbox = DatabaseOutbox(
-            self.database, self.writer, composer, self.clock, partial(bounces.refused, self.rooms)
+            self.database,
+            self.writer,
+            composer,
+            Signer(self.house.domain, domain_keys),
+            self.clock,
+            partial(bounces.refused, self.rooms),
         )
         self.sender = Sender(
             self.outbox,
             self.relay,
             self.clock,
             random,
-            threads=SENDERS,
+            threads=SENDERS[settings.relay.partition(":")[0].lower()],
             poll_s=30.0 if self.database.is_sqlite else 1.0,
+            domain_letters=settings.domain_letters,
         )
         self.office = Office(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
         self.keeper = Keeper(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         games = frozenset(game.info.key for game in self.registry)
         trusted = Trusted(settings.authserv_id, settings.arc_sealers)
@@ -331,4 +342,4 @@ def _web(server: Server, bound: socket.socket) -> WebServer:
         signup=server.settings.signup,
         base=urlsplit(server.settings.web_url).path.rstrip("/"),
     )
-    return WebServer(build(pages, server.office, environment()), bound)
+    return WebServer(build(pages, server.visitors, environment()), bound)

@@ -50,6 +50,8 @@ class Purpose(IntEnum):
     """`player` may have all personal data removed; `number` as for `SIGNOFF`."""
     AWAY = 14
     """`player` answers the question whether they are away; otherwise as `PLAYER`."""
+    UNSUBSCRIBE = 17
+    """`player` wants no more letters such as number `about` of the outbox."""
     BROADCAST = 15
     """`player` may send the words in letter `about` of the outbox to everybody who wants them."""
     BOUNCE = 16

@@ -18,6 +18,7 @@
         ├── NamesUnavailable   no name server gave an answer
         └── RelayError         the next hop did not take a letter
             ├── RelayTemporary   try again later
+            │   ├── RelayBusy    the recipient's domain wants fewer letters
             │   └── RelayDown    the relay takes no letter at all now
             └── RelayPermanent   this letter will never be taken
 
@@ -129,6 +130,10 @@ class RelayError(ServerFault):
 
 class RelayTemporary(RelayError):
     """The next hop may take the letter later (4xx, no connection)."""
+
+
+class RelayBusy(RelayTemporary):
+    """The recipient's domain wants fewer letters for a while: its others wait, too."""
 
 
 class RelayDown(RelayTemporary):

@@ -240,6 +240,13 @@ def on_or_off(text: str) -> bool:
     return text.lower() == "on"
 
 
+def number(text: str) -> int:
+    """A number that is not negative."""
+    if not re.fullmatch(r"[0-9]{1,6}", text):
+        raise ValueError("write a number, such as 4")
+    return int(text)
+
+
 def authserv_id(text: str) -> str:
     """The authserv-id of Authentication-Results (RFC 8601 section 2.5); empty = none."""
     if text and not re.fullmatch(r"[A-Za-z0-9_.-]{1,253}", text):

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pbmserv import setting_values
 from pbmserv.networks import Network
+from pbmserv.send.signing import NamedFile, named_files
 from pbmserv.setting_values import Listen, Signup
 
 PREFIX = "PBMSERV_"
@@ -237,6 +238,27 @@ class Settings:
             setting_values.relay,
         ),
     ] = field(repr=False)  # may carry a password
+    domain_letters: Annotated[
+        int,
+        Setting(
+            "PBMSERV_DOMAIN_LETTERS",
+            "number",
+            "4",
+            "Letters that are handed to an SMTP relay at a time for one recipient domain, of 8 in "
+            "all and for each process; 0 = no limit.",
+            setting_values.number,
+        ),
+    ]
+    dkim_keys: Annotated[
+        tuple[NamedFile, ...],
+        Setting(
+            "PBMSERV_DKIM_KEYS",
+            "SELECTOR=FILE with commas",
+            "",
+            "Keys that sign letters; see `pbmserv dkim`. Empty = letters are not signed.",
+            named_files,
+        ),
+    ]
     signup: Annotated[
         Signup,
         Setting(

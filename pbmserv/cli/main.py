@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import blackbox, boards, database, inbox, outbox, ratings, users
+from pbmserv.cli import blackbox, boards, database, dkim, inbox, outbox, ratings, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.output import complain, say
 from pbmserv.cli.read import read
@@ -38,6 +38,7 @@ app.command()(audit)
 app.add_typer(database.app, name="db")
 app.add_typer(inbox.app, name="inbox")
 app.add_typer(outbox.app, name="outbox")
+app.add_typer(dkim.app, name="dkim")
 app.add_typer(users.app, name="user")
 app.add_typer(boards.app, name="board")
 app.add_typer(boards.games, name="game")

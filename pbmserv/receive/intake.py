@@ -39,7 +39,7 @@ UNREADABLE = {
     "too-deep": "the mail's parts are nested too deeply",
 }
 
-_FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
+_FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER, Purpose.UNSUBSCRIBE))
 """Reply addresses whose mails are a player's commands, and no answer to a question."""
 
 _QUICK = 32_768
@@ -194,5 +194,8 @@ def _robot_may_play(post: Post, mail: Mail) -> bool:
         mail.only_auto_submitted
         and post.capability is not None
         and post.capability.purpose in _FOR_PROGRAMS
-        and not any(isinstance(line.asked, Yes) for line in post.reading.lines)
+        and (
+            post.capability.purpose is Purpose.UNSUBSCRIBE  # written by programs, and empty
+            or not any(isinstance(line.asked, Yes) for line in post.reading.lines)
+        )
     )

@@ -69,8 +69,8 @@ class Headers:
         date: aware; written in UTC.
         x_loop: by what we know our own letters if they come back; one word.
         list_id: the identifier of RFC 2919 without angle brackets.
-        list_unsubscribe: a ``mailto:`` or ``https:`` URL, ``None`` for none; for
-            ``https:`` the one-click header of RFC 8058 is added.
+        list_unsubscribe: ``https:`` and ``mailto:`` URLs, the best first; with an
+            ``https:`` one the one-click header of RFC 8058 is added.
         auto_submitted: RFC 3834, 5: ``auto-replied`` for an answer to a mail.
         feedback_id: for the feedback loops of large providers, ``None`` for none.
     """
@@ -86,7 +86,7 @@ class Headers:
     date: datetime
     x_loop: str
     list_id: str
-    list_unsubscribe: str | None
+    list_unsubscribe: tuple[str, ...]
     auto_submitted: Literal["auto-replied", "auto-generated"]
     feedback_id: str | None
 
@@ -197,16 +197,15 @@ def _word(text: str) -> str:
     return text
 
 
-def _unsubscribe(url: str) -> tuple[str, ...]:
-    if url.startswith("https:"):
+def _unsubscribe(urls: tuple[str, ...]) -> tuple[str, ...]:
+    """RFC 2369 section 3.2: one in brackets each, with commas, the reader's program takes one."""
+    if not all(url.startswith(("https:", "mailto:")) for url in urls):
+        raise ServerFault("List-Unsubscribe needs mailto: or https: addresses")
+    lines = ["List-Unsubscribe: " + ",\r\n ".join(f"<{_word(url)}>" for url in urls)]
+    if any(url.startswith("https:") for url in urls):
         # RFC 8058, 3.1: both headers, and only where a POST can be taken.
-        return (
-            f"List-Unsubscribe: <{_word(url)}>",
-            "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
-        )
-    if url.startswith("mailto:"):
-        return (f"List-Unsubscribe: <{_word(url)}>",)
-    raise ServerFault("List-Unsubscribe needs a mailto: or https: address")
+        lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
+    return tuple(lines)
 
 
 def _thread_ids(ids: tuple[str, ...]) -> str:

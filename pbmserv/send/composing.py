@@ -7,8 +7,8 @@ board's record or in the row's words. Retries repeat the kept bytes, never this.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -32,6 +32,7 @@ from pbmserv.render.letters import (
 )
 from pbmserv.render.mailto import Links, Mailto
 from pbmserv.render.mime import Attachment, Headers, build
+from pbmserv.send.answering import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
 from pbmserv.store import boards, personal, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.outbox import QueuedLetter
@@ -52,9 +53,6 @@ _USUAL: dict[str, Any] = {
 
 _PART = 1_500
 """Characters of HTML that a part of a report or a digest has without its board."""
-
-_FOLLOWERS = frozenset({"follow", "followed"})
-"""Letters to those who watch a board; they are a thread, too, and can be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +93,9 @@ class Composer:
             date=row.created_at,
             x_loop=self.house.address,
             list_id=f"{self.house.local}.{self.house.domain}",
-            list_unsubscribe=None,
+            list_unsubscribe=ways_out(self.house, self.web_url, row, player),
             auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
-            feedback_id=None,
+            feedback_id=feedback_id(self.house.domain, row, seen.board.game if seen else "server"),
         )
         html = composed.html if player is None or player.format == "html" else ""
         return build(headers, composed.text, html, _attachments(connection, row, player))
@@ -191,7 +189,7 @@ class Composer:
         if letter == "refusal":
             values["why"] = why(Refusal(**words["refusal"]))
         elif letter == "confirm":
-            token = self.house.ring.token(_confirmation(words))
+            token = self.house.ring.token(confirmation(words))
             values["link"] = f"{self.web_url}/confirm/{token}" if self.web_url else ""
         elif letter == "list":
             values["games"] = [self.registry.newest(key).info for key in words["games"]]
@@ -232,7 +230,7 @@ class Composer:
 
     def _thread_root(self, row: QueuedLetter, seen: _Seen | None) -> str:
         """The first letter of this board to this seat, unless this is it."""
-        if seen is None or (seen.seat is None and row.letter not in _FOLLOWERS):
+        if seen is None or (seen.seat is None and row.letter not in FOLLOWERS):
             return ""
         seat = "s" if seen.seat is None else seen.seat
         root = f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.house.domain}>"
@@ -246,24 +244,13 @@ class Composer:
         player: Player | None,
     ) -> str:
         """The address whose mails say by themselves who speaks and of what."""
-        if row.letter in _STRANGERS:
-            return self.house.reply_address(_STRANGERS[row.letter](row.words))
-        if player is None or row.letter in _DROPPED:
-            return self.house.address
-        purpose, about, number = Purpose.PLAYER, 0, 0
-        if row.letter in _ASKING:
-            purpose, about, number = _ASKING[row.letter](row.words)
-        elif row.letter in _OF_ITSELF:
-            purpose, about = _OF_ITSELF[row.letter], row.id
-        elif row.letter in _FOLLOWERS and row.board_id is not None:
-            purpose, about = Purpose.FOLLOW, row.board_id
-        else:
-            shown = seen or self._only_board(connection, row)
-            if shown is not None and shown.seat is not None:
-                purpose, about, number = Purpose.BOARD, shown.board.id, shown.turn
-        return self.house.reply_address(
-            Capability(purpose, player.id, about, number, player.reply_epoch)
-        )
+        told = reply_of(row, player)
+        if told is None or player is None:
+            return self.house.address if told is None else self.house.reply_address(told)
+        shown = seen or self._only_board(connection, row)
+        if told.purpose is Purpose.PLAYER and shown is not None and shown.seat is not None:
+            told = replace(told, purpose=Purpose.BOARD, about=shown.board.id, number=shown.turn)
+        return self.house.reply_address(told)
 
     def _own_board(self, seen: _Seen | None, reader: _Reader) -> str:
         """The address for moves on a board, whatever else its letter is about; "" for others'."""
@@ -342,33 +329,6 @@ class _Seen:
             own_move=words.get("event") == "moved",
             after=words.get("after"),
         )
-
-
-def _confirmation(words: Mapping[str, Any]) -> Capability:
-    return Capability(Purpose.CONFIRM, about=words["signup"])
-
-
-_DROPPED = frozenset({"address-moved"})
-"""Letters to a player's address that is no longer one: no reply to it speaks for anybody."""
-
-_STRANGERS: Mapping[str, Callable[[Mapping[str, Any]], Capability]] = {
-    "confirm": _confirmation,
-    "address-confirm": lambda words: Capability(Purpose.ADDRESS, about=words["change"]),
-}
-"""Letters to addresses that nobody has confirmed: a reply says just that."""
-
-_OF_ITSELF: Mapping[str, Purpose] = {"tray": Purpose.TRAY, "broadcast-asked": Purpose.BROADCAST}
-"""Letters whose replies are about what stands in that very letter."""
-
-_ASKING: Mapping[str, Callable[[Mapping[str, Any]], tuple[Purpose, int, int]]] = {
-    "reset": lambda words: (Purpose.RESET, 0, words["mark"]),
-    "message": lambda words: (Purpose.MESSAGE, words["peer"], 0),
-    "address-asked": lambda words: (Purpose.KEEP_ADDRESS, words["change"], 0),
-    "signoff-asked": lambda words: (Purpose.SIGNOFF, 0, words["day"]),
-    "away-asked": lambda words: (Purpose.AWAY, 0, 0),  # noqa: ARG005 - one form for all
-    "delete-asked": lambda words: (Purpose.DELETE, 0, words["day"]),
-}
-"""Letters to players whose reply answers a question: purpose, about and number of its address."""
 
 
 def _attachments(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -53,10 +53,15 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Untried:
-    """It was not tried (the relay is down, or we stop): due again at *at*, no attempt counted."""
+    """It was not tried (the relay is down, or we stop): due again at *at*, no attempt counted.
+
+    Attributes:
+        why: for the operator, where that is not plain; ``""`` leaves what stood there.
+    """
 
     id: int
     at: datetime
+    why: str = ""
 
 
 Result = Sent | Later | Failed | Untried
@@ -65,9 +70,10 @@ Result = Sent | Later | Failed | Untried
 class Outbox(Protocol):
     """The queue. Every method may be called from several threads, and commits by itself."""
 
-    def claim(self, limit: int) -> Sequence[ClaimedLetter]:
+    def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
         """Up to *limit* due letters, the longest due first, leased to the caller.
 
+        None to the recipient domains in *avoiding* (lower case).
         The lease must outlast `worker.BATCH_TIME` by a relay's timeout. What is
         not settled by its end (the process died) becomes due again.
         """
@@ -85,6 +91,6 @@ class Outbox(Protocol):
         """Write down what became of claimed letters; an unknown id is no error."""
         ...
 
-    def next_due(self) -> datetime | None:
+    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """When the next letter is due (or a lease ends), ``None`` for an empty queue."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -13,6 +13,7 @@ from pbmserv.clock import Clock
 from pbmserv.send.composing import Composer
 from pbmserv.send.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
 from pbmserv.send.relay import OutgoingLetter
+from pbmserv.send.signing import Signer
 from pbmserv.store import outbox
 from pbmserv.store.outbox import QueuedLetter
 from pbmserv.store.session import Database
@@ -35,12 +36,14 @@ class DatabaseOutbox:
         database: Database,
         writer: Writer,
         composer: Composer,
+        signer: Signer,
         clock: Clock,
         refused: Callable[[Connection, int, str, datetime], None],
     ) -> None:
         self._database = database
         self._writer = writer
         self._composer = composer
+        self._signer = signer
         self._clock = clock
         self._refused = refused
         self._claimed: dict[int, QueuedLetter] = {}
@@ -49,11 +52,11 @@ class DatabaseOutbox:
         """At the start of the only process: what an earlier one had claimed is due again."""
         self._writer.submit(partial(outbox.reclaim, now=self._clock.now())).result()
 
-    def claim(self, limit: int) -> Sequence[ClaimedLetter]:
+    def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
         """Take due letters; see the port."""
         now = self._clock.now()
         rows = self._writer.submit_unsynced(
-            partial(outbox.claim, now=now, until=now + LEASE, most=limit)
+            partial(outbox.claim, now=now, until=now + LEASE, most=limit, avoiding=sorted(avoiding))
         ).result()
         for row in rows:
             if row.raw is None:
@@ -73,7 +76,8 @@ class DatabaseOutbox:
         made: dict[int, bytes] = {}
         with self._database.reading.connect() as connection:
             for letter_id in ids:
-                made[letter_id] = self._composer.bytes_of(connection, self._claimed[letter_id])
+                raw = self._composer.bytes_of(connection, self._claimed[letter_id])
+                made[letter_id] = self._signer.signed(raw)
         self._writer.submit_unsynced(partial(outbox.keep, made=made)).result()
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
 
@@ -83,15 +87,15 @@ class DatabaseOutbox:
             self._claimed.pop(result.id, None)
         self._writer.submit(partial(self._settle, results)).result()
 
-    def next_due(self) -> datetime | None:
+    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """When the next letter is due; see the port."""
         with self._database.reading.connect() as connection:
-            return outbox.next_due(connection)
+            return outbox.next_due(connection, sorted(avoiding))
 
     def _settle(self, results: Sequence[Result], connection: Connection) -> None:
         sent = [result.id for result in results if isinstance(result, Sent)]
         later = [(r.id, r.at, r.error) for r in results if isinstance(r, Later)]
-        untried = [(r.id, r.at) for r in results if isinstance(r, Untried)]
+        untried = [(r.id, r.at, r.why) for r in results if isinstance(r, Untried)]
         failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
         if sent:
             outbox.sent(connection, sent, self._clock.now())

@@ -52,6 +52,7 @@ class Relay(Protocol):
 
         Raises:
             RelayDown: it speaks for all letters (no connection, no login …).
+            RelayBusy: its domain wants fewer letters for a while (4xx).
             RelayTemporary: this letter may be taken later (4xx).
             RelayPermanent: this letter will never be taken (5xx).
         """

@@ -10,12 +10,17 @@ import ssl
 from collections import deque
 from collections.abc import Callable
 
-from pbmserv.errors import RelayDown, RelayError, RelayPermanent, RelayTemporary
+from pbmserv.errors import RelayBusy, RelayDown, RelayError, RelayPermanent, RelayTemporary
 from pbmserv.send.relay import OutgoingLetter, RelayAddress
 
 TIMEOUT_S = 30.0
 _GOODBYE_S = 1.0
 _LONGEST_ERROR = 300
+# RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy; and how it is said.
+_TOO_MUCH = re.compile(
+    r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b|rate.?limit|too many|too fast|throttl|deferred due to",
+    re.IGNORECASE,
+)
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>]")
 
 
@@ -203,6 +208,8 @@ def _expect_good(reply: tuple[int, bytes | str], command: str) -> None:
         raise RelayDown(said)
     if 500 <= code < 600:
         raise RelayPermanent(said)
+    if _TOO_MUCH.search(said):
+        raise RelayBusy(said)
     raise RelayTemporary(said)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
 
 from pbmserv.clock import Clock
-from pbmserv.errors import RelayDown, RelayPermanent, RelayTemporary, ServerFault
+from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayTemporary, ServerFault
 from pbmserv.send.breaker import Breaker
+from pbmserv.send.domains import Domains, domain_of
 from pbmserv.send.outbox import (
     ClaimedLetter,
     Failed,
@@ -33,6 +35,8 @@ BATCH_TIME = timedelta(minutes=3)
 #: Longest pause after the outbox itself failed (database gone).
 _TROUBLE_PAUSE_S = 5.0
 _SHORTEST_PAUSE_S = 0.05
+#: A letter that took longer is followed by no other of its batch: those are given back.
+SLOW_S = 5.0
 
 _log = logging.getLogger("pbmserv.send")
 
@@ -53,6 +57,7 @@ class Sender:
         *,
         threads: int,
         poll_s: float,
+        domain_letters: int = 0,
     ) -> None:
         """
         Args:
@@ -64,6 +69,7 @@ class Sender:
             poll_s: longest pause in seconds between two looks into the outbox:
                 30 where every change is told by `wake`, 1 where other
                 processes queue letters, too.
+            domain_letters: how many of them at most to one recipient domain; 0 = all.
         """
         self._outbox = outbox
         self._relay = relay
@@ -72,6 +78,7 @@ class Sender:
         self._poll_s = poll_s
         self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
         self._breaker = Breaker()
+        self._domains = Domains(domain_letters)
         self._stopping = threading.Event()
         self._woken = False
         self._bell = threading.Condition()
@@ -117,14 +124,19 @@ class Sender:
 
     def _rest(self) -> None:
         """Wait for `wake`, the next due letter, or the poll interval."""
-        due = self._outbox.next_due()
+        now = self._clock.now()
+        closed = self._domains.closed(now)
+        due = self._outbox.next_due(closed)
+        opening = self._domains.next_opening(now) if closed else None
+        if opening is not None:
+            due = opening if due is None else min(due, opening)
         trial = self._breaker.next_trial()
         if due is not None and trial is not None:
             due = max(due, trial)
         pause = self._poll_s
         if due is not None:
             # What is due and cannot be claimed is in another's hands: no spinning.
-            wait = (due - self._clock.now()).total_seconds()
+            wait = (due - now).total_seconds()
             pause = min(pause, max(_SHORTEST_PAUSE_S, wait))
         with self._bell:
             if not self._woken and not self._stopping.is_set():
@@ -138,7 +150,7 @@ class Sender:
         if not allowed:
             return False
         is_trial = allowed < BATCH
-        claimed = self._outbox.claim(allowed)
+        claimed = self._outbox.claim(allowed, self._domains.closed(now))
         if not claimed:
             if is_trial:
                 self._breaker.untried(now)
@@ -147,11 +159,14 @@ class Sender:
             self.wake()  # there may be more: another thread can begin on it
         results: list[Result] = []
         letters = self._prepared(claimed, results)
-        results.extend(
-            self._attempt(row, letters[row.id], now, is_trial=is_trial)
-            for row in claimed
-            if row.id in letters
-        )
+        slow = False
+        for row in claimed:
+            if slow and row.id in letters:
+                results.append(Untried(row.id, now))  # others need not wait behind it
+            elif row.id in letters:
+                begun = monotonic()
+                results.append(self._attempt(row, letters[row.id], now, is_trial=is_trial))
+                slow = monotonic() - begun > SLOW_S
         self._settle(results)
         return True
 
@@ -192,12 +207,33 @@ class Sender:
             return Untried(row.id, max(now, trial_at))
         if self._stopping.is_set() or now >= begun + BATCH_TIME:
             return Untried(row.id, now)
+        domain = domain_of(letter.recipient)
+        again_at = self._domains.enter(domain, now)
+        if again_at is not None:
+            return Untried(
+                row.id, again_at, f"{domain} wants fewer letters" if again_at > now else ""
+            )
+        try:
+            return self._deliver(row, letter, domain)
+        finally:
+            if self._domains.leave(domain):
+                self.wake()
+
+    def _deliver(self, row: ClaimedLetter, letter: OutgoingLetter, domain: str) -> Result:
+        """Hand over one letter; what became of it."""
+        now = self._clock.now()
         try:
             self._relay.deliver(letter)
         except RelayDown as down:
             if self._breaker.failed(now):
                 _log.error("the relay is down, letters wait: %s", down)
             return self._again(row, str(down))
+        except RelayBusy as refusal:
+            self._answered()
+            until = self._domains.rest(domain, now)
+            _log.info("%s wants fewer letters; none before %s", domain, until)
+            again = self._again(row, str(refusal))
+            return replace(again, at=max(again.at, until)) if isinstance(again, Later) else again
         except RelayTemporary as refusal:
             self._answered()
             return self._again(row, str(refusal))
@@ -209,6 +245,7 @@ class Sender:
             _log.exception("letter %d: the relay broke down in an unknown way", row.id)
             return self._again(row, type(error).__name__)
         self._answered()
+        self._domains.took(domain)
         _log.debug("letter %d sent", row.id)
         return Sent(row.id)
 

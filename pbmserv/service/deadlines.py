@@ -11,6 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from pbmserv.capability import Capability
 from pbmserv.commands.model import Reading
 from pbmserv.engine.clocks import (
     Forfeit,
@@ -43,9 +44,12 @@ _CLOCK = Mail(
 _NO_MAIL = Post(Envelope("", "", b""), _CLOCK, "", Reading(()), None)
 
 
-def clock_desk(rooms: Rooms, connection: Connection, now: datetime) -> Desk:
-    """A desk to which no mail has led but the clock."""
-    return Desk(rooms, connection, _NO_MAIL, None, now)
+def clock_desk(
+    rooms: Rooms, connection: Connection, now: datetime, speaks: Capability | None = None
+) -> Desk:
+    """A desk to which no mail has led but the clock, or a page; *speaks*: what its link says."""
+    post = _NO_MAIL if speaks is None else replace(_NO_MAIL, capability=speaks)
+    return Desk(rooms, connection, post, None, now)
 
 
 def look(desk: Desk, board_id: int) -> Sequence[Told] | None:

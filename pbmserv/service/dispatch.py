@@ -34,6 +34,7 @@ from pbmserv.service import (
     scoring,
     tray,
     undoing,
+    unsubscribing,
     vouching,
     watch,
 )
@@ -98,6 +99,12 @@ _YES = frozenset(
 
 _COMMAND = Savepoint("command")
 
+_ONE_MEANING: Mapping[Purpose, Callable[[Desk, Capability], Answer]] = {
+    Purpose.MESSAGE: people.message_by_reply,
+    Purpose.UNSUBSCRIBE: unsubscribing.by_mail,
+}
+"""Addresses at which all of a mail is one thing: words to somebody, or nothing at all."""
+
 
 def carry_out(desk: Desk) -> list[NewLetter]:
     """Do everything a mail asks for; the letters to queue come back.
@@ -108,8 +115,8 @@ def carry_out(desk: Desk) -> list[NewLetter]:
     letters: list[NewLetter] = []
     said: list[_Said] = []
     lines = desk.post.reading.lines
-    if desk.capability is not None and desk.capability.purpose is Purpose.MESSAGE:
-        lines = lines[:1]  # all of it is one message, whatever its lines look like
+    if desk.capability is not None and desk.capability.purpose in _ONE_MEANING:
+        lines = lines[:1]  # whatever its lines look like
     for line in lines:
         desk.next_command()
         if isinstance(line.asked, model.NotTried):
@@ -259,8 +266,8 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
     """What a reply means because of the letter it answers; ``None`` = what it says."""
     asked = line.asked
     match capability.purpose:
-        case Purpose.MESSAGE:
-            return people.message_by_reply(desk, capability)
+        case Purpose.MESSAGE | Purpose.UNSUBSCRIBE:
+            return _ONE_MEANING[capability.purpose](desk, capability)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
             return people.refuse_signup(desk, capability)
         case Purpose.CONFIRM | Purpose.ADDRESS if _unclear(asked):

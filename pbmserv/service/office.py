@@ -16,16 +16,15 @@ from datetime import datetime
 from functools import partial
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from pbmserv.capability import Purpose
 from pbmserv.clock import Clock
 from pbmserv.commands import model
 from pbmserv.engine.referee import Position
-from pbmserv.errors import PlayerError, ServerFault
+from pbmserv.errors import ServerFault
 from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
-from pbmserv.service import absence, bounces, busy, people
+from pbmserv.service import absence, bounces, busy
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
 from pbmserv.service.desk import WAITING_SIGNUPS, Desk, Post, Rooms
@@ -53,23 +52,14 @@ class TryLater(ServerFault):
 
 
 @dataclass(frozen=True, slots=True)
-class SignupState:
-    """What a confirmation page shows."""
-
-    userid: str
-    address: str
-    done: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
+class Done:
     """What a committed mail leaves to do in memory."""
 
     played: dict[int, Position]
     letters: int
 
 
-_NOTHING = _Done({}, 0)
+NOTHING = Done({}, 0)
 
 
 class Office:
@@ -113,7 +103,7 @@ class Office:
         """
         try:
             await self._warm(post)
-            await self._commit(partial(self._carry_out, post, None))
+            await self.commit(partial(self._carry_out, post, None))
         except TryLater:
             raise
         except TooMany as error:
@@ -133,11 +123,11 @@ class Office:
             Exception: whatever failed; the mail is still kept.
         """
         await self._warm(post)
-        return await self._commit(partial(self._carry_out, post, mail_id)) is not _NOTHING
+        return await self.commit(partial(self._carry_out, post, mail_id)) is not NOTHING
 
     async def ignore(self, post: Post) -> None:
         """Keep a mail that must not be answered; a note of somebody away leads to a question."""
-        await self._commit(partial(self._set_aside, post))
+        await self.commit(partial(self._set_aside, post))
 
     async def keep(
         self,
@@ -150,40 +140,15 @@ class Office:
         """Keep a mail for the operator; tell *answer_to* (if any) that a person will look."""
         digest = digest or hashlib.sha256(envelope.raw).hexdigest()
         row = _Row(envelope, digest, "kept", _storable(error), verdict)
-        await self._commit(partial(self._file, row, answer_to))
+        await self.commit(partial(self._file, row, answer_to))
 
     async def tell_too_many(self, sender: str, over: Over) -> None:
         """Explain, once a day, why mails are not taken."""
-        await self._commit(partial(self._too_many, sender, over))
-
-    # -- pages --------------------------------------------------------------------------
-
-    async def describe(self, token: str) -> SignupState | None:
-        """What a confirmation link is about; looking changes nothing."""
-        return await asyncio.to_thread(self._describe, token)
-
-    async def confirm(self, token: str) -> SignupState | None:
-        """Confirm a signup by its link's button."""
-        capability = self._rooms.house.ring.read(token)
-        if capability is None or capability.purpose is not Purpose.CONFIRM:
-            return None
-        try:
-            await self._commit(partial(self._confirm, capability.about))
-        except PlayerError:
-            return None
-        return await self.describe(token)
-
-    async def healthy(self) -> bool:
-        """Whether the database answers and the writer writes."""
-        try:
-            await asyncio.wait_for(asyncio.wrap_future(self._writer.submit(_ping)), timeout=5)
-        except (SQLAlchemyError, ServerFault, TimeoutError):
-            return False
-        return True
+        await self.commit(partial(self._too_many, sender, over))
 
     # -- jobs: run by the writer, inside its transaction ---------------------------------
 
-    def _carry_out(self, post: Post, mail_id: int | None, connection: Connection) -> _Done:
+    def _carry_out(self, post: Post, mail_id: int | None, connection: Connection) -> Done:
         now = self._clock.now()
         envelope = post.envelope
         if mail_id is None:
@@ -200,34 +165,34 @@ class Office:
                 now=now,
             )
             if mail_id is None:
-                return _NOTHING  # this very mail has been here: no second effect, no answer
+                return NOTHING  # this very mail has been here: no second effect, no answer
         elif inbox.lock_kept(connection, mail_id) is None:
-            return _NOTHING
+            return NOTHING
         else:
             inbox.mark(connection, mail_id, "done")
         desk = Desk(self._rooms, connection, post, mail_id, now)
         letters = bounces.receive(desk) if post.comes_back else carry_out(desk) or _question(desk)
         if letters:
             outbox.add(connection, letters, now)
-        return _Done(desk.played, len(letters))
+        return Done(desk.played, len(letters))
 
-    def _set_aside(self, post: Post, connection: Connection) -> _Done:
+    def _set_aside(self, post: Post, connection: Connection) -> Done:
         now = self._clock.now()
         mail = post.mail
         row = _Row(post.envelope, mail.digest, "ignored", mail.automatic, post.verdict)
         mail_id = row.add(connection, now)
         if mail_id is None:
-            return _NOTHING
+            return NOTHING
         letters = _question(Desk(self._rooms, connection, post, mail_id, now))
         if letters:
             outbox.add(connection, letters, now)
-        return _Done({}, len(letters))
+        return Done({}, len(letters))
 
-    def _file(self, row: _Row, answer_to: str, connection: Connection) -> _Done:
+    def _file(self, row: _Row, answer_to: str, connection: Connection) -> Done:
         now = self._clock.now()
         mail_id = row.add(connection, now)
         if mail_id is None or not answer_to:
-            return _NOTHING
+            return NOTHING
         part = Part("kept", {"number": mail_id})
         letter = NewLetter(
             letter=part.letter,
@@ -236,36 +201,23 @@ class Office:
             message_id=message_id(self._rooms.house.domain, part),
         )
         outbox.add(connection, [letter], now)
-        return _Done({}, 1)
+        return Done({}, 1)
 
-    def _too_many(self, sender: str, over: Over, connection: Connection) -> _Done:
+    def _too_many(self, sender: str, over: Over, connection: Connection) -> Done:
         letter = busy.letter(self._rooms, connection, sender, over, self._clock.now())
         if letter is None:
-            return _NOTHING
+            return NOTHING
         outbox.add(connection, [letter], self._clock.now())
-        return _Done({}, 1)
-
-    def _confirm(self, signup_id: int, connection: Connection) -> _Done:
-        """A confirmation by web page: no mail, but the same welcome letter."""
-        now = self._clock.now()
-        before = players.signup(connection, signup_id)
-        player = people.confirm(connection, signup_id, now)
-        if before is not None and before.player_id is not None:
-            return _NOTHING
-        part = people.welcome(player.userid)
-        letter = NewLetter(
-            letter=part.letter,
-            recipient=player.address,
-            words=part.words,
-            message_id=message_id(self._rooms.house.domain, part),
-            player_id=player.id,
-        )
-        outbox.add(connection, [letter], now)
-        return _Done({}, 1)
+        return Done({}, 1)
 
     # -- inside --------------------------------------------------------------------------
 
-    async def _commit(self, job: Callable[[Connection], _Done]) -> _Done:
+    async def commit(self, job: Callable[[Connection], Done]) -> Done:
+        """Run *job* in the writer; returns once it is committed.
+
+        Raises:
+            TryLater: the database could not do it.
+        """
         try:
             future = self._writer.submit(job)
             # Not after the `await`: the client may have hung up, the commit happens all the same.
@@ -287,7 +239,7 @@ class Office:
             self._letters_wait = False
             self._wake()
 
-    def _committed(self, future: Future[_Done]) -> None:
+    def _committed(self, future: Future[Done]) -> None:
         if future.cancelled() or future.exception() is not None:
             return
         done = future.result()
@@ -324,16 +276,6 @@ class Office:
                     passwords.check(request.password_hash, who.password.text)
         if one.new is not None:
             passwords.prepare(one.new.text)
-
-    def _describe(self, token: str) -> SignupState | None:
-        capability = self._rooms.house.ring.read(token)
-        if capability is None or capability.purpose is not Purpose.CONFIRM:
-            return None
-        with self._database.reading.connect() as connection:
-            request = players.signup(connection, capability.about)
-        if request is None:
-            return None
-        return SignupState(request.userid, request.address, request.player_id is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +335,3 @@ def _storable(error: str) -> str:
 def _key(recipient: str) -> str:
     """Copies of one mail may come to one address in different letter case."""
     return recipient.lower()
-
-
-def _ping(connection: Connection) -> bool:
-    return connection.exec_driver_sql("SELECT 1").scalar() == 1

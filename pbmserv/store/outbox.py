@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, case, exists, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    not_,
+    select,
+    update,
+)
 
 from pbmserv.store.models import bounces, outbox
 from pbmserv.store.prepared import Prepared
@@ -100,15 +112,17 @@ whether it works again, or to let somebody back in who has nothing else left."""
 _GIVEN_UP = exists().where(
     bounces.c.address == outbox.c.recipient, bounces.c.suspended_at.is_not(None)
 )
-_DUE = Prepared(
+_ALL_DUE = (
     select(*_COLUMNS, and_(outbox.c.player_id.is_not(None), _GIVEN_UP).label("given_up"))
     .where(outbox.c.state == "queued", outbox.c.due_at <= bindparam("now"))
     .order_by(outbox.c.due_at, outbox.c.id)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
 )
+_DUE = Prepared(_ALL_DUE)
 _ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
 _LEASE = Prepared(_ONE.values(due_at=bindparam("until")))
+_WAIT = Prepared(_ONE.values(due_at=bindparam("until"), error=bindparam("why")))
 _KEEP = Prepared(  # not what was forgotten in the meantime
     _ONE.where(outbox.c.recipient != "").values(raw=bindparam("made"))
 )
@@ -128,7 +142,8 @@ _FAILED = Prepared(
     )
 )
 _PARK = Prepared(_ONE.values(state=PARKED, due_at=None))
-_NEXT = Prepared(select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued"))
+_ALL_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued")
+_NEXT = Prepared(_ALL_NEXT)
 
 
 def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> None:
@@ -191,15 +206,27 @@ def locked(connection: Connection, letter_id: int) -> QueuedLetter | None:
     return letter(connection, letter_id)
 
 
-def claim(connection: Connection, now: datetime, until: datetime, most: int) -> list[QueuedLetter]:
+def claim(
+    connection: Connection,
+    now: datetime,
+    until: datetime,
+    most: int,
+    avoiding: Sequence[str] = (),
+) -> list[QueuedLetter]:
     """Take up to *most* due letters; nobody else gets them before *until*.
 
     What is due for an address that is given up is parked, so that nobody finds it due again.
+
+    Args:
+        avoiding: recipient domains (lower case) whose letters are left where they are.
     """
-    due = [
-        (QueuedLetter(*row[:-1]), row[-1])
-        for row in _DUE.rows(connection, {"now": now, "most": most})
-    ]
+    values = {"now": now, "most": most}
+    rows: Iterable[Sequence[Any]]
+    if avoiding:
+        rows = connection.execute(_ALL_DUE.where(_not_to(avoiding)), values)
+    else:
+        rows = _DUE.rows(connection, values)
+    due = [(QueuedLetter(*row[:-1]), row[-1]) for row in rows]
     parked = [row.id for row, given_up in due if given_up and row.letter not in ALWAYS_TRIED]
     if parked:
         _PARK.run_each(connection, [{"letter_id": i} for i in parked])
@@ -224,9 +251,14 @@ def later(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) ->
     _LATER.run_each(connection, [{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
 
 
-def release(connection: Connection, waits: Sequence[tuple[int, datetime]]) -> None:
-    """Give claimed letters back without an attempt: (id, when they are due)."""
-    _LEASE.run_each(connection, [{"letter_id": i, "until": at} for i, at in waits])
+def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
+    """Give claimed letters back without an attempt: (id, when they are due, why if that is new)."""
+    plain = [{"letter_id": i, "until": at} for i, at, why in waits if not why]
+    told = [{"letter_id": i, "until": at, "why": why} for i, at, why in waits if why]
+    if plain:
+        _LEASE.run_each(connection, plain)
+    if told:
+        _WAIT.run_each(connection, told)
 
 
 def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
@@ -246,7 +278,17 @@ def reclaim(connection: Connection, now: datetime) -> None:
     )
 
 
-def next_due(connection: Connection) -> datetime | None:
-    """When the next queued letter is due."""
-    found: datetime | None = _NEXT.rows(connection)[0][0]
+def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
+    """When the next queued letter is due, but for those to the domains in *avoiding*."""
+    found: datetime | None
+    if avoiding:
+        found = connection.execute(_ALL_NEXT.where(_not_to(avoiding))).scalar()
+    else:
+        found = _NEXT.rows(connection)[0][0]
     return found
+
+
+def _not_to(domains: Sequence[str]) -> ColumnElement[bool]:
+    """Letters to nobody at these domains."""
+    to = func.lower(outbox.c.recipient)
+    return and_(*(not_(to.endswith(f"@{domain}", autoescape=True)) for domain in domains))

@@ -45,7 +45,31 @@ class Confirmation(Protocol):
         ...
 
 
-class Confirmations(Protocol):
+class Subscription(Protocol):
+    """What the link in a letter's List-Unsubscribe ends."""
+
+    @property
+    def what(self) -> str:
+        """The kind, for the page's words."""
+        ...
+
+    @property
+    def userid(self) -> str:
+        """Whose."""
+        ...
+
+    @property
+    def board(self) -> int:
+        """The board that is followed, else 0."""
+        ...
+
+    @property
+    def game(self) -> str:
+        """The game whose daily box comes, else ``""``."""
+        ...
+
+
+class Visitors(Protocol):
     """What the pages ask of the service."""
 
     async def describe(self, token: str) -> Confirmation | None:
@@ -54,6 +78,14 @@ class Confirmations(Protocol):
 
     async def confirm(self, token: str) -> Confirmation | None:
         """Confirm it; doing so twice is no error. ``None`` = unknown or expired."""
+        ...
+
+    async def subscription(self, token: str) -> Subscription | None:
+        """What *token* would end, changing nothing; ``None`` = unknown or expired."""
+        ...
+
+    async def unsubscribe(self, token: str) -> Subscription | None:
+        """End it; doing so twice is no error. ``None`` = unknown or expired."""
         ...
 
     async def healthy(self) -> bool:
@@ -79,15 +111,15 @@ class Pages:
     base: str
 
 
-def build(pages: Pages, confirmations: Confirmations, templates: Environment) -> Starlette:
+def build(pages: Pages, visitors: Visitors, templates: Environment) -> Starlette:
     """The application.
 
     Args:
         pages: facts for the front page.
-        confirmations: the service's side.
+        visitors: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
     """
-    site = _Site(pages, confirmations, templates)
+    site = _Site(pages, visitors, templates)
     application = Starlette(
         routes=[
             Route("/", site.front),
@@ -97,6 +129,7 @@ def build(pages: Pages, confirmations: Confirmations, templates: Environment) ->
             Route("/style.css", site.style),
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
+            Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
         ],
         middleware=[Middleware(SafeResponses, fault=site.fault)],
         exception_handlers={HTTPException: site.refused},
@@ -108,8 +141,8 @@ def build(pages: Pages, confirmations: Confirmations, templates: Environment) ->
 class _Site:
     """The handlers, and what they share."""
 
-    def __init__(self, pages: Pages, confirmations: Confirmations, templates: Environment) -> None:
-        self._service = confirmations
+    def __init__(self, pages: Pages, visitors: Visitors, templates: Environment) -> None:
+        self._service = visitors
         self._templates = templates
         self._style = templates.get_template("web/style.css").render()
         self._icon = templates.get_template("web/icon.svg").render()
@@ -156,6 +189,18 @@ class _Site:
             return self._failure(404, "expired")
         name = "confirmed" if found.done else "confirm"
         return _html(self._text(name, confirmation=found), headers=_PRIVATE)
+
+    async def subscription(self, request: Request) -> Response:
+        """As `confirmation`; the POST comes from a mail program, too (RFC 8058 section 3.2), which
+        reads no page. What its form says is not looked at: the link says it all."""
+        token: str = request.path_params["token"]
+        posted = request.method == "POST"
+        step = self._service.unsubscribe if posted else self._service.subscription
+        found = await step(token) if len(token) <= LONGEST_TOKEN else None
+        if found is None:
+            return self._failure(404, "no-way-out")
+        name = "unsubscribed" if posted else "unsubscribe"
+        return _html(self._text(name, words=found), headers=_PRIVATE)
 
     async def refused(self, _request: Request, error: Exception) -> Response:
         """404 and 405, as a page without details."""

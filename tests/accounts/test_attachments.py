@@ -25,7 +25,7 @@ HEADERS = Headers(
     date=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     x_loop="games@play.example",
     list_id="games.play.example",
-    list_unsubscribe=None,
+    list_unsubscribe=(),
     auto_submitted="auto-replied",
     feedback_id=None,
 )

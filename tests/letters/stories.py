@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -364,6 +365,21 @@ def coming_back(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, "resign", to=_envelope_sender(server, letter))
 
 
+def unsubscribing(folder: Path) -> Iterator[Posted]:
+    """Alice presses the button that her mail program shows beside each kind of letter."""
+    with indoors(folder, operators="bob", web_url="https://games.example") as server:
+        server.sign_up("alice", "bob")
+        server.send(ALICE, f"prefs alice {PASSWORD} remind=2d")
+        letters = server.send(BOB, "blackbox challenge bob alice")
+        letters += server.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+        (asked,) = server.send(BOB, f"broadcast bob {PASSWORD}", "Tea at five.")
+        letters += server.reply(asked, "yes")
+        for letter in letters:
+            way_out = re.search(r"<mailto:([^?>]+)", str(letter.message["List-Unsubscribe"]))
+            if way_out is not None:
+                yield from server.send(ALICE, "unsubscribe", to=way_out[1])
+
+
 def _envelope_sender(server: Indoors, letter: Posted) -> str:
     about = Capability(Purpose.BOUNCE, about=letter.id)
     return server.server.house.reply_address(about)
@@ -391,4 +407,5 @@ STORIES: tuple[Story, ...] = (
     racing,
     sending_too_much,
     coming_back,
+    unsubscribing,
 )

@@ -6,8 +6,11 @@ import sys
 from email.message import EmailMessage
 from pathlib import Path
 
+import dkim
 from mailers import Player
 from postfix import free_port, postfix, program
+
+from pbmserv.send import signing
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 from processes import Process
@@ -26,11 +29,13 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
     with postfix(lmtp, ("alice", "bob")) as mta:
         alice = Player("alice", mta, tmp_path / "alice")
         bob = Player("bob", mta, tmp_path / "bob")
+        keys = [signing.make(kind, kind, tmp_path / f"{kind}.pem") for kind in ("rsa", "ed25519")]
         server = Process(
             tmp_path,
             database_url,
             lmtp=f"127.0.0.1:{lmtp}",
             relay=f"smtp://127.0.0.1:{mta.port}",
+            dkim_keys=", ".join(f"{key.kind}={tmp_path}/{key.kind}.pem" for key in keys),
         )
         try:
             alice.writes("signup alice wonder-land")
@@ -63,6 +68,16 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
             assert "-- Reply above this line --" not in text_of(lost).split("says:")[1]
             threads = {str(one["References"]).split()[0] for one in bob.letters()[4:]}
             assert len(threads) == 1, "the letters of a board are one thread"
+
+            records = {key.name("games.example"): key.record.encode() for key in keys}
+
+            def found(name: bytes, timeout: int = 0) -> bytes:
+                return records[name.decode().rstrip(".")]
+
+            for letter in mta.maildir("bob").rglob("*/*"):
+                if letter.is_file():
+                    raw = letter.read_bytes().replace(b"\n", b"\r\n")
+                    assert all(dkim.DKIM(raw).verify(n, dnsfunc=found) for n in range(2))
 
             bob.writes("help", to="nobody@games.example", refused=True)
         finally:

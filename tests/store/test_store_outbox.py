@@ -16,6 +16,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.send.composing import Composer
 from pbmserv.send.outbox import Failed, Later, Sent, Untried
 from pbmserv.send.queue import LEASE, DatabaseOutbox
+from pbmserv.send.signing import Signer
 from pbmserv.store import outbox, schema
 from pbmserv.store.models import outbox as rows
 from pbmserv.store.outbox import NewLetter
@@ -37,7 +38,12 @@ class Post:
         house = House("pbmserv", "games.example", KeyRing({1: b"k" * 32}))
         composer = Composer(house, registry, Positions(registry), "")
         self.queue = DatabaseOutbox(
-            self.database, self.writer, composer, clock, lambda *refused: None
+            self.database,
+            self.writer,
+            composer,
+            Signer("games.example", ()),
+            clock,
+            lambda *refused: None,
         )
 
     def post(self, count: int, clock: MovableClock) -> None:

@@ -31,7 +31,7 @@ HEADERS = Headers(
     date=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     x_loop="games@play.example",
     list_id="blackbox.play.example",
-    list_unsubscribe="https://play.example/stop/abc",
+    list_unsubscribe=("https://play.example/stop/abc",),
     auto_submitted="auto-replied",
     feedback_id="12:board:pbmserv",
 )
@@ -265,8 +265,8 @@ def test_no_word_of_the_header_can_smuggle(field: str, bad: str) -> None:
         {"in_reply_to": "<a\r\nBcc: x@x>"},
         {"references": ("<a@x>", "<b\0@x>")},
         {"feedback_id": "a\nb"},
-        {"list_unsubscribe": "http://play.example/stop"},
-        {"list_unsubscribe": "https://play.example/>\r\nBcc: x"},
+        {"list_unsubscribe": ("http://play.example/stop",)},
+        {"list_unsubscribe": ("https://play.example/>\r\nBcc: x",)},
         {"date": datetime(2026, 1, 2, 3, 4, 5)},  # noqa: DTZ001 - the naive date is the fault
     ],
 )
@@ -295,14 +295,14 @@ def test_a_strangers_odd_message_id_is_left_out_not_fatal() -> None:
 
 def test_headers_that_do_not_apply_are_absent() -> None:
     message = parsed(
-        with_header(in_reply_to=None, references=(), list_unsubscribe=None, feedback_id=None)
+        with_header(in_reply_to=None, references=(), list_unsubscribe=(), feedback_id=None)
     )
     for name in ("In-Reply-To", "References", "List-Unsubscribe", "Feedback-ID"):
         assert message[name] is None
 
 
 def test_one_click_goes_only_with_a_web_address() -> None:
-    message = parsed(with_header(list_unsubscribe="mailto:stop@play.example?subject=stop"))
+    message = parsed(with_header(list_unsubscribe=("mailto:stop@play.example?subject=stop",)))
     assert message["List-Unsubscribe"] == "<mailto:stop@play.example?subject=stop>"
     assert message["List-Unsubscribe-Post"] is None
 

@@ -16,7 +16,7 @@ import pytest
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from pbmserv.errors import RelayDown, RelayPermanent, RelayTemporary
+from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayTemporary
 from pbmserv.send.relay import OutgoingLetter, RelayAddress, open_relay
 from pbmserv.send.smtp import SmtpRelay
 
@@ -264,6 +264,10 @@ def test_a_relay_that_takes_so_many_letters_a_connection_gets_a_new_one(
     ("reply", "error"),
     [
         ("450 4.2.0 greylisted", RelayTemporary),
+        ("450 4.7.28 unusual rate of mail", RelayBusy),
+        ("451 4.3.2 not accepting now", RelayBusy),
+        ("452 4.5.3 too many mails in this session", RelayBusy),
+        ("450 try later, you are throttled", RelayBusy),
         ("550 5.1.1 no such user", RelayPermanent),
         ("421 4.3.2 going down", RelayDown),
         ("530 5.7.0 log in first", RelayDown),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 import pytest
 
-from pbmserv.errors import RelayDown, RelayPermanent, RelayTemporary, ServerFault
+from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayTemporary, ServerFault
 from pbmserv.send.breaker import FAILURES, SHORTEST_PAUSE
+from pbmserv.send.domains import domain_of
 from pbmserv.send.relay import OutgoingLetter
 from pbmserv.send.worker import (
     BATCH,
@@ -70,11 +71,11 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(self, limit: int) -> Sequence[ClaimedLetter]:
+    def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
-            due = [row for row in self.rows if row.due is not None and row.due <= now][:limit]
+            due = [row for row in self._open(avoiding) if row.due and row.due <= now][:limit]
             for row in due:
                 row.due = now + LEASE
             if due:
@@ -101,12 +102,15 @@ class MemoryOutbox:
                 row.attempts += isinstance(result, Later)
             self.changed.notify_all()
 
-    def next_due(self) -> datetime | None:
+    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         with self.changed:
             self.asked += 1
             self.idle = True
             self.changed.notify_all()
-            return min((row.due for row in self.rows if row.due is not None), default=None)
+            return min((row.due for row in self._open(avoiding) if row.due), default=None)
+
+    def _open(self, avoiding: Collection[str]) -> list[Row]:
+        return [row for row in self.rows if domain_of(letter(row.id).recipient) not in avoiding]
 
     def _maybe_break(self, what: str) -> None:
         if what in self.broken:
@@ -156,9 +160,14 @@ class TestRelay:
         """Holds nothing."""
 
 
+DOMAINS: dict[int, str] = {}
+"""Recipient domains of letters that do not go to x.example."""
+
+
 def letter(number: int) -> OutgoingLetter:
+    to = f"a@{DOMAINS.get(number, 'x.example')}"
     return OutgoingLetter(
-        number, f"<{number}@play.example>", "b@play.example", "a@x.example", b"Subject: x\r\n\r\n"
+        number, f"<{number}@play.example>", "b@play.example", to, b"Subject: x\r\n\r\n"
     )
 
 
@@ -185,13 +194,22 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator
     """Starts senders, and stops them after the test."""
     started: list[Sender] = []
 
-    def start(threads: int = 1, poll_s: float = 30.0) -> Sender:
-        sender = Sender(outbox, relay, clock, lambda: 0.5, threads=threads, poll_s=poll_s)
+    def start(threads: int = 1, poll_s: float = 30.0, domain_letters: int = 0) -> Sender:
+        sender = Sender(
+            outbox,
+            relay,
+            clock,
+            lambda: 0.5,
+            threads=threads,
+            poll_s=poll_s,
+            domain_letters=domain_letters,
+        )
         sender.start()
         started.append(sender)
         return sender
 
     yield start
+    DOMAINS.clear()
     for sender in started:
         assert sender.stop(PATIENCE_S)
 
@@ -470,3 +488,75 @@ def test_the_log_tells_of_outages_and_never_of_contents(
     outbox.wait_until_settled()
     assert "the relay is down, letters wait: no connection" in caplog.text
     assert "Subject: x" not in caplog.text
+
+
+def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    """Ten thousand letters wait for one domain that takes its time; one for another behind them."""
+    stuck, most = threading.Event(), threading.Semaphore(0)
+
+    def slowly(one: OutgoingLetter) -> None:
+        if domain_of(one.recipient) == "x.example":
+            most.release()
+            assert stuck.wait(PATIENCE_S)
+
+    relay.before = slowly
+    outbox.add(10_000)
+    last = len(outbox.rows)
+    DOMAINS[last] = "quick.example"
+    outbox.add(1)
+    begin(threads=3, domain_letters=2)
+    outbox.wait_for(lambda: outbox.rows[last].result is not None)
+    assert outbox.rows[last].result == Sent(last)
+    assert most.acquire(timeout=PATIENCE_S)
+    assert most.acquire(timeout=PATIENCE_S)
+    assert not most.acquire(blocking=False), "two letters at a time, not three"
+    stuck.set()
+    outbox.wait_for(lambda: sum(isinstance(row.result, Sent) for row in outbox.rows) > 500)
+
+
+def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    busy = RelayBusy("RCPT TO: 450 4.7.28 too many letters from you")
+    relay.before = lambda one: raise_if(one.recipient.endswith("@x.example"), busy)
+    outbox.add(3)
+    DOMAINS.update({3: "y.example", 4: "y.example"})
+    outbox.add(2)
+    sender = begin()
+    results = outbox.wait_until_settled()
+    first = results[0]
+    assert isinstance(first, Later)
+    assert first.at == clock.time + timedelta(minutes=1)
+    rest = clock.time + timedelta(minutes=1)
+    assert results[1:3] == [Untried(n, rest, "x.example wants fewer letters") for n in (1, 2)]
+    assert results[3:] == [Sent(3), Sent(4)]
+
+    clock.time = rest
+    outbox.wait_until_idle_again(sender)
+    outbox.wait_for(lambda: all(row.due and row.due > rest for row in outbox.rows[:3]))
+    again = [row.due for row in outbox.rows[:3]]
+    assert all(due is not None and due >= rest + timedelta(minutes=2) for due in again)
+
+    relay.before = lambda _: None
+    clock.time = rest + timedelta(minutes=10)
+    sender.wake()
+    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+
+
+def raise_if(wanted: bool, error: Exception) -> None:
+    if wanted:
+        raise error
+
+
+def test_a_letter_that_took_long_gives_the_rest_of_its_batch_back(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter(range(0, 10_000, 100))
+    monkeypatch.setattr("pbmserv.send.worker.monotonic", lambda: next(seconds))
+    outbox.add(4)
+    begin()
+    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+    assert outbox.claims == [4, 3, 2, 1]
+    assert all(row.attempts == 0 for row in outbox.rows)

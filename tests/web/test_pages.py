@@ -21,7 +21,7 @@ from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.listening import bind
 from pbmserv.render.environment import environment
-from pbmserv.web.application import Confirmation, Pages, build
+from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer
 
 TOKEN = "a" * 45
@@ -38,11 +38,23 @@ class Waiting:
     done: bool
 
 
+@dataclass(frozen=True)
+class Followed:
+    """What a letter's way out leads to."""
+
+    what: str
+    userid: str
+    board: int = 0
+    game: str = ""
+
+
 class Desk:
-    """One address that waits to be confirmed."""
+    """One address that waits to be confirmed, and a subscription that can be ended."""
 
     def __init__(self) -> None:
         self.done = False
+        self.ended: list[str] = []
+        self.subscribed = Followed("follow", "<alice>", 12, "blackbox")
         self.well = True
         self.broken = False
 
@@ -57,6 +69,14 @@ class Desk:
     async def confirm(self, token: str) -> Confirmation | None:
         self.done = self.done or token == TOKEN
         return self._found(token)
+
+    async def subscription(self, token: str) -> Subscription | None:
+        self._found("")
+        return self.subscribed if token == TOKEN else None
+
+    async def unsubscribe(self, token: str) -> Subscription | None:
+        self.ended.append(token)
+        return await self.subscription(token)
 
     async def healthy(self) -> bool:
         self._found("")
@@ -83,9 +103,10 @@ class Site:
     def _do(self, work):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
 
-    def ask(self, method: str, path: str) -> tuple[http.client.HTTPResponse, str]:
+    def ask(self, method: str, path: str, form: str = "") -> tuple[http.client.HTTPResponse, str]:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
-        connection.request(method, path)
+        kind = {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
+        connection.request(method, path, form or None, kind)
         response = connection.getresponse()
         text = response.read().decode()
         connection.close()
@@ -247,6 +268,35 @@ def test_an_unknown_token_is_answered_kindly(site, method, token) -> None:
     assert response.headers["Cache-Control"] == "no-store"
     assert "Nothing was changed" in page or "There is no page here" in page
     assert not site.desk.done
+
+
+KINDS = ("single", "digest", "broadcasts", "challenges", "reminders", "follow", "daily")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_way_out_asks_first_and_then_says_what_ended(site, kind) -> None:
+    site.desk.subscribed = Followed(kind, "<alice>", 12, "blackbox")
+    url = f"/unsubscribe/{TOKEN}"
+    response, page = site.ask("GET", url)
+    assert response.status == 200
+    assert not site.desk.ended, "mail programs open links by themselves"
+    assert "&lt;alice&gt;" in page
+    assert '<form method="post">' in page
+    for _ in range(2):
+        response, page = site.ask("POST", url, "List-Unsubscribe=One-Click")
+        assert response.status == 200
+        assert "No game has changed" in page
+    assert len(site.desk.ended) == 2
+    assert response.getheader("Cache-Control") == "no-store"
+
+
+def test_a_mail_program_may_post_its_form_either_way(site) -> None:
+    for body in ("List-Unsubscribe=One-Click", "", "--x\r\nnonsense", "x=" + "y" * 100_000):
+        response, _ = site.ask("POST", f"/unsubscribe/{TOKEN}", body)
+        assert response.status == 200
+    response, page = site.ask("POST", "/unsubscribe/nobody", "List-Unsubscribe=One-Click")
+    assert response.status == 404
+    assert "Nothing was changed" in page
 
 
 def test_health_is_told_to_a_probe(site) -> None:

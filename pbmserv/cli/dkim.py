@@ -1,0 +1,87 @@
+"""``pbmserv dkim``: the keys that sign letters, and the records that name servers need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pbmserv.cli.output import complain, failure, say
+from pbmserv.cli.settings import ConfigFile, loaded
+
+if TYPE_CHECKING:
+    from pbmserv.send.signing import Key
+
+app = typer.Typer(no_args_is_help=True, help="Keys that sign letters, so that they arrive.")
+
+
+@app.command()
+def new(
+    file: Annotated[Path, typer.Argument(help="Where the key goes; must not exist.")],
+    selector: Annotated[str, typer.Option(help="Its name in DNS; default: the file's.")] = "",
+    kind: Annotated[str, typer.Option(help="rsa or ed25519.")] = "rsa",
+    config: ConfigFile = None,
+) -> None:
+    """Make a key. Example: pbmserv dkim new /etc/pbmserv/s2026.pem"""
+    from pbmserv.send import signing
+
+    if kind not in {"rsa", "ed25519"}:
+        raise failure(f"--kind {kind}: write rsa or ed25519.")
+    settings = loaded(config).settings
+    try:
+        (named,) = signing.named_files(f"{(selector or file.stem).lower()}={file}")
+    except ValueError:
+        raise failure("Give it a --selector of letters, digits and hyphens, as s2026.") from None
+    key = signing.make(named.selector, kind, named.path)
+    say(f"{file} is written. Publish this record:\n")
+    _print_record(key, settings.address)
+    given = ", ".join(map(str, (*settings.dkim_keys, named)))
+    say(f'\nThen: dkim_keys = "{given}", or PBMSERV_DKIM_KEYS.')
+
+
+@app.command()
+def show(config: ConfigFile = None) -> None:
+    """Print the records of all keys in use."""
+    keys, address = _keys(config)
+    for number, key in enumerate(keys):
+        say("" if number else "These records belong into the zone:\n")
+        _print_record(key, address)
+    if not keys:
+        say("No keys are set: letters are not signed. `pbmserv dkim new FILE` makes one.")
+
+
+@app.command()
+def check(config: ConfigFile = None) -> None:
+    """Ask name servers whether the records are right; exit code 1 if one is not."""
+    from pbmserv.dns import SystemResolver
+    from pbmserv.errors import NamesUnavailable
+    from pbmserv.send.signing import published
+
+    keys, address = _keys(config)
+    if not keys:
+        raise failure("No keys are set: letters are not signed. `pbmserv dkim new FILE` makes one.")
+    domain = address.rpartition("@")[2]
+    wrong = 0
+    for key in keys:
+        try:
+            fault = published(key, domain, SystemResolver())
+        except NamesUnavailable as error:
+            fault = f"no name server answered ({error})"
+        wrong += bool(fault)
+        (complain if fault else say)(f"{key.name(domain)}: {fault or 'right'}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _keys(config: Path | None) -> tuple[list[Key], str]:
+    from pbmserv.send.signing import load
+
+    settings = loaded(config).settings
+    return [load(named) for named in settings.dkim_keys], settings.address
+
+
+def _print_record(key: Key, address: str) -> None:
+    from pbmserv.send.signing import strings
+
+    say(f"{key.name(address.rpartition('@')[2])}. IN TXT {strings(key.record)}")

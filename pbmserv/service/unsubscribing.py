@@ -1,0 +1,101 @@
+"""List-Unsubscribe (RFC 2369, RFC 8058): undoes what brought a letter, and nothing else.
+
+A mail program shows a button for it, and some providers press it for their users. So it must be
+harmless: nobody leaves a game, and all of it are preferences that can be set again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pbmserv.capability import Capability
+from pbmserv.commands.model import Daily, Follow, Prefs
+from pbmserv.errors import Refused
+from pbmserv.render.kinds import brought_by
+from pbmserv.service import accounts, daily, following
+from pbmserv.service.answers import Answer, Part
+from pbmserv.service.desk import Desk
+from pbmserv.store import boards, outbox
+from pbmserv.store.outbox import QueuedLetter
+from pbmserv.store.players import Player
+
+_SETTINGS: Mapping[str, tuple[str, str]] = {
+    "single": ("digest", "daily"),
+    "digest": ("digest", "off"),
+    "broadcasts": ("broadcast", "off"),
+    "challenges": ("accept", "none"),
+    "reminders": ("remind", "off"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What brought a letter.
+
+    Attributes:
+        what: see `render.kinds.brought_by`.
+        userid: whose letter it was.
+        board: the board that was followed, else 0.
+        game: key of the game whose daily box it was, else ``""``.
+    """
+
+    what: str
+    userid: str
+    board: int = 0
+    game: str = ""
+
+
+def of(desk: Desk, capability: Capability) -> Subscription:
+    """What brought the letter whose address this is.
+
+    Raises:
+        Refused: the address is no longer valid, or its letter is none that can be ended.
+    """
+    player = desk.speaker(None)
+    letter = outbox.letter(desk.connection, capability.about)
+    if letter is None or letter.player_id != player.id or not brought_by(letter.letter):
+        raise Refused("revoked-address", example=f"forgot {player.userid}")
+    return _subscription(desk, player, letter)
+
+
+def end(desk: Desk, capability: Capability) -> Subscription:
+    """End it; what is ended already stays so.
+
+    Raises:
+        Refused: as `of` does.
+    """
+    found = of(desk, capability)
+    if found.what == "follow":
+        _try(following.follow, desk, Follow(found.board, None, "off"))
+    elif found.what == "daily":
+        _try(daily.daily, desk, Daily(found.game, None, "off"))
+    elif found.what != "single" or desk.speaker(None).digest_minute is None:
+        accounts.prefs(desk, Prefs(None, (_SETTINGS[found.what],)))
+    return found
+
+
+def by_mail(desk: Desk, capability: Capability) -> Answer:
+    """A mail to the address in a letter's List-Unsubscribe, whatever it says."""
+    found = end(desk, capability)
+    return Answer((Part("unsubscribed", asdict(found)),))
+
+
+def _subscription(desk: Desk, player: Player, letter: QueuedLetter) -> Subscription:
+    what = brought_by(letter.letter)
+    if what not in {"follow", "daily"}:
+        return Subscription(what, player.userid)
+    board = None if letter.board_id is None else boards.load(desk.connection, letter.board_id)
+    if board is None:
+        raise Refused("revoked-address", example=f"forgot {player.userid}")
+    return Subscription(what, player.userid, board.id, board.game)
+
+
+def _try(command: Callable[[Desk, Any], Answer], desk: Desk, asked: object) -> None:
+    """Carry a command out; that there is nothing left to do is no fault here."""
+    try:
+        command(desk, asked)
+    except Refused as refused:
+        if refused.refusal.code not in {"not-followed", "daily-off"}:
+            raise

@@ -1,0 +1,137 @@
+"""Those who come by web page: to confirm an address, or to end a subscription."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from pbmserv.capability import Capability, Purpose
+from pbmserv.clock import Clock
+from pbmserv.errors import PlayerError, ServerFault
+from pbmserv.service import people, unsubscribing
+from pbmserv.service.deadlines import clock_desk
+from pbmserv.service.desk import Desk, Rooms
+from pbmserv.service.dispatch import message_id
+from pbmserv.service.office import NOTHING, Done, Office
+from pbmserv.service.unsubscribing import Subscription
+from pbmserv.store import outbox, players
+from pbmserv.store.outbox import NewLetter
+from pbmserv.store.session import Database
+from pbmserv.store.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class SignupState:
+    """What a confirmation page shows."""
+
+    userid: str
+    address: str
+    done: bool
+
+
+class Visitors:
+    """What the pages ask of the service; looking never changes anything."""
+
+    def __init__(
+        self, rooms: Rooms, database: Database, writer: Writer, office: Office, clock: Clock
+    ) -> None:
+        self._rooms = rooms
+        self._database = database
+        self._writer = writer
+        self._office = office
+        self._clock = clock
+
+    async def describe(self, token: str) -> SignupState | None:
+        """What a confirmation link is about."""
+        capability = self._read(token, Purpose.CONFIRM)
+        return await asyncio.to_thread(self._describe, capability) if capability else None
+
+    async def confirm(self, token: str) -> SignupState | None:
+        """Confirm a signup by its link's button."""
+        capability = self._read(token, Purpose.CONFIRM)
+        if capability is None:
+            return None
+        try:
+            await self._office.commit(partial(self._confirm, capability.about))
+        except PlayerError:
+            return None
+        return await self.describe(token)
+
+    async def subscription(self, token: str) -> Subscription | None:
+        """What the link in a letter's List-Unsubscribe would end."""
+        capability = self._read(token, Purpose.UNSUBSCRIBE)
+        return await asyncio.to_thread(self._subscription, capability) if capability else None
+
+    async def unsubscribe(self, token: str) -> Subscription | None:
+        """End it (RFC 8058); doing so twice is no error."""
+        capability = self._read(token, Purpose.UNSUBSCRIBE)
+        if capability is None:
+            return None
+        try:
+            await self._office.commit(partial(self._end, capability))
+        except PlayerError:
+            return None
+        return await self.subscription(token)
+
+    async def healthy(self) -> bool:
+        """Whether the database answers and the writer writes."""
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(self._writer.submit(_ping)), timeout=5)
+        except (SQLAlchemyError, ServerFault, TimeoutError):
+            return False
+        return True
+
+    def _read(self, token: str, purpose: Purpose) -> Capability | None:
+        capability = self._rooms.house.ring.read(token)
+        return capability if capability is not None and capability.purpose is purpose else None
+
+    # -- looks -----------------------------------------------------------------------------
+
+    def _describe(self, capability: Capability) -> SignupState | None:
+        with self._database.reading.connect() as connection:
+            request = players.signup(connection, capability.about)
+        if request is None:
+            return None
+        return SignupState(request.userid, request.address, request.player_id is not None)
+
+    def _subscription(self, capability: Capability) -> Subscription | None:
+        with self._database.reading.connect() as connection:
+            try:
+                return unsubscribing.of(self._desk(connection, capability), capability)
+            except PlayerError:
+                return None
+
+    # -- jobs: run by the writer, inside its transaction -----------------------------------
+
+    def _end(self, capability: Capability, connection: Connection) -> Done:
+        unsubscribing.end(self._desk(connection, capability), capability)
+        return NOTHING
+
+    def _desk(self, connection: Connection, capability: Capability) -> Desk:
+        return clock_desk(self._rooms, connection, self._clock.now(), capability)
+
+    def _confirm(self, signup_id: int, connection: Connection) -> Done:
+        """A confirmation by web page: no mail, but the same welcome letter."""
+        now = self._clock.now()
+        before = players.signup(connection, signup_id)
+        player = people.confirm(connection, signup_id, now)
+        if before is not None and before.player_id is not None:
+            return NOTHING
+        part = people.welcome(player.userid)
+        letter = NewLetter(
+            letter=part.letter,
+            recipient=player.address,
+            words=part.words,
+            message_id=message_id(self._rooms.house.domain, part),
+            player_id=player.id,
+        )
+        outbox.add(connection, [letter], now)
+        return Done({}, 1)
+
+
+def _ping(connection: Connection) -> bool:
+    return connection.exec_driver_sql("SELECT 1").scalar() == 1

@@ -1,0 +1,256 @@
+"""Letters signed in the name of our domain, from the key file to the reader's check."""
+
+from __future__ import annotations
+
+import email
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import dkim
+import pytest
+from indoors import PASSWORD, address_of, indoors
+from running import start
+from zone import Zone
+
+from pbmserv.cli.main import run
+from pbmserv.errors import ConfigError
+from pbmserv.send.signing import NamedFile, Signer, load, make, named_files, published, strings
+
+DOMAIN = "games.example"
+
+
+def keys(folder: Path) -> dict[str, str]:
+    """Two new keys; the setting that names them."""
+    make("r1", "rsa", folder / "r1.pem")
+    make("e1", "ed25519", folder / "e1.pem")
+    return {"dkim_keys": f"r1={folder}/r1.pem, e1={folder}/e1.pem"}
+
+
+def zone_of(*files: Path) -> Zone:
+    zone = Zone()
+    for file in files:
+        key = load(NamedFile(file.stem, file))
+        zone.add_txt(key.name(DOMAIN), key.record)
+    return zone
+
+
+def asked(zone: Zone) -> Callable[..., bytes | None]:
+    def record(name: bytes, timeout: int = 0) -> bytes | None:
+        return next(iter(zone.txt(name.decode().rstrip("."))), None)
+
+    return record
+
+
+def verdicts(raw: bytes, zone: Zone) -> list[bool]:
+    """What a reader's mail server finds, signature by signature."""
+    count = len(email.message_from_bytes(raw).get_all("DKIM-Signature", []))
+    return [_verified(raw, n, zone) for n in range(count)]
+
+
+def _verified(raw: bytes, number: int, zone: Zone) -> bool:
+    try:
+        return bool(dkim.DKIM(raw).verify(number, dnsfunc=asked(zone)))
+    except dkim.ValidationError:
+        return False
+
+
+def test_every_letter_is_signed_by_every_key(tmp_path: Path) -> None:
+    settings = keys(tmp_path)
+    zone = zone_of(tmp_path / "r1.pem", tmp_path / "e1.pem")
+    with indoors(tmp_path / "var", **settings) as house:
+        house.sign_up("alice", "bob")
+        letters = house.send(address_of("alice"), "blackbox challenge alice bob")
+        letters += house.send(address_of("alice"), f"export alice {PASSWORD}")
+        assert len(letters) == 3
+        for letter in letters:
+            assert verdicts(letter.raw, zone) == [True, True]
+            first, second = letter.message.get_all("DKIM-Signature") or ()
+            for field, algorithm in ((first, "rsa-sha256"), (second, "ed25519-sha256")):
+                tags = dict(
+                    part.strip().split("=", 1) for part in re.sub(r"\s", "", field).split(";")
+                )
+                assert (tags["a"], tags["d"]) == (algorithm, DOMAIN)
+                assert tags["c"] == "relaxed/relaxed"
+                assert "l" not in tags
+                covered = tags["h"].split(":")
+                assert covered.count("from") == 2, "nobody can put a second From above ours"
+                there = {name.lower() for name in letter.message}
+                assert {"list-unsubscribe", "feedback-id", "reply-to"} & there <= set(covered)
+
+
+@pytest.mark.parametrize(
+    ("changed", "into"),
+    [
+        (b"Subject: ", b"Subject: Re: "),
+        (b"From: ", b"From: mallory@evil.example\r\nFrom: "),
+        (b"To: ", b"Cc: everybody@evil.example\r\nTo: "),
+        (b"Reply above", b"Write above"),
+        (b"Reply-To: ", b"Reply-To: mallory@evil.example\r\nReply-To: "),
+        (b"X-Loop", b"Content-Type: text/html\r\nX-Loop"),
+    ],
+)
+def test_a_change_on_the_way_is_seen(tmp_path: Path, changed: bytes, into: bytes) -> None:
+    settings = keys(tmp_path)
+    zone = zone_of(tmp_path / "r1.pem", tmp_path / "e1.pem")
+    with indoors(tmp_path / "var", **settings) as house:
+        (letter,) = house.send("somebody@else.example", "help")
+    assert changed in letter.raw
+    raw = letter.raw.replace(changed, into, 1)
+    assert verdicts(raw, zone) == [False, False]
+
+
+def test_what_the_relay_gets_is_what_was_signed_also_at_the_second_attempt(
+    database_url: str, tmp_path: Path
+) -> None:
+    settings = keys(tmp_path)
+    zone = zone_of(tmp_path / "r1.pem", tmp_path / "e1.pem")
+    with start(database_url, tmp_path / "var", signup="open", **settings) as server:
+        address = server.sign_up("alice")
+        server.send(address, "showas alice secret")
+        server.settle()
+        found = [path.read_bytes() for path in (tmp_path / "var").rglob("new/*")]
+        assert found
+        for raw in found:
+            # A Maildir has LF line ends and the fields of delivery on top.
+            wire = raw[raw.index(b"DKIM-Signature") :].replace(b"\n", b"\r\n")
+            assert verdicts(wire, zone) == [True, True]
+
+
+def test_a_new_key_beside_the_old_one(tmp_path: Path) -> None:
+    """Rotation: sign with both, withdraw the old record once no letter waits any more."""
+    old, new = (make(name, "ed25519", tmp_path / f"{name}.pem") for name in ("y2026", "y2027"))
+    raw = b"From: a@games.example\r\nSubject: x\r\n\r\nHello.\r\n"
+    zone = Zone()
+    zone.add_txt(old.name(DOMAIN), old.record)
+    kept = Signer(DOMAIN, [old]).signed(raw)
+    both = Signer(DOMAIN, [old, new]).signed(raw)
+    assert verdicts(both, zone) == [True, False]
+    zone.add_txt(new.name(DOMAIN), new.record)
+    assert verdicts(both, zone) == [True, True]
+    assert verdicts(kept, zone) == [True]
+    zone.remove("TXT", old.name(DOMAIN))
+    assert verdicts(both, zone) == [False, True]
+    assert Signer(DOMAIN, []).signed(raw) == raw
+
+
+def test_a_letter_in_any_script_and_with_any_lines_verifies(tmp_path: Path) -> None:
+    key = make("e1", "ed25519", tmp_path / "e1.pem")
+    zone = zone_of(tmp_path / "e1.pem")
+    for body in ("", "\r\n\r\n", "x \r\n\t\r\n", ".\r\n..\r\n", "From me\r\n", "ä" * 50 + "\r\n"):
+        raw = f"From: a@games.example\r\nSubject: =?utf-8?q?=C3=A4?=\r\n\r\n{body}".encode()
+        assert verdicts(Signer(DOMAIN, [key]).signed(raw), zone) == [True]
+
+
+# -- key files -------------------------------------------------------------------------------
+
+
+def test_a_key_is_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "k.pem"
+    make("k", "rsa", file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    with pytest.raises(ConfigError, match="there already"):
+        make("k", "rsa", file)
+    file.chmod(0o644)
+    with pytest.raises(ConfigError, match="can be read by everybody; do `chmod 600"):
+        load(NamedFile("k", file))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nonsense",
+        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    ],
+)
+def test_a_file_that_is_no_key_stops_the_start_and_is_not_quoted(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "k.pem"
+    file.write_text(text)
+    file.chmod(0o600)
+    with pytest.raises(ConfigError) as caught:
+        load(NamedFile("k", file))
+    assert "no private key in PEM" in str(caught.value)
+    assert "AAAA" not in str(caught.value)
+    with pytest.raises(ConfigError, match="No such file"):
+        load(NamedFile("k", tmp_path / "missing.pem"))
+
+
+@pytest.mark.parametrize("bits", [1024])
+def test_a_key_that_receivers_refuse_is_refused_here(tmp_path: Path, bits: int) -> None:
+    from cryptography.hazmat.primitives.asymmetric import ec, rsa
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    short = rsa.generate_private_key(65537, bits)
+    other = ec.generate_private_key(ec.SECP256R1())
+    for private, said in ((short, "RFC 8301"), (other, "RSA and Ed25519 keys only")):
+        file = tmp_path / "k.pem"
+        file.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        file.chmod(0o600)
+        with pytest.raises(ConfigError, match=said):
+            load(NamedFile("k", file))
+
+
+@pytest.mark.parametrize("text", ["k.pem", "a b=k.pem", "=k.pem", "a=", "a=x, a=y", "_k=x"])
+def test_a_setting_that_names_no_keys_says_how_to(text: str) -> None:
+    with pytest.raises(ValueError, match=r"selector|SELECTOR"):
+        named_files(text)
+
+
+# -- records ---------------------------------------------------------------------------------
+
+
+def test_a_long_record_is_cut_into_strings() -> None:
+    assert strings("a" * 600) == '"' + "a" * 255 + '" "' + "a" * 255 + '" "' + "a" * 90 + '"'
+    assert strings("short") == '"short"'
+
+
+def test_what_is_wrong_with_a_record(tmp_path: Path) -> None:
+    key, other = (make(n, "ed25519", tmp_path / f"{n}.pem") for n in ("a1", "a2"))
+    zone = Zone()
+    name = key.name(DOMAIN)
+    assert published(key, DOMAIN, zone) == "there is no such record"
+    for record, fault in (
+        (other.record, "the record holds another key"),
+        (key.record.replace("k=ed25519", "k=rsa"), "the record says k=rsa, the key is ed25519"),
+        (key.record + "; t=y:s", "the record says t=y: for tests only"),
+        (key.record, ""),
+    ):
+        zone.remove("TXT", name)
+        zone.add_txt(name, record)
+        assert published(key, DOMAIN, zone) == fault
+    zone.add_txt(name, key.record)
+    assert published(key, DOMAIN, zone) == "there are 2 records, so none of them counts"
+
+
+def test_the_operator_makes_a_key_and_gets_the_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PBMSERV_ADDRESS", "play@games.example")
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    file = tmp_path / "S2026.pem"
+    assert run(["dkim", "show"]) == 0
+    assert "letters are not signed" in capsys.readouterr().out
+    assert run(["dkim", "new", str(file), "--kind", "ed25519"]) == 0
+    told = capsys.readouterr().out
+    assert 's2026._domainkey.games.example. IN TXT "v=DKIM1; k=ed25519; p=' in told
+    assert f'dkim_keys = "s2026={file}"' in told
+    assert "PRIVATE" not in told
+    assert run(["dkim", "new", str(file)]) == 2
+    assert "never overwritten" in capsys.readouterr().err
+    monkeypatch.setenv("PBMSERV_DKIM_KEYS", f"s2026={file}")
+    assert run(["dkim", "show"]) == 0
+    assert "s2026._domainkey.games.example. IN TXT" in capsys.readouterr().out
+    key = load(NamedFile("s2026", file))
+    zone = Zone()
+    monkeypatch.setattr("pbmserv.dns.SystemResolver", lambda: zone)
+    assert run(["dkim", "check"]) == 1
+    assert "there is no such record" in capsys.readouterr().err
+    zone.add_txt(key.name("games.example"), key.record)
+    assert run(["dkim", "check"]) == 0
+    assert "s2026._domainkey.games.example: right" in capsys.readouterr().out
+    zone.broken.add(key.name("games.example"))
+    assert run(["dkim", "check"]) == 1
+    assert "no name server answered" in capsys.readouterr().err

@@ -1,0 +1,238 @@
+"""List-Unsubscribe: each letter's own way out, by one click and by mail; nothing else changes."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from running import Letter, Running, start
+
+from pbmserv.service import operating_people
+from pbmserv.service.operating import Signature
+
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+HIDING = "a1,b2,c3,d4"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, operators="bob", web_url="https://games.example/play") as house:
+        house.sign_up("alice", "bob", "carol")
+        house.letters()
+        yield house
+
+
+def way_out(letter: Letter) -> tuple[str, str]:
+    """The page and the address of a letter's List-Unsubscribe, "" for none."""
+    field = str(letter.message["List-Unsubscribe"] or "")
+    page = re.search(r"<(https:[^>]+)>", field)
+    mail = re.search(r"<mailto:([^?>]+)\?subject=unsubscribe>", field)
+    return (page[1] if page else "", mail[1] if mail else "")
+
+
+def pressed(house: Indoors, letter: Letter) -> None:
+    """A mail program POSTs the link of a letter, as RFC 8058 has it."""
+    assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    page, _ = way_out(letter)
+    token = urlsplit(page).path.removeprefix("/play/unsubscribe/")
+    found = house.loop.run_until_complete(house.server.visitors.unsubscribe(token))
+    assert found is not None
+
+
+def to(letters: list[Posted], recipient: str) -> Posted:
+    (found,) = (letter for letter in letters if letter.recipient == recipient)
+    return found
+
+
+def prefs(house: Indoors, userid: str = "alice") -> str:
+    (letter,) = house.send(address_of(userid), f"prefs {userid} {PASSWORD}")
+    return " ".join(letter.text.split())
+
+
+def challenged(house: Indoors, options: str = "") -> Posted:
+    return to(house.send(BOB, f"blackbox challenge bob alice {options}"), ALICE)
+
+
+def moved(house: Indoors) -> Posted:
+    """A letter to alice with news of board 1."""
+    challenged(house)
+    house.send(ALICE, f"blackbox accept 1 alice {PASSWORD}")
+    return to(house.send(BOB, f"blackbox move 1 bob {PASSWORD} {HIDING}"), ALICE)
+
+
+def test_news_of_a_board_come_once_a_day_instead(house: Indoors) -> None:
+    letter = moved(house)
+    pressed(house, letter)
+    assert "digest: daily@07:00" in prefs(house).lower() or "digest=daily" in prefs(house)
+    pressed(house, letter)  # twice is no error
+    told = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")
+    assert way_out(to(told, BOB))[0]
+    assert not house.send(BOB, f"chat 1 bob {PASSWORD}", "Hello!")[1:], (
+        "alice's waits for the digest"
+    )
+
+
+def test_the_digest_ends_and_single_letters_come_again(house: Indoors) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
+    moved_letters = house.send(BOB, "blackbox challenge bob alice")
+    assert [one.recipient for one in moved_letters] == [BOB]
+    (tray,) = (one for one in house.live(days=1) if one.kind == "tray")
+    pressed(house, tray)
+    assert to(house.send(BOB, "blackbox challenge bob alice"), ALICE)
+
+
+def test_broadcasts_end(house: Indoors) -> None:
+    def all_told() -> list[Posted]:
+        (asked,) = house.send(BOB, f"broadcast bob {PASSWORD}", "Tea at five.")
+        return [one for one in house.reply(asked, "yes") if one.kind == "broadcast"]
+
+    for userid in ("alice", "carol"):
+        house.send(address_of(userid), f"prefs {userid} {PASSWORD} broadcast=on")
+    told = all_told()
+    pressed(house, to(told, ALICE))
+    assert {one.recipient for one in all_told()} == {CAROL}
+
+
+def test_challenges_end_and_games_go_on(house: Indoors) -> None:
+    letter = challenged(house)
+    pressed(house, letter)
+    (refused,) = house.send(CAROL, "blackbox challenge carol alice")
+    assert refused.kind == "refusal"
+    assert house.reply(letter, "accept")
+    assert house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")[0].kind == "board"
+
+
+def test_ones_own_reminders_end(house: Indoors) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} remind=10d,2d")
+    moved(house)
+    reminders = [one for _ in range(12) for one in house.live(days=1) if one.recipient == ALICE]
+    assert {one.kind for one in reminders} == {"reminder"}
+    pressed(house, reminders[-1])
+    assert not [one for _ in range(8) for one in house.live(days=1) if one.recipient == ALICE]
+
+
+def test_the_reminder_that_everybody_gets_cannot_be_ended(house: Indoors) -> None:
+    moved(house)
+    (reminder,) = [one for _ in range(9) for one in house.live(days=1) if one.recipient == ALICE]
+    assert reminder.kind == "reminder"
+    assert way_out(reminder) == ("", "")
+
+
+def test_following_ends_for_that_board_alone(house: Indoors) -> None:
+    moved(house)
+    house.send(BOB, "blackbox challenge bob carol")
+    house.send(CAROL, f"subscribe 1 carol {PASSWORD}")
+    told = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")
+    followed = to(told, CAROL)
+    assert followed.kind == "followed"
+    pressed(house, followed)
+    pressed(house, followed)
+    told = house.send(BOB, f"blackbox move 1 bob {PASSWORD} g")
+    assert CAROL not in {one.recipient for one in told}
+
+
+def test_the_box_of_the_day_ends(house: Indoors) -> None:
+    letters = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+    (box,) = (one for one in letters if one.kind == "daily")
+    pressed(house, box)
+    pressed(house, box)
+    assert not house.live(days=2)
+
+
+@pytest.mark.parametrize("subject", ["unsubscribe", "Re: anything", "resign", ""])
+def test_the_same_by_mail_whatever_the_mail_says(house: Indoors, subject: str) -> None:
+    letter = moved(house)
+    _, address = way_out(letter)
+    (told,) = house.send(ALICE, subject, "resign\nresign 1\n", to=address)
+    assert told.kind == "unsubscribed"
+    assert "one mail a day" in told.text
+    assert house.server.house.address in str(told.message["From"])
+    (shown,) = house.send(ALICE, f"showas alice {PASSWORD} 1")
+    assert "resign" not in shown.text.lower().partition("reply")[0]
+
+
+def test_a_program_that_writes_it_is_heard_and_not_answered(house: Indoors) -> None:
+    letter = moved(house)
+    _, address = way_out(letter)
+    assert not house.send(ALICE, "unsubscribe", to=address, Auto_Submitted="auto-generated")
+    assert "daily" in prefs(house)
+
+
+def test_answers_and_what_must_come_have_no_way_out(house: Indoors) -> None:
+    kept = [*house.send(ALICE, "help"), *house.send(ALICE, f"prefs alice {PASSWORD}")]
+    kept += house.send(ALICE, "forgot alice")
+    kept += house.send(ALICE, f"change address alice {PASSWORD} alice@work.example")
+    moved(house)
+    kept += house.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+    for letter in kept:
+        if letter.kind != "declined":
+            assert way_out(letter) == ("", ""), letter.kind
+            assert letter.message["List-Unsubscribe-Post"] is None
+
+
+def test_a_link_is_its_readers_own_and_ends_with_their_other_addresses(house: Indoors) -> None:
+    letter = moved(house)
+    page, _ = way_out(letter)
+    token = page.rpartition("/")[2]
+    visitors, run = house.server.visitors, house.loop.run_until_complete
+    assert run(visitors.subscription(token)) is not None
+    assert run(visitors.describe(token)) is None, "it confirms nothing"
+    board = letter.reply_to.partition("+")[2].partition("@")[0]
+    for wrong in (board, token[:-1] + ("a" if token[-1] != "a" else "b"), "", "x" * 500):
+        assert run(visitors.subscription(wrong)) is None
+        assert run(visitors.unsubscribe(wrong)) is None
+    reset = partial(operating_people.reset, userid="alice")
+    house.operators.do(Signature("root", "a test"), reset)
+    assert run(visitors.unsubscribe(token)) is None
+
+
+def test_without_pages_under_https_there_is_only_the_address(tmp_path: Path) -> None:
+    with indoors(tmp_path, web_url="http://games.example") as house:
+        house.sign_up("alice", "bob")
+        letter = challenged(house)
+        page, address = way_out(letter)
+        assert (page, bool(address)) == ("", True)
+        assert letter.message["List-Unsubscribe-Post"] is None
+
+
+def test_feedback_tells_kinds_of_letters_and_nothing_of_people(house: Indoors) -> None:
+    letters = house.send(BOB, "blackbox challenge bob alice")
+    letters += house.send(CAROL, "blackbox challenge carol alice") + house.send(ALICE, "help")
+    fields = {str(one.message["Feedback-ID"]) for one in letters}
+    assert len(fields) == 3, "challenged, challenge, help"
+    for field in fields:
+        assert re.fullmatch(r"[a-z-]+:(blackbox|server):(news|answer):[0-9a-f]{10}", field)
+
+
+def test_the_whole_way_through_a_real_page(database_url: str, tmp_path: Path) -> None:
+    with start(database_url, tmp_path, signup="open", web_url="https://games.example") as server:
+        alice, bob = server.sign_up("alice"), server.sign_up("bob")
+        server.send(bob, "blackbox challenge bob alice")
+        page, _ = way_out(server.letter(alice))
+        path = urlsplit(page).path
+        assert "Yes, end that" in _page(server, "GET", path)
+        server.send(bob, "blackbox challenge bob alice")
+        assert server.letter(alice), "looking at the page has changed nothing"
+        assert "Nobody can challenge you any more" in _page(server, "POST", path)
+        server.letters()
+        server.send(bob, "blackbox challenge bob alice")
+        assert server.letters(alice) == []
+
+
+def _page(server: Running, method: str, path: str) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+    form = "List-Unsubscribe=One-Click" if method == "POST" else None
+    connection.request(
+        method, path, form, {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
+    )
+    response = connection.getresponse()
+    text = response.read().decode()
+    connection.close()
+    assert response.status == 200
+    return text
