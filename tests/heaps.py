@@ -48,11 +48,24 @@ class HeapView:
     seat: Seat | None
 
 
+class Taker:
+    """Leaves a multiple of four where it can."""
+
+    def agree(self, options: tuple[()]) -> None:
+        """Whatever they are."""
+
+    def choose(self, view: HeapView, rng: Rng) -> str:
+        if view.heap.proposed:
+            return "reject"
+        stones = view.heap.stones
+        return str(stones % 4 or 1 + rng.below(min(3, stones)))
+
+
 class Heaps:
     """See the module."""
 
     info = GameInfo("heaps", "Heaps", "take the last stone", 2, 2, hidden=False, rules_version=1)
-    bots: Mapping[str, Bot[HeapView]] = MappingProxyType({})
+    bots: Mapping[str, Bot[HeapView]] = MappingProxyType({"house": Taker()})
 
     def options(self, words: Sequence[str], seats: int) -> tuple[()]:
         for word in words:

@@ -10,6 +10,7 @@ from pbmserv.commands.rows_looking import LOOKING
 from pbmserv.commands.rows_playing import PLAYING
 from pbmserv.commands.rows_server import HELP, SEVERAL
 from pbmserv.commands.rows_starting import STARTING
+from pbmserv.engine.types import HOUSE
 
 ROWS: tuple[Row, ...] = (*HELP, *ACCOUNT, *STARTING, *PLAYING, *LOOKING, *SEVERAL)
 """Every command this server offers. A new command is a new row and its page."""
@@ -35,11 +36,7 @@ BY_SLIP: Mapping[str, Row] = {
 IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for name in row.names}
 """Commands that a reply may consist of, by each of their spellings."""
 
-RESERVED = (
-    frozenset(name for row in ROWS for name in row.names)
-    | WHICH
-    | {"all", "house", "house-easy", "house-hard"}
-)
+RESERVED = frozenset(name for row in ROWS for name in row.names) | WHICH | {"all", *HOUSE}
 """Words that cannot be a userid; a server's games come on top."""
 
 _SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.build and row.in_line}))

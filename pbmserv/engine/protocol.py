@@ -16,10 +16,22 @@ V_contra = TypeVar("V_contra", contravariant=True)
 
 
 class Bot(Protocol[V_contra]):
-    """A house player: sees a view, like everybody else, and names a move."""
+    """A house player: sees a view, like everybody else, and names a move.
+
+    A function of the view and the lots it draws; it may take a second, so it is never called
+    where others wait.
+    """
+
+    def agree(self, options: Any) -> None:
+        """Say whether it plays a board with these options.
+
+        Raises:
+            OptionError: it does not; names the option, and one with which it does.
+        """
+        ...
 
     def choose(self, view: V_contra, rng: Rng) -> str:
-        """A legal move's text for the seat whose view this is."""
+        """A legal move's text for the seat whose view this is, which may use a turn now."""
         ...
 
 
@@ -34,7 +46,9 @@ class Game(Protocol[O, S, V]):
     def info(self) -> GameInfo: ...
 
     @property
-    def bots(self) -> Mapping[str, Bot[V]]: ...
+    def bots(self) -> Mapping[str, Bot[V]]:
+        """The house's players by their userids, which are some of `types.HOUSE`."""
+        ...
 
     def options(self, words: Sequence[str], seats: int) -> O:
         """Read the option words of a challenge (``-size=8x8``, ``-fair``).

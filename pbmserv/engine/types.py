@@ -12,6 +12,9 @@ V = TypeVar("V")
 Seat = NewType("Seat", int)
 """A player's place at a board, 0-based in the order of the challenge."""
 
+HOUSE = ("house", "house-easy", "house-hard")
+"""Userids under which the house itself plays, where a game has a bot of that name."""
+
 Value = str | int | bool | tuple[str, ...]
 """What a note may carry: flat, JSON-ready facts for a template."""
 

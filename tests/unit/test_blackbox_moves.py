@@ -245,7 +245,7 @@ def test_canonical_text_is_read_as_itself(
 
 def raised_codes() -> set[str]:
     folder = Path(package.__file__).parent
-    source = "\n".join(path.read_text() for path in sorted(folder.glob("*.py")))
+    source = "\n".join(path.read_text() for path in sorted(folder.rglob("*.py")))
     direct = re.findall(r'"blackbox\.([a-z-]+)"', source)
     through = re.findall(r'_refuse\(\s*"([a-z-]+)"', source)
     return {*direct, *through}

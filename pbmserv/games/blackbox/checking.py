@@ -7,9 +7,8 @@ from dataclasses import replace
 from pbmserv.engine.types import Move, Note, Preview, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.playing import exit_of, kind_of
-from pbmserv.games.blackbox.rays import HIT, trace, trace_all, way
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
-from pbmserv.games.blackbox.views import BoxView, View
+from pbmserv.games.blackbox.rays import trace, trace_all, way
+from pbmserv.games.blackbox.views import View
 
 
 def check_markers(view: View) -> tuple[Note, ...]:
@@ -25,7 +24,7 @@ def check_markers(view: View) -> tuple[Note, ...]:
     guessed = trace_all(board, own.markers)
     explained: list[str] = []
     wrong: list[dict[str, Value]] = []
-    for port, found in _results(own):
+    for port, found in own.results:
         if guessed[port] == found:
             explained.append(
                 "-".join(filter(None, (board.ports[port], exit_of(board, port, found))))
@@ -88,18 +87,3 @@ def test_ray(view: View, text: str) -> Preview[View]:
     path = frozenset(way(board, own.markers, port))
     boxes = tuple(replace(box, path=path) if box.seat == seat else box for box in view.boxes)
     return Preview(Move(board.ports[port], free=True), replace(view, boxes=boxes), (note,))
-
-
-def _results(box: BoxView) -> list[tuple[int, int]]:
-    """(port, where the ray came out) as `rays.trace` gives it; a detour once, at its first port."""
-    found = []
-    for port, mark in enumerate(box.marks):
-        if mark == HIT_MARK:
-            found.append((port, HIT))
-        elif mark == REFLECTION_MARK:
-            found.append((port, port))
-        elif mark:
-            out = box.board.port(box.result(port))
-            if out is not None and port < out:
-                found.append((port, out))
-    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from pbmserv.engine.protocol import Bot, Game, Saved
 from pbmserv.engine.rng import Rng
@@ -14,6 +13,7 @@ from pbmserv.games.blackbox import conditions, foresight, gameids, racing, savin
 from pbmserv.games.blackbox import options as rules
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.checking import check_markers, test_ray
+from pbmserv.games.blackbox.house.levels import LEVELS
 from pbmserv.games.blackbox.notation import Kind, print_elements
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.playing import dropped_out, lost, place, play, revealed
@@ -35,7 +35,7 @@ class Blackbox:
         rules_version=1,
         options=rules.MEANINGS,
     )
-    bots: Mapping[str, Bot[View]] = MappingProxyType({})
+    bots: Mapping[str, Bot[View]] = LEVELS
     conditions = conditions.MEANINGS
     mark = saving.MARK
 

@@ -149,6 +149,7 @@ class _Turn:
         self._guesses_left = self._before.guesses_left
         self._fired = self._before.fired
         self._result = self._before.result
+        self._wrong_guesses = self._before.guessed
         self.notes: list[Note] = []
         self.ended = ""
 
@@ -164,6 +165,7 @@ class _Turn:
             detours=self._detours,
             fired=self._fired,
             result=self._result,
+            guessed=self._wrong_guesses,
         )
 
     def use_aids(self, elements: Sequence[Element]) -> None:
@@ -195,6 +197,7 @@ class _Turn:
             self._win("guess-fair")
         else:
             self._guesses_left -= 1
+            self._wrong_guesses = (*self._wrong_guesses, markers)
             wrong = len(markers - self._atoms)
             missed = max(wrong, len(self._atoms - markers))
             faults = self._result.faults + wrong

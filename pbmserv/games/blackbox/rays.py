@@ -17,7 +17,7 @@ HIT = -1
 """The result of a ray that an atom absorbed."""
 
 
-class _Field:
+class Field:
     """A board with a rim of ports around it, for walking by adding offsets.
 
     Square ``(row + 1) * stride + column + 1`` is the cell (row, column); the
@@ -54,11 +54,13 @@ class _Field:
 
 
 @cache
-def _field(board: Geometry) -> _Field:
-    return _Field(board)
+def field_of(board: Geometry) -> Field:
+    """The one `Field` of this board."""
+    return Field(board)
 
 
-def _walk(field: _Field, atoms: bytearray, port: int) -> int:
+def trace_in(field: Field, atoms: bytearray, port: int) -> int:
+    """As `trace`, in squares that `Field.filled` has made."""
     place, ahead, left = field.doors[port]
     front = place + ahead
     if atoms[front]:
@@ -96,19 +98,19 @@ def trace(board: Geometry, atoms: Iterable[int], port: int) -> int:
         `HIT`, or the port where the ray comes out: *port* itself means a
         reflection, any other a detour.
     """
-    field = _field(board)
-    return _walk(field, field.filled(atoms), port)
+    field = field_of(board)
+    return trace_in(field, field.filled(atoms), port)
 
 
 def trace_all(board: Geometry, atoms: Iterable[int]) -> list[int]:
     """Fire a ray into every port; ``result[port]`` is as `trace` gives it."""
-    field = _field(board)
+    field = field_of(board)
     squares = field.filled(atoms)
     unknown = HIT - 1
     results = [unknown] * len(field.doors)
     for port, result in enumerate(results):
         if result == unknown:
-            found = _walk(field, squares, port)
+            found = trace_in(field, squares, port)
             results[port] = found
             if found >= 0:
                 results[found] = port  # every ray is reversible
@@ -135,7 +137,7 @@ def _steps(
     board: Geometry, atoms: Iterable[int], port: int
 ) -> list[tuple[int | None, tuple[int, ...]]]:
     """Where a ray stands (``None`` on its port) and the cells it looks into from there."""
-    field = _field(board)
+    field = field_of(board)
     filled = field.filled(atoms)
     cells = {square: cell for cell, square in enumerate(field.squares)}
     place, ahead, left = field.doors[port]

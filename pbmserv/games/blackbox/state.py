@@ -51,6 +51,7 @@ class Box:
         detours: how many were found, which gives the next one's letter.
         fired: the port that the solver fired last.
         result: what became of a race.
+        guessed: the markers of the wrong guesses, in order; everybody who sees markers saw them.
     """
 
     hider: Seat | None
@@ -62,6 +63,7 @@ class Box:
     detours: int = 0
     fired: int | None = None
     result: Result = UNDECIDED
+    guessed: tuple[frozenset[int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,16 @@ from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.examples import Examples
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.spots import Spots, spots_of
-from pbmserv.games.blackbox.state import Box, State, hiding, to_act
+from pbmserv.games.blackbox.state import (
+    HIT_MARK,
+    REFLECTION_MARK,
+    Box,
+    State,
+    hiding,
+    to_act,
+)
 from pbmserv.games.blackbox.telling import Told, tell
 
 FIRED = "its result"
@@ -54,6 +62,7 @@ class BoxView:
         opened: the board is over, so right and wrong may be told apart.
         fired: the port that its solver fired last, if any.
         path: cells on the way of a test ray, where one is drawn.
+        guessed: the markers of its solver's wrong guesses.
     """
 
     seat: Seat
@@ -68,6 +77,7 @@ class BoxView:
     opened: bool
     fired: int | None = None
     path: frozenset[int] = frozenset()
+    guessed: tuple[frozenset[int], ...] = ()
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -122,6 +132,22 @@ class BoxView:
         return tuple(
             label for label, mark in zip(self.board.ports, self.marks, strict=True) if not mark
         )
+
+    @cached_property
+    def results(self) -> tuple[tuple[int, int], ...]:
+        """(port, where the ray came out) as `rays.trace` gives it; a detour at its first port."""
+        shown: dict[str, int] = {}
+        found = []
+        for port, mark in enumerate(self.marks):
+            if mark == HIT_MARK:
+                found.append((port, HIT))
+            elif mark == REFLECTION_MARK:
+                found.append((port, port))
+            elif mark in shown:
+                found.append((shown[mark], port))
+            elif mark.isalpha():
+                shown[mark] = port
+        return tuple(sorted(found))
 
     def result(self, port: int) -> str:
         """What a ray into *port* did: ``#``, ``%``, the label where it came out, "" = not known."""
@@ -282,4 +308,5 @@ def _box_view(board: Geometry, solver: Seat, box: Box, reader: Seat | None, over
         atoms=box.atoms if knows_atoms else None,
         opened=over,
         fired=box.fired,
+        guessed=box.guessed,
     )

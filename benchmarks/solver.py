@@ -1,0 +1,179 @@
+"""`python -m benchmarks.solver [--all]`: how the house plays, in numbers.
+
+The first table is exact: every layout is looked at, and a greedy player's whole tree of probes is
+walked. The second plays the house's levels, which see samples only, against layouts drawn by lot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb, log2
+from operator import itemgetter
+from statistics import mean, stdev
+from time import perf_counter
+
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.house.levels import LEVELS
+from pbmserv.games.blackbox.house.search import search
+from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.games.blackbox.state import new_state
+
+QUICK = ((7, 3), (7, 4), (8, 3))
+ALL = (*QUICK, (8, 4))
+BITS = ((7, 4), (8, 3), (8, 4), (8, 5))
+GAMES = 100
+
+Spectrum = bytes
+"""Where rays into all ports come out, each as the port's number plus one, 0 = hit."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of all layouts of a board."""
+
+    layouts: int
+    classes: int
+    twins: int
+    probes: float
+    points: float
+    thrifty: float
+
+
+def main() -> int:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.solver", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="8x8 with 4 atoms, too: two minutes")
+    sizes = ALL if parser.parse_args().all else QUICK
+    print("First probes into A, B, C, D, in bits")
+    for side, atoms in BITS:
+        shown = " ".join(f"{bits(side, atoms, port):.3f}" for port in range(4))
+        print(f"  {side}x{side}, {atoms}: {shown}")
+    print("\nAll layouts: number, classes with the same result at every port, layouts that are\n"
+          "not unique; greedy by entropy: mean probes until one class is left, its classic\n"
+          "points; points when greedy by entropy per expected point")  # fmt: skip
+    for side, atoms in sizes:
+        begun = perf_counter()
+        row = exact(side, atoms)
+        print(f"  {side}x{side}, {atoms}: {row.layouts:>8,} {row.classes:>8,} {row.twins:>6,}"
+              f"  {row.probes:.3f} {row.points:.3f}  {row.thrifty:.3f}"
+              f"   ({perf_counter() - begun:.0f} s)", flush=True)  # fmt: skip
+    print(f"\nThe house's levels, 7x7, 4, {GAMES} games: mean winning turn, lost, time of a turn")
+    for level in LEVELS:
+        print(f"  {level:<10} {played(level)}", flush=True)
+    return 0
+
+
+def bits(side: int, atoms: int, port: int) -> float:
+    """What a first probe tells on average, exactly: by the cases, not by the layouts."""
+    board = geometry(side, side)
+    total = comb(side * side, atoms)
+    outs = (HIT, *range(len(board.ports)))
+    shares = []
+    for out in outs:
+        found = search(board, [(port, out)], atoms, atoms, sys.maxsize)
+        shares.append(sum(comb(len(c.open), atoms - len(c.atoms)) for c in found.cases) / total)
+    return -sum(share * log2(share) for share in shares if share)
+
+
+def spectra(side: int, atoms: int) -> list[Spectrum]:
+    """Those of all layouts."""
+    board = geometry(side, side)
+    layouts = combinations(board.cells, atoms)
+    return [bytes(out + 1 for out in trace_all(board, one)) for one in layouts]
+
+
+def exact(side: int, atoms: int) -> Row:
+    """Walk through everything."""
+    found = spectra(side, atoms)
+    sizes = Counter(found)
+    probes, points = walked(found, lambda told, _: told)
+    _, thrifty = walked(found, lambda told, cost: told / cost)
+    twins = sum(size for size in sizes.values() if size > 1)
+    return Row(len(found), len(sizes), twins, probes, points, thrifty)
+
+
+def walked(
+    found: Sequence[Spectrum], worth: Callable[[float, float], float]
+) -> tuple[float, float]:
+    """Mean probes and points of a player who always fires where *worth* (bits, points) is most."""
+    probes = points = 0
+    for size, cost in _tree(list(found), worth):
+        probes += size
+        points += cost
+    return probes / len(found), points / len(found)
+
+
+def _tree(
+    found: list[Spectrum], worth: Callable[[float, float], float]
+) -> Iterator[tuple[int, int]]:
+    """For each probe in the tree: how many layouts come by, and the points all these pay."""
+    ports = range(len(found[0]))
+    todo = [found]
+    while todo:
+        group = todo.pop()
+        best, best_port, best_cost = 0.0, -1, 0
+        for port in ports:
+            shares = Counter(map(itemgetter(port), group))
+            if len(shares) == 1:
+                continue
+            told = log2(len(group)) - sum(n * log2(n) for n in shares.values()) / len(group)
+            cost = 2 * len(group) - shares[0] - shares[port + 1]
+            value = worth(told, cost / len(group))
+            if value > best + 1e-12:
+                best, best_port, best_cost = value, port, cost
+        if best_port < 0:
+            continue
+        yield len(group), best_cost
+        parts: dict[int, list[Spectrum]] = {}
+        for one in group:
+            parts.setdefault(one[best_port], []).append(one)
+        todo += [part for part in parts.values() if len(part) > 1]
+
+
+def played(level: str) -> str:
+    """What a level does against layouts drawn by lot, and how long a turn takes."""
+    turns, lost, slowest = [], 0, 0.0
+    begun = perf_counter()
+    for number in range(GAMES):
+        count, won, longest = _game(level, number)
+        slowest = max(slowest, longest)
+        lost += not won
+        if won:
+            turns.append(count)
+    each = (perf_counter() - begun) / sum(turns)
+    error = stdev(turns) / len(turns) ** 0.5
+    return (f"{mean(turns):.2f} +- {error:.2f}, {lost}, "
+            f"{each * 1e3:.0f} ms (at most {slowest * 1e3:.0f})")  # fmt: skip
+
+
+def _game(level: str, number: int) -> tuple[int, bool, float]:
+    """A classic game against somebody who does nothing: turns, won, the longest turn's seconds."""
+    options = GAME.options((), 2)
+    lot = Rng(b"bench%d" % number, 0)
+    boxes = tuple(
+        replace(box, atoms=frozenset(lot.sample(options.board.cells, options.least)))
+        for box in new_state(options, 2).boxes
+    )
+    state = replace(new_state(options, 2), boxes=boxes, turns=2)
+    seat, turns, longest = Seat(0), 0, 0.0
+    while state.outcome is None:
+        view = GAME.view(state, seat)
+        begun = perf_counter()
+        text = LEVELS[level].choose(view, Rng(b"bench%d" % number, turns + 1))
+        longest = max(longest, perf_counter() - begun)
+        turns += 1
+        state = GAME.apply(state, seat, GAME.parse(view, text), lot).state
+        state = replace(state, turns=state.turns + 1)
+    return turns, state.outcome.reason == "solved", longest
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""Every layout of atoms that fits some results, found without listing the layouts.
+
+A ray depends on few cells. So a search fires the known rays into a box of which nothing is known,
+and only where a ray looks at an unknown cell it divides: empty, or an atom. What is left are cases
+that fix some cells and leave all others open; no layout belongs to two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import HIT, Field, field_of
+
+EMPTY, ATOM, UNKNOWN = 0, 1, 2
+
+Result = tuple[int, int]
+"""A port, and where a ray into it came out, as `rays.trace` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Layouts that agree on the cells which rays have looked at.
+
+    Attributes:
+        atoms: the cells known to hold one.
+        open: the cells that nothing is known of: any of them may hold further atoms.
+    """
+
+    atoms: tuple[int, ...]
+    open: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search has found; *complete*: these are all cases there are."""
+
+    cases: list[Case]
+    complete: bool
+
+
+def search(board: Geometry, results: Sequence[Result], least: int, most: int, rays: int) -> Found:
+    """The cases in which *least* to *most* atoms explain the results.
+
+    Args:
+        rays: how many it may fire before it gives up.
+    """
+    return _Search(board, results, least, most, rays).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A cell that was chosen to be empty or an atom, and what was left to be explained then."""
+
+    square: int
+    rays: list[Result]
+    placed: int
+    unknown: int
+    other: bool  # whether an atom is still to be tried there
+
+
+@dataclass(slots=True)
+class _Search:
+    board: Geometry
+    results: Sequence[Result]
+    least: int
+    most: int
+    budget: int
+    grid: Field = field(init=False)
+    squares: bytearray = field(init=False)
+    found: list[Case] = field(default_factory=list)
+    trail: list[_Choice] = field(default_factory=list)
+    placed: int = 0
+    unknown: int = 0
+
+    def __post_init__(self) -> None:
+        self.grid = field_of(self.board)
+        self.squares = bytearray(self.grid.empty)
+        for square in self.grid.squares:
+            self.squares[square] = UNKNOWN
+        self.unknown = len(self.grid.squares)
+
+    def run(self) -> Found:
+        """Go through the tree, empty cells first, without recursion: it may be deep."""
+        both = [(out, port) for port, out in self.results if out not in (HIT, port)]
+        # A detour is fired from its other end, too: there it divides elsewhere.
+        rays: list[Result] | None = [*self.results, *both]
+        while rays is not None:
+            left, square = self._explain(rays)
+            if square is None or not self._choose(square, left):
+                rays = self._back()
+            elif self.budget < 1:
+                return Found(self.found, complete=False)
+            else:
+                rays = left
+        return Found(self.found, complete=True)
+
+    def _explain(self, rays: list[Result]) -> tuple[list[Result], int | None]:
+        """The rays that are not explained yet and the square most of them ask for; ``None`` where
+        this case is done: it contradicts a result, or it explains them all and is kept."""
+        left: list[Result] = []
+        asked: dict[int, int] = {}
+        for ray in rays:
+            self.budget -= 1
+            out = fire(self.grid, self.squares, ray[0])
+            if out >= HIT:
+                if out != ray[1]:
+                    return left, None
+                continue
+            left.append(ray)
+            asked[out] = asked.get(out, 0) + 1
+        if not left:
+            self._keep()
+            return left, None
+        return left, asks(max(asked, key=lambda out: asked[out]))
+
+    def _choose(self, square: int, left: list[Result]) -> bool:
+        """Decide about a square, empty first; False = neither is possible."""
+        unknown = self.unknown - 1
+        if self.placed + unknown >= self.least:
+            can_be_atom = self.placed < self.most
+            self.trail.append(_Choice(square, left, self.placed, unknown, can_be_atom))
+            self.squares[square] = EMPTY
+        elif self.placed < self.most:
+            self.trail.append(_Choice(square, left, self.placed, unknown, other=False))
+            self.squares[square] = ATOM
+            self.placed += 1
+        else:
+            return False
+        self.unknown = unknown
+        return True
+
+    def _back(self) -> list[Result] | None:
+        """To the last choice that leaves another; the rays from there, ``None`` = all is done."""
+        while self.trail:
+            last = self.trail.pop()
+            if last.other:
+                self.squares[last.square] = ATOM
+                self.placed, self.unknown = last.placed + 1, last.unknown
+                done = _Choice(last.square, last.rays, last.placed, last.unknown, other=False)
+                self.trail.append(done)
+                return last.rays
+            self.squares[last.square] = UNKNOWN
+            self.placed, self.unknown = last.placed, last.unknown + 1
+        return None
+
+    def _keep(self) -> None:
+        cells = self.grid.squares
+        state = [self.squares[square] for square in cells]
+        self.found.append(
+            Case(
+                tuple(cell for cell, value in enumerate(state) if value == ATOM),
+                tuple(cell for cell, value in enumerate(state) if value == UNKNOWN),
+            )
+        )
+
+
+def asks(out: int) -> int:
+    """The square that a ray has to know, from what `fire` says."""
+    return HIT - 1 - out
+
+
+def fire(field: Field, squares: bytearray, port: int) -> int:
+    """A ray into a box of which not all is known.
+
+    Returns:
+        As `rays.trace`; a number below `HIT` where that depends on an unknown square (see `asks`).
+    """
+    place, ahead, left = field.doors[port]
+    exits = field.exits
+    at_door = _at_door(squares, place + ahead, left, port)
+    if at_door is not None:
+        return at_door
+    place += ahead
+    while True:
+        front = place + ahead
+        if squares[front]:
+            return HIT if squares[front] == ATOM else HIT - 1 - front
+        on_left, on_right = squares[front + left], squares[front - left]
+        if on_left == UNKNOWN:
+            return HIT - 1 - (front + left)
+        if on_right == UNKNOWN:
+            return HIT - 1 - (front - left)
+        if on_left:
+            ahead, left = (-ahead, -left) if on_right else (-left, ahead)
+        elif on_right:
+            ahead, left = left, -ahead
+        elif exits[front] < 0:
+            place = front
+        else:
+            return exits[front]
+
+
+def _at_door(squares: bytearray, front: int, left: int, port: int) -> int | None:
+    """As `fire`, for a ray that stands on its port; ``None`` = it goes in."""
+    if squares[front]:
+        return HIT if squares[front] == ATOM else HIT - 1 - front
+    sides = (front + left, front - left)
+    if any(squares[side] == ATOM for side in sides):
+        return port
+    return next((HIT - 1 - side for side in sides if squares[side]), None)
