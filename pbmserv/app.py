@@ -48,6 +48,7 @@ from pbmserv.service.office import Office
 from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
 from pbmserv.service.rates import Rates, Traffic
+from pbmserv.service.thinking import Thinker
 from pbmserv.service.visitors import Visitors
 from pbmserv.store import players, schema
 from pbmserv.store.positions import Positions
@@ -159,7 +160,15 @@ class Server:
             poll_s=30.0 if self.database.is_sqlite else 1.0,
             domain_letters=settings.domain_letters,
         )
-        self.office = Office(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.thinker = Thinker(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.office = Office(
+            self.rooms,
+            self.database,
+            self.writer,
+            self.clock,
+            self.sender.wake,
+            self.thinker.ask,
+        )
         self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
         self.keeper = Keeper(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         games = frozenset(game.info.key for game in self.registry)
@@ -171,6 +180,7 @@ class Server:
     def close(self) -> None:
         """Finish what is under way and let go of everything."""
         self.keeper.stop(STOP_SENDING)
+        self.thinker.stop(STOP_SENDING)
         self.sender.stop(STOP_SENDING)
         self.relay.close()
         self.senders.close()
@@ -326,6 +336,7 @@ class Doors:
             await asyncio.to_thread(self._server.outbox.reclaim)
         self._server.sender.start()
         self._server.keeper.start()
+        self._server.thinker.start()
 
     async def close(self) -> None:
         """Let mails and pages under way finish, and take no more."""

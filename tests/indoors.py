@@ -108,6 +108,7 @@ class Indoors:
 
     def letters(self) -> list[Posted]:
         """The letters that wait to be sent, made as the sender makes them, oldest first."""
+        self.server.thinker.run_once()
         claimed = self.server.outbox.claim(1000)
         if not claimed:
             return []

@@ -14,8 +14,8 @@ from pbmserv.cli.signing import By, Most, Why, carry_out, operators
 app = typer.Typer(no_args_is_help=True, help="Letters on their way.")
 
 Number: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER")]
-ALL = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded")
-WAITING = ("queued", "held", "parked", "returned", "failed")
+ALL = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming")
+WAITING = ("queued", "held", "parked", "returned", "failed", "coming")
 
 
 @app.command("list")

@@ -21,7 +21,7 @@ Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]
 def list_(
     like: Annotated[str, typer.Argument(metavar="[PART]", help="Of a userid or address.")] = "",
     state: Annotated[
-        str, typer.Option("--state", help="Only active, left, barred or deleted ones.")
+        str, typer.Option("--state", help="Only active, left, barred, deleted or house ones.")
     ] = "",
     most: Most = 100,
     config: ConfigFile = None,

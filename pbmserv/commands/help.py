@@ -29,6 +29,9 @@ _PAGES: Mapping[str, str] = {
     "passwords": "senders",
     "senders": "senders",
     "-": "senders",
+    "house": "house",
+    "house-easy": "house",
+    "house-hard": "house",
 }
 _ROWS: Mapping[str, Row] = {
     **{name: row for row in ROWS for name in row.names},

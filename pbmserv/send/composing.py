@@ -35,6 +35,7 @@ from pbmserv.render.mime import Attachment, Headers, build
 from pbmserv.send.answering import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
 from pbmserv.store import boards, personal, players
 from pbmserv.store.boards import BoardRow
+from pbmserv.store.house import STATE
 from pbmserv.store.outbox import QueuedLetter
 from pbmserv.store.players import Player
 from pbmserv.store.positions import Positions
@@ -167,7 +168,8 @@ class Composer:
             "spoken": reader.spoken,
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
-            "here": [s.userid for s in seen.board.sitters if s.state == "active"] if seen else [],
+            "people": _people(seen.board, userid) if seen else [],
+            "here": [s.userid for s in seen.board.sitters if s.state in _HERE] if seen else [],
             "titles": {game.info.key: game.info.title for game in self.registry},
             "gone": [s.userid for s in seen.board.sitters if s.state == "deleted"] if seen else [],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
@@ -329,6 +331,15 @@ class _Seen:
             own_move=words.get("event") == "moved",
             after=words.get("after"),
         )
+
+
+def _people(board: BoardRow, userid: str) -> list[str]:
+    """The others at a board who read what is said to them."""
+    return [s.userid for s in board.sitters if s.userid != userid and s.state != STATE]
+
+
+_HERE = frozenset({"active", STATE})
+"""States of players with whom another board can be begun."""
 
 
 def _attachments(

@@ -134,6 +134,8 @@ class Desk:
         led_on: some command has moved a game on, or told somebody else something.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.
+        house: boards on which this mail has made it the house's turn, each with whether the answer
+            to the mail waits for that.
         line_words: words that belong to the present command alone; ``None`` = the mail's.
     """
 
@@ -151,6 +153,7 @@ class Desk:
     led_on: bool = False
     counted: set[int] = field(default_factory=set)
     unreachable: dict[int, None] = field(default_factory=dict)
+    house: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
 
     @property

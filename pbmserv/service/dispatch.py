@@ -162,12 +162,14 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
     unsaid = vouching.without_password(desk, line)
     status, read = "done", unsaid or line
+    waiting = len(desk.house)
     _COMMAND.begin(desk.connection)
     try:
         answer = plans.go_on(desk, _ask(desk, read))
     except PlayerError as error:
         _COMMAND.undo(desk.connection)
         desk.played.clear()
+        del desk.house[waiting:]
         status = "refused"
         if unsaid is not None and not vouching.was_meant(error):
             read, error = vouching.otherwise(desk, line, unsaid)

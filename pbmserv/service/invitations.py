@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.model import Accept, Challenge, Reject, Rematch
@@ -13,8 +13,9 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.referee import opening
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import HOUSE
 from pbmserv.errors import OptionError, Refused
-from pbmserv.service import timekeeping
+from pbmserv.service import house, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.following import not_played
@@ -54,7 +55,9 @@ def challenge(desk: Desk, command: Challenge) -> Answer:
     options, rated = read_options(
         game, command.options, len(command.userids), part, f"{game.info.key} challenge {part}"
     )
-    sitting = tuple(_invited(desk, userid) for userid in command.userids)
+    sitting = tuple(
+        _invited(desk, game, userid, options, command.userids) for userid in command.userids
+    )
     said = (*command.options, *command.times)
     words = (command.game, "challenge", "{you}", *command.userids[1:], *said)
     if len(command.userids) == 1:
@@ -89,7 +92,8 @@ def rematch(desk: Desk, command: Rematch) -> Answer:
     options, rated = read_options(
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )
-    sitting = tuple(_invited(desk, one.userid) for one in order)
+    userids = tuple(one.userid for one in order)
+    sitting = tuple(_invited(desk, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
     desk.focus = None
     proposal = Proposal(game, options, rated, board.terms, sitting)
@@ -104,8 +108,9 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
     """
     must_be_open(desk, proposal.game)
     others = [player for player in proposal.sitting if player.id != sender.id]
+    house.must_have_room(desk, sender, others)
     for player in others:
-        if not takes_from(desk, player, sender.id):
+        if not house.is_house(player) and not takes_from(desk, player, sender.id):
             raise Refused(
                 "unavailable",
                 part=player.userid,
@@ -116,14 +121,17 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
     if not others and challenges.alone(desk.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
+    if any(map(house.is_house, others)):  # people are rated by games between people
+        proposal = replace(proposal, rated=False)
     board = make_board(desk, proposal, there)
     desk.player, desk.sitter = sender, None
     words = {
         **words,
         "by": sender.userid,
         "others": [player.userid for player in others],
+        "house": [player.userid for player in others if house.is_house(player)],
         "undecided": list(board.undecided),
-        "said": desk.words,
+        "said": desk.words if not all(map(house.is_house, others)) else "",
     }
     own, told = [], []
     for sitter in board.sitters:
@@ -148,6 +156,8 @@ def make_board(desk: Desk, proposal: Proposal, there: set[int]) -> BoardRow:
         comparable = game.anew(chosen) == chosen  # else somebody may know the box
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
+    first = opening(game, record)
+    machines = {seat for seat, one in enumerate(proposal.sitting) if house.is_house(one)}
     board_id = boards.create(
         desk.connection,
         game=game.info.key,
@@ -161,10 +171,11 @@ def make_board(desk: Desk, proposal: Proposal, there: set[int]) -> BoardRow:
         accepted=sorted(there),
         now=desk.now,
         terms=proposal.terms,
-        waiting=game.to_act(opening(game, record).state),
+        waiting=game.to_act(first.state) - machines,
     )
     board = boards.load(desk.connection, board_id)
     assert board is not None
+    house.take_note(desk, board, first, runs=board.status == "active")
     return board
 
 
@@ -221,6 +232,7 @@ def accept(desk: Desk, command: Accept) -> Answer:
         raise Refused("already-accepted", part=str(board.id), example="show")
     undecided = join(desk, board, sitter)
     timekeeping.accepted(desk, board, undecided)
+    house.take_note(desk, board, desk.position(board), runs=not undecided)
     common = {"by": sitter.userid, "undecided": list(undecided)}
     told = tuple(
         Told.sitter(
@@ -289,7 +301,11 @@ def another_game(desk: Desk, board: BoardRow) -> str:
     return " ".join((board.game, "challenge", *board.names, *options))
 
 
-def _invited(desk: Desk, userid: str) -> Player:
+def _invited(
+    desk: Desk, game: AnyGame, userid: str, options: tuple[str, ...], userids: tuple[str, ...]
+) -> Player:
+    if userid in HOUSE:
+        return house.invited(desk, game, userid, options, userids)
     player = players.by_userid(desk.connection, userid)
     if player is None:
         raise Refused("no-such-player", part=userid)
@@ -298,6 +314,8 @@ def _invited(desk: Desk, userid: str) -> Player:
 
 def _at_once(desk: Desk, player: Player, sender: Player) -> bool:
     """Whether a game with this player begins without asking."""
+    if house.is_house(player):
+        return True
     if player.accept != "auto":
         return False
     return challenges.running_between(desk.connection, sender.id, player.id) < TOWARDS_ONE

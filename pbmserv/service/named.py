@@ -7,8 +7,9 @@ from datetime import UTC, date
 
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
+from pbmserv.service import house
 from pbmserv.service.desk import Desk, wrong_game
-from pbmserv.store import audit, boards, dailies, players
+from pbmserv.store import audit, boards, dailies
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player
 
@@ -75,7 +76,7 @@ def players_of(desk: Desk, userids: Sequence[str]) -> list[Player]:
     """
     found: list[Player] = []
     for userid in userids:
-        player = players.by_userid(desk.connection, userid)
+        player = house.named(desk, userid)
         if player is None:
             desk.echo_hidden = bool(found)
             raise Refused("no-such-player", part="" if found else userid)

@@ -24,7 +24,7 @@ from pbmserv.commands import model
 from pbmserv.engine.referee import Position
 from pbmserv.errors import ServerFault
 from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
-from pbmserv.service import absence, bounces, busy
+from pbmserv.service import absence, bounces, busy, house
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
 from pbmserv.service.desk import WAITING_SIGNUPS, Desk, Post, Rooms
@@ -53,10 +53,11 @@ class TryLater(ServerFault):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a committed mail leaves to do in memory."""
+    """What a committed mail leaves to do in memory; *house*: it is the house's turn somewhere."""
 
     played: dict[int, Position]
     letters: int
+    house: bool = False
 
 
 NOTHING = Done({}, 0)
@@ -67,6 +68,7 @@ class Office:
 
     Args:
         wake: called after a commit that queued letters.
+        ask_house: called after a commit that made it the house's turn.
     """
 
     def __init__(
@@ -76,12 +78,14 @@ class Office:
         writer: Writer,
         clock: Clock,
         wake: Callable[[], None],
+        ask_house: Callable[[], None],
     ) -> None:
         self._rooms = rooms
         self._database = database
         self._writer = writer
         self._clock = clock
         self._wake = wake
+        self._ask_house = ask_house
         self._awaiting: Awaiting | None = None
         self._letters_wait = False
         self._hashing = ThreadPoolExecutor(HASHING_THREADS, "pbmserv-hashing")
@@ -172,9 +176,11 @@ class Office:
             inbox.mark(connection, mail_id, "done")
         desk = Desk(self._rooms, connection, post, mail_id, now)
         letters = bounces.receive(desk) if post.comes_back else carry_out(desk) or _question(desk)
-        if letters:
+        if desk.house:
+            house.queue(desk, letters)
+        elif letters:
             outbox.add(connection, letters, now)
-        return Done(desk.played, len(letters))
+        return Done(desk.played, len(letters), bool(desk.house))
 
     def _set_aside(self, post: Post, connection: Connection) -> Done:
         now = self._clock.now()
@@ -247,6 +253,8 @@ class Office:
             self._rooms.positions.remember(board_id, position)
         if done.letters:
             self._letters_wait = True
+        if done.house:
+            self._ask_house()
 
     async def _warm(self, post: Post) -> None:
         """Do argon2's slow work before the writer needs its result."""

@@ -11,6 +11,7 @@ from pbmserv.service import rerating, timekeeping
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.following import not_played
+from pbmserv.service.house import is_house
 from pbmserv.service.operating import Deed, Signature
 from pbmserv.store import audit, boards, clocks, operating, players
 from pbmserv.store.boards import BoardRow
@@ -99,12 +100,14 @@ def set_rated(desk: Desk, by: Signature, number: int, *, rated: bool) -> Deed:
     """Whether a board's result counts; ratings are computed anew if it has ended.
 
     Raises:
-        OperatorError: there is no such board, or it is so already.
+        OperatorError: there is no such board, it is so already, or the house has a seat there.
     """
     board = known(desk, number)
     if board.rated == rated:
         state = "rated" if rated else "unrated"
         raise OperatorError(f"board {number} is {state} already")
+    if rated and any(map(is_house, board.sitters)):
+        raise OperatorError(f"board {number} was played with the house, which has no rating")
     operating.set_rated(desk.connection, number, rated=rated)
     changed = 0
     if board.status == "finished":

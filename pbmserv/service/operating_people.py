@@ -8,6 +8,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service import rerating, returning
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.service.house import is_house
 from pbmserv.service.operating import Deed, Signature
 from pbmserv.service.operating_boards import withdrawn
 from pbmserv.store import boards, bounces, leaving, operating, players
@@ -23,7 +24,7 @@ def suspend(desk: Desk, by: Signature, userid: str, *, end_games: bool) -> Deed:
     Raises:
         OperatorError: there is no such player, or not an active one.
     """
-    player = named(desk, userid)
+    player = _person(desk, userid)
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}, so there is nothing to suspend")
     told: list[Told] = []
@@ -45,7 +46,7 @@ def restore(desk: Desk, by: Signature, userid: str) -> Deed:
     Raises:
         OperatorError: there is no such player, or not a suspended one.
     """
-    player = named(desk, userid)
+    player = _person(desk, userid)
     if player.state != "barred":
         raise OperatorError(f"{userid} is not suspended but {player.state}")
     own = players.addresses_of(desk.connection, player.id)
@@ -65,7 +66,7 @@ def reset(desk: Desk, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - eve
     Raises:
         OperatorError: there is no such player, or one who has left.
     """
-    player = named(desk, userid)
+    player = _person(desk, userid)
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}; only an active account can be reset")
     operating.revoke(desk.connection, player.id, player.reply_epoch)
@@ -104,7 +105,7 @@ def merge(desk: Desk, by: Signature, userid: str, into: str) -> Deed:
     Raises:
         OperatorError: one is unknown or not active, both are the same, or they share a board.
     """
-    old, new = named(desk, userid), named(desk, into)
+    old, new = _person(desk, userid), _person(desk, into)
     if old.id == new.id:
         raise OperatorError("an account cannot be merged into itself")
     for player in (old, new):
@@ -126,6 +127,21 @@ def merge(desk: Desk, by: Signature, userid: str, into: str) -> Deed:
     said = f"{userid} is part of {into} now: {seats} seats, {len(moved)} of them running."
     facts = {"into": into, "seats": seats, "now": neutral}
     return Deed("merge", f"user {userid}", said, tuple(told), facts)
+
+
+def _person(desk: Desk, userid: str) -> Player:
+    """As `named`, but nobody whom the server plays itself.
+
+    Raises:
+        OperatorError: there is no such player, or it is the house.
+    """
+    player = named(desk, userid)
+    if is_house(player):
+        raise OperatorError(
+            f"{player.userid} is played by this server itself; it has no password and gets no "
+            "letters. Its boards can be ended one by one: pbmserv board end NUMBER"
+        )
+    return player
 
 
 def named(desk: Desk, userid: str) -> Player:

@@ -74,7 +74,7 @@ def _deed(action: str, row: PostRow, said: str) -> Deed:
 
 def _changeable(desk: Desk, number: int) -> PostRow:
     row = _known(desk, number)
-    if row.state not in {"queued", "failed", HELD, PARKED, bounces.RETURNED}:
+    if row.state not in {"queued", "failed", "coming", HELD, PARKED, bounces.RETURNED}:
         why = "has been sent" if row.state == SENT else f"is in a digest ({row.state})"
         raise OperatorError(f"letter {number} {why}; nothing can be done about it")
     if not row.recipient:

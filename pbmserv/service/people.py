@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from pbmserv.capability import Capability, Purpose, password_mark
 from pbmserv.commands.model import Broadcast, ChangePassword, Forgot, Message, Signup
+from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
@@ -139,6 +140,8 @@ def message(desk: Desk, command: Message) -> Answer:
         raise Refused("no-words", part="message")
     to: list[Player] = []
     for userid in command.to:
+        if userid in HOUSE:
+            raise Refused("house-deaf", part=userid, example="help message")
         player = players.by_userid(desk.connection, userid)
         if player is None:
             raise Refused("no-such-player", part=userid)

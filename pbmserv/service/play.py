@@ -14,7 +14,7 @@ from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
-from pbmserv.service import daily, following, rating, timekeeping
+from pbmserv.service import daily, following, house, rating, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import another_game, decline, join
@@ -108,9 +108,10 @@ def chat(desk: Desk, command: Chat) -> Answer:
 
 def say(board: BoardRow, sitter: Sitter, words: str) -> Answer:
     """Pass *words* on to everybody else at the board."""
+    house.must_listen(board, sitter)
     if not words:
         raise Refused("no-words", part="chat")
-    others = [s for s in board.sitters if s.player_id != sitter.player_id]
+    others = [s for s in board.sitters if s.player_id != sitter.player_id and not house.is_house(s)]
     said = {"by": sitter.userid, "said": words}
     return Answer(
         (
@@ -176,6 +177,8 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     letter = "board"
     rated: list[dict[str, Any]] = []
     of_the_day: dict[str, Any] = {}
+    runs = outcome is None and not undecided
+    house.take_note(desk, board, after, runs=runs)
     if outcome is not None:
         if board.rated and not _everybody_played(board, after):
             operating.set_rated(desk.connection, board.id, rated=False)
@@ -185,9 +188,10 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
         keep_scores(desk, board, after, ended.at)
         of_the_day = daily.ended(desk, board, after)
         letter, rated = "result", ended.words
+    said_to = words if len(house.people_of(board)) > 1 else ""
     own = Part(
         letter,
-        {"event": "moved", "undecided": list(undecided), "said_to": words, "ratings": rated}
+        {"event": "moved", "undecided": list(undecided), "said_to": said_to, "ratings": rated}
         | ({"daily": of_the_day} if of_the_day else {}),
         board.id,
         after.number,

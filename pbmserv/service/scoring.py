@@ -10,6 +10,7 @@ from pbmserv.engine.referee import Position
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk
+from pbmserv.service.house import is_house
 from pbmserv.service.named import games_of
 from pbmserv.store import scores
 from pbmserv.store.boards import BoardRow
@@ -22,7 +23,7 @@ KINDS = 5
 
 
 def keep_scores(desk: Desk, board: BoardRow, after: Position, ended_at: datetime) -> None:
-    """Keep what can be compared: of those who have guessed, on a box that nobody could know."""
+    """Keep what can be compared: of people who have guessed, on a box that nobody could know."""
     game, outcome = after.game, after.outcome
     if not isinstance(game, Racing) or outcome is None or not outcome.scores:
         return
@@ -32,7 +33,7 @@ def keep_scores(desk: Desk, board: BoardRow, after: Position, ended_at: datetime
     found = {
         sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
         for sitter in board.sitters
-        if game.guessed(after.state, sitter.seat)
+        if not is_house(sitter) and game.guessed(after.state, sitter.seat)
     }
     scores.keep(desk.connection, board.id, board.game, kind, found, ended_at)
 

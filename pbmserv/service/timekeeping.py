@@ -14,6 +14,7 @@ from pbmserv.service.desk import Desk
 from pbmserv.store import clocks
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.clocks import Times
+from pbmserv.store.house import STATE
 
 MOST_DAYS = 365
 """Longest time that a challenge can set."""
@@ -100,10 +101,11 @@ def _times(
     ended: Collection[Seat],
 ) -> Times:
     before = board.clocks or (SeatClock(),) * board.seats
+    machines = {s.seat for s in board.sitters if s.state == STATE}  # no clock runs for the house
     if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
         waiting = {s.seat for s in board.sitters if s.userid in undecided}
     else:
-        waiting = set(position.game.to_act(position.state))
+        waiting = set(position.game.to_act(position.state)) - machines
     if board.status == "proposed" and not undecided:
         ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
     spent = {}

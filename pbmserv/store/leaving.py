@@ -35,7 +35,7 @@ from pbmserv.store.players import Player
 NEUTRAL = "gone-"
 """How the userid of a deleted player begins; the rest is a number."""
 
-_OPEN = ("queued", "tray", "parked", "returned")
+_OPEN = ("queued", "tray", "coming", "parked", "returned")
 _LISTS = ("games", "history", "more", "ratings", "standings", "unreachable")
 _CHUNK = 500  # SQLite takes 32,766 values in a statement; less is quicker to prepare
 

@@ -75,7 +75,8 @@ the first attempt, and kept. `due_at` is pushed ahead while a worker has claimed
 crashed worker's letters come back by themselves; it is empty once `state` is sent or failed.
 `state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
 `state` parked: not sent because its address is given up; returned: it came back from there. Both
-wait for their player to be heard of again. `error` of a sent letter: what a report said of it."""
+wait for their player to be heard of again. `error` of a sent letter: what a report said of it.
+`state` coming: waits for the house's move, which is told in it (see `house_tables`)."""
 
 Index(
     "ix_outbox_tray",

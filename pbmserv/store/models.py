@@ -2,7 +2,7 @@
 
 Keys and queries go by board or by player, never across boards, so that rows can be
 distributed by board id one day. This module names every table; those of the mail stand in
-`mail_tables`, those of races in `race_tables`.
+`mail_tables`, those of races in `race_tables`, that of the house in `house_tables`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.store.columns import Instant, Key, metadata
+from pbmserv.store.house_tables import house_turns
 from pbmserv.store.mail_tables import bounces, inbox, outbox
 from pbmserv.store.race_tables import daily_boards, daily_boxes, daily_readers, scores
 
@@ -42,6 +43,7 @@ __all__ = [
     "daily_readers",
     "followers",
     "heartbeats",
+    "house_turns",
     "inbox",
     "keys",
     "metadata",
@@ -93,7 +95,7 @@ players = Table(
 address they ever got.
 
 `state`: active, left (signed off: no mail), barred (suspended by an operator) or deleted (personal
-data gone, `userid` is a neutral name).
+data gone, `userid` is a neutral name); house for the server's own players.
 
 `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day

@@ -22,6 +22,8 @@ from pbmserv.store.models import (
     submitted_moves,
 )
 
+_OPEN = ("queued", "tray", "coming", "parked", "returned")
+
 
 @dataclass(frozen=True, slots=True)
 class UserLine:
@@ -167,9 +169,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     )
     connection.execute(
         update(outbox)
-        .where(
-            outbox.c.player_id == old, outbox.c.state.in_(("queued", "tray", "parked", "returned"))
-        )
+        .where(outbox.c.player_id == old, outbox.c.state.in_(_OPEN))
         .values(state="failed", due_at=None, error="the account was merged into another")
     )
     return int(seated)

@@ -155,24 +155,31 @@ def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> 
         connection,
         [
             {
-                "letter": letter.letter,
-                "recipient": letter.recipient,
-                "player_id": letter.player_id,
-                "board_id": letter.board_id,
-                "ply": letter.ply,
-                "seat": letter.seat,
-                "words": dict(letter.words),
-                "message_id": letter.message_id,
-                "in_reply_to": letter.in_reply_to,
+                **row_of(letter, now),
                 "state": "tray" if letter.tray else "queued",
-                "attempts": 0,
                 "due_at": None if letter.tray else now,
-                "error": "",
-                "created_at": now,
             }
             for letter in letters
         ],
     )
+
+
+def row_of(letter: NewLetter, now: datetime) -> dict[str, Any]:
+    """The columns of a new letter, but for its state and when it is due."""
+    return {
+        "letter": letter.letter,
+        "recipient": letter.recipient,
+        "player_id": letter.player_id,
+        "board_id": letter.board_id,
+        "ply": letter.ply,
+        "seat": letter.seat,
+        "words": dict(letter.words),
+        "message_id": letter.message_id,
+        "in_reply_to": letter.in_reply_to,
+        "attempts": 0,
+        "error": "",
+        "created_at": now,
+    }
 
 
 _TRAY = (

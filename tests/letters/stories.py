@@ -327,6 +327,27 @@ def racing(folder: Path) -> Iterator[Posted]:
             yield from server.send(ALICE, f"blackbox {word.format(PASSWORD)}")
 
 
+def with_the_house(folder: Path) -> Iterator[Posted]:
+    """Boards on which the house moves: alone, among several commands, and by a plan."""
+    with indoors(folder) as server:
+        server.sign_up("alice", LONG)
+        yield from server.send(ALICE, "blackbox challenge alice house-hard -clue", "Hello!")
+        yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,h8,f2")
+        yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} 4,+b2")
+        yield from server.send(ALICE, f"blackbox queue 1 alice {PASSWORD} +a1,+a2,+a3,?; 5")
+        yield from server.send(
+            ALICE, "multiple", f"help house\nblackbox move 1 alice {PASSWORD} +a1,+a2,+a3,?"
+        )
+        yield from server.send(ALICE, f"blackbox chat 1 alice {PASSWORD}", "Well played.")
+        yield from server.send(ALICE, "blackbox challenge alice house -race -scoring=timed")
+        yield from server.send(
+            address_of(LONG),
+            f"blackbox challenge {LONG} house house-easy house-hard -race -size=4x4 -atoms=1",
+        )
+        yield from server.send(address_of(LONG), f"blackbox move 2 {LONG} {PASSWORD} +a1,?")
+        yield from server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+
+
 def sending_too_much(folder: Path) -> Iterator[Posted]:
     """Mails are put off, and answers that lead nowhere come to an end."""
     with indoors(folder, rate_player="2/hour", rate_refusals="3/hour") as server:
@@ -405,6 +426,7 @@ STORIES: tuple[Story, ...] = (
     waiting,
     operating,
     racing,
+    with_the_house,
     sending_too_much,
     coming_back,
     unsubscribing,

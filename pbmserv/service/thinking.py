@@ -1,0 +1,222 @@
+"""The thread in which the house thinks, and makes its moves.
+
+Which boards wait for it stands in the database, so no move is lost when a process dies, and any
+number of processes may think: a move is made under the lock of its board, and only if nothing has
+happened there since it was thought of.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.engine.bots import house_move
+from pbmserv.engine.referee import Position
+from pbmserv.engine.types import Move, Seat
+from pbmserv.service import house, plans, play
+from pbmserv.service.answers import Answer
+from pbmserv.service.deadlines import clock_desk
+from pbmserv.service.desk import Desk, Rooms
+from pbmserv.service.dispatch import told_letter
+from pbmserv.service.house import Kept
+from pbmserv.store import boards, outbox
+from pbmserv.store import house as rows
+from pbmserv.store.boards import BoardRow
+from pbmserv.store.session import Database
+from pbmserv.store.writer import Closed, Writer
+
+POLL_S = 5.0
+"""Seconds between two looks for what another process has left; our own mails wake the thread."""
+
+BATCH = 20
+"""Boards that are looked up at once."""
+
+PUT_OFF = timedelta(hours=1)
+"""When a board on which thinking failed is tried again."""
+
+SWITCH_S = 0.001
+"""Seconds for which a thought keeps the interpreter when another thread wants it."""
+
+log = logging.getLogger("pbmserv.service")
+
+
+@dataclass(frozen=True, slots=True)
+class _Thought:
+    """A move, and the number of plies of the board it was thought of for."""
+
+    plies: int
+    seat: Seat
+    move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    played: dict[int, Position]
+    letters: bool
+
+
+class Thinker:
+    """One process's house; `start` and `stop`, or `run_once` where somebody else has the time.
+
+    Args:
+        wake: called after a commit that queued letters.
+    """
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+        wake: Callable[[], None],
+    ) -> None:
+        self._rooms = rooms
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._wake = wake
+        self._asked = threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="house", daemon=True)
+
+    def start(self) -> None:
+        """Begin to play, what an earlier process has left first."""
+        self._thread.start()
+
+    def stop(self, timeout: float) -> bool:
+        """Finish the move in hand and end; whether that took at most *timeout* seconds."""
+        self._stopping.set()
+        self._asked.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def ask(self) -> None:
+        """Say that there is something to think about."""
+        self._asked.set()
+
+    def run_once(self) -> None:
+        """Make every move that the house is to make now."""
+        while not self._stopping.is_set():
+            with self._database.reading.connect() as connection:
+                waiting = rows.due(connection, self._clock.now(), BATCH)
+            if not waiting:
+                return
+            for board_id in waiting:
+                self._look(board_id)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            self._asked.clear()
+            try:
+                self.run_once()
+            except Closed:
+                return
+            except Exception:  # whatever ails the database, the house comes back
+                log.exception("the house could not look at its boards")
+            self._asked.wait(POLL_S)
+
+    def _look(self, board_id: int) -> None:
+        """Make one move on a board; it stays due while the house is to move there."""
+        if self._stopping.is_set():
+            return
+        try:
+            thought = self._think(board_id)
+            done = self._writer.submit(partial(self._act, board_id, thought)).result()
+        except Closed:
+            raise
+        except Exception:  # one board must not stop the others
+            log.exception("the house cannot move on board %d; it is put off", board_id)
+            done = self._writer.submit(partial(self._put_off, board_id)).result()
+        for number, position in done.played.items():
+            self._rooms.positions.remember(number, position)
+        if done.letters:
+            self._wake()
+
+    def _think(self, board_id: int) -> _Thought | None:
+        """What to play; ``None`` where the house has nothing to do. Far from any transaction."""
+        with self._database.reading.connect() as connection:
+            board = boards.load(connection, board_id)
+            if board is None or board.status != "active":
+                return None
+            position = self._rooms.positions.newest(connection, board)
+        seat = house.to_move(board, position)
+        if seat is None:
+            return None
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(min(before, SWITCH_S))  # so that mails hardly wait for a thought
+        try:
+            move = house_move(position, seat, board.sitters[seat].userid)
+        finally:
+            sys.setswitchinterval(before)
+        return _Thought(board.plies, seat, move)
+
+    # -- jobs: run by the writer, inside its transaction ---------------------------------
+
+    def _act(self, board_id: int, thought: _Thought | None, connection: Connection) -> _Done:
+        """Make the move if it still fits; if the board has changed, it stays due."""
+        desk = clock_desk(self._rooms, connection, self._clock.now())
+        board = boards.lock(connection, board_id)
+        waiting = rows.turn(connection, board_id)
+        if board is None or waiting is None:  # somebody else was quicker
+            return _Done({}, letters=False)
+        kept = rows.coming(connection, waiting.letter_id)
+        letters = False
+        if thought is not None:
+            if board.status != "active" or board.plies != thought.plies:
+                return _Done({}, letters=False)
+            answer = _move(desk, board, thought)
+            letters = _tell(desk, answer, Kept(kept) if kept is not None else None)
+            board = boards.lock(connection, board_id)
+            assert board is not None
+        elif board.status == "active" and house.to_move(board, desk.position(board)) is not None:
+            return _Done({}, letters=False)  # it was not the house's turn when we looked
+        position = desk.played.get(board_id) or desk.position(board)
+        if board.status != "active" or house.to_move(board, position) is None:
+            rows.done(connection, board_id)
+            if kept is not None:
+                letters |= rows.release(connection, kept.id, desk.now)
+        return _Done(desk.played, letters)
+
+    def _put_off(self, board_id: int, connection: Connection) -> _Done:
+        """Look again later; nobody's letter waits for that."""
+        now = self._clock.now()
+        boards.lock(connection, board_id)
+        waiting = rows.turn(connection, board_id)
+        if waiting is None:
+            return _Done({}, letters=False)
+        rows.put_off(connection, board_id, now + PUT_OFF)
+        letters = waiting.letter_id is not None and rows.release(connection, waiting.letter_id, now)
+        return _Done({}, letters)
+
+
+def _move(desk: Desk, board: BoardRow, thought: _Thought) -> Answer:
+    sitter = board.sitters[thought.seat]
+    position = desk.position(board)
+    return plans.go_on(desk, play.play_move(desk, board, sitter, position, thought.move, ""))
+
+
+def _tell(desk: Desk, answer: Answer, kept: Kept | None) -> bool:
+    """Queue what others are told, or write it into the letter that waits; whether any is due."""
+    now: list[outbox.NewLetter] = []
+    for told in answer.told:
+        if not told.recipient:
+            continue
+        letter = told_letter(desk, told)
+        if kept is None or not kept.takes(told):
+            now.append(letter)
+            continue
+        new = kept.with_news(told.part)
+        if new.letter in {"board", "result"}:
+            new = replace(new, message_id=letter.message_id)
+        rows.rewrite(desk.connection, kept.row.id, new)
+    outbox.add(desk.connection, now, desk.now)
+    return bool(now)

@@ -1,0 +1,24 @@
+"""Takes mails in without letting the house think about them."""
+
+from __future__ import annotations
+
+from email import policy
+from email.message import EmailMessage
+
+from indoors import Indoors
+from running import Letter
+
+from pbmserv.receive.mail import Envelope
+
+
+def take(server: Indoors, letter: Letter, body: str) -> None:
+    """Take in a reply, and do nothing else."""
+    mail = EmailMessage()
+    mail["From"] = sender = str(letter.message["To"])
+    mail["To"] = letter.reply_to
+    mail["Subject"] = f"Re: {letter.subject}"
+    mail["Message-ID"] = f"<{letter.id}.{body}@players.example>"
+    mail.set_content(body)
+    envelope = Envelope(sender, letter.reply_to, mail.as_bytes(policy=policy.SMTP))
+    answer = server.loop.run_until_complete(server.server.intake.take(envelope))
+    assert answer.startswith("250")

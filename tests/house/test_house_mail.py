@@ -1,0 +1,271 @@
+"""Playing against the house by mail: one letter for each turn, and nothing else is special."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from quiet import take
+from sqlalchemy import func, select, update
+
+from pbmserv.errors import OperatorError
+from pbmserv.games.blackbox.house.levels import Level
+from pbmserv.service import operating_boards, operating_people
+from pbmserv.service.operating import Signature
+from pbmserv.service.operating_looks import user_facts
+from pbmserv.store import boards
+from pbmserv.store.models import boards as board_table
+from pbmserv.store.models import house_turns, outbox, ratings, scores
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+HIDING = "b3,d3,h8,f2"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path) as found:
+        found.sign_up("alice", "bob")
+        yield found
+
+
+def one(letters: list[Posted], to: str = ALICE) -> Posted:
+    """The only letter there is."""
+    (letter,) = letters
+    assert letter.recipient == to
+    return letter
+
+
+def begun(server: Indoors, words: str = "house") -> Posted:
+    """A board on which everything is hidden; alice is to fire."""
+    started = one(server.send(ALICE, f"blackbox challenge alice {words}"))
+    assert started.kind == "started"
+    return one(server.reply(started, HIDING))
+
+
+def unused(letter: Posted) -> str:
+    """The first port that the letter lists as not used."""
+    return letter.text.partition("Ports not used yet:")[2].split()[0]
+
+
+def waiting(server: Indoors) -> int:
+    """Boards on which the house is to move, and letters that wait for it."""
+    with server.server.database.reading.connect() as connection:
+        turns = connection.execute(select(func.count()).select_from(house_turns)).scalar_one()
+        kept = select(func.count()).select_from(outbox).where(outbox.c.state == "coming")
+        return int(turns + connection.execute(kept).scalar_one())
+
+
+def record(server: Indoors, board: int = 1) -> list[tuple[int, str]]:
+    with server.server.database.reading.connect() as connection:
+        return [(ply.seat, ply.text) for ply in boards.record(connection, board)]
+
+
+def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
+    started = one(server.send(ALICE, "blackbox challenge alice house-easy", "Hello!"))
+    assert "house-easy" in started.subject
+    assert "The house moves at once" in started.text
+    assert "does not change ratings" in started.text
+    assert "passed on" not in started.text
+    letter = one(server.reply(started, HIDING))
+    assert "you fire first" in letter.text
+    for turn in (1, 2):
+        port = unused(letter)
+        letter = one(server.reply(letter, f"{port}\n\nNice move!"))
+        assert f"* You fired port {port}:" in letter.text
+        assert "* house-easy fired port" in letter.text
+        assert "passed on" not in letter.text
+        assert "Your move in board 1" in letter.text
+        assert f"<1.{2 + 2 * turn}.0." in str(letter.message["Message-ID"])
+        assert letter.message["In-Reply-To"] == f"<{server.mails}@players.example>"
+    assert [seat for seat, _ in record(server)] == [1, 0, 0, 1, 0, 1]
+    assert waiting(server) == 0
+
+
+def test_a_game_goes_to_its_end_and_counts_for_no_rating(server: Indoors) -> None:
+    letter = begun(server, "house-hard")
+    while letter.kind != "result":
+        letter = one(server.reply(letter, unused(letter)))
+    assert "house-hard has found all atoms and wins board 1!" in letter.text
+    assert "Since your last move:" in letter.text
+    assert "* You fired port" in letter.text
+    assert "blackbox challenge alice house-hard" in letter.text
+    assert "rating:" not in letter.text
+    again = one(server.reply(letter, "rematch"))
+    assert again.subject == "Blackbox 2: house-hard - alice"
+    assert "hide 4 atoms" in again.text
+    moved = one(server.reply(again, HIDING))
+    assert "* house-hard fired port" in moved.text
+    with server.server.database.reading.connect() as connection:
+        assert connection.execute(select(func.count()).select_from(ratings)).scalar_one() == 0
+
+
+def test_a_report_of_several_commands_has_the_answer_in_it(server: Indoors) -> None:
+    begun(server)
+    begun(server)
+    lines = [f"blackbox move {n} alice {PASSWORD} 5" for n in (1, 2)]
+    report = one(server.send(ALICE, "multiple", "\n".join([*lines, "blackbox games alice"])))
+    assert report.kind == "report"
+    assert report.text.count("* house fired port") == 2
+    assert "3 of 3 commands done" in report.text
+    assert waiting(server) == 0
+
+
+def test_free_moves_and_undo_are_no_business_of_the_house(server: Indoors) -> None:
+    letter = begun(server)
+    marked = one(server.reply(letter, "+b2"))
+    assert "house fired" not in marked.text
+    taken_back = one(server.reply(marked, "undo"))
+    assert "took your last move back" in taken_back.text
+    moved = one(server.reply(taken_back, "5"))
+    refused = one(server.reply(moved, "undo"))
+    assert "so you have nothing to take back" in refused.text
+
+
+def test_queued_moves_are_answered_in_one_letter(server: Indoors) -> None:
+    begun(server)
+    letter = one(server.send(ALICE, f"blackbox queue 1 alice {PASSWORD} 4; 5; 6"))
+    moves = [seat for seat, _ in record(server)]
+    assert moves == [1, 0, 0, 1, 0, 1, 0, 1] or "could not be played" in letter.text
+    assert letter.text.count("* house fired port") == moves[2:].count(1)
+
+
+def test_words_to_the_house_are_kindly_refused(server: Indoors) -> None:
+    letter = begun(server)
+    for answer in (
+        one(server.reply(letter, "chat\nAre you there?")),
+        one(server.send(ALICE, f"message alice {PASSWORD} house", "Are you there?")),
+    ):
+        assert "does not read what is said to it" in " ".join(answer.text.split())
+    assert "talk to" not in letter.text
+
+
+def test_a_refused_challenge_leaves_nothing_behind(server: Indoors) -> None:
+    for words, why in (
+        ("-race -scoring=timed", "it would be quicker than anybody"),
+        ("-race -scoring=first", "it would always come first"),
+    ):
+        refused = one(server.send(ALICE, f"blackbox challenge alice house {words}"))
+        assert why in " ".join(refused.text.split())
+        assert "blackbox challenge alice house -race" in refused.text
+    assert waiting(server) == 0
+    assert "Nobody plays here" in one(server.send(ALICE, "blackbox games house")).text
+
+
+def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server: Indoors) -> None:
+    own, asked = server.send(ALICE, "blackbox challenge alice bob house -race -size=5x5 -atoms=2")
+    if own.recipient != ALICE:
+        own, asked = asked, own
+    assert record(server) == []
+    server.reply(asked, "accept")
+    assert {seat for seat, _ in record(server)} == {2}
+    assert record(server)[-1][1].endswith("?")
+    assert not server.letters()
+    server.reply(own, "resign")
+    done = {letter.recipient: letter for letter in server.reply(asked, "+a1,+b1,?")}
+    assert set(done) == {ALICE, BOB}
+    assert "house solved it and came first" in " ".join(done[ALICE].text.split())
+    with server.server.database.reading.connect() as connection:
+        assert len(connection.execute(select(scores.c.player_id)).all()) == 1  # bob's alone
+
+
+def test_the_clock_runs_for_people_only(server: Indoors) -> None:
+    begun(server)
+    kinds = []
+    for _ in range(15):
+        kinds += [(letter.kind, letter.recipient) for letter in server.live(days=2)]
+    assert set(kinds) == {("reminder", ALICE), ("result", ALICE)}
+    with server.server.database.reading.connect() as connection:
+        outcome = connection.execute(select(board_table.c.outcome)).scalar_one()
+    assert outcome["seat"] == 0
+
+
+def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
+    letter = begun(server)
+    server.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
+    assert "* house fired port" in one(server.reply(letter, "5")).text
+
+
+def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    letter = begun(server)
+    with monkeypatch.context() as broken:
+        broken.setattr(Level, "choose", lambda *_: "no move at all")
+        own = one(server.reply(letter, "5"))
+    assert "house fired" not in own.text
+    assert "house to move" in own.text
+    assert "the house cannot move on board 1" in caplog.text
+    later = one(server.live(hours=2))
+    assert "* house fired port" in later.text
+    assert waiting(server) == 0
+
+
+def test_a_dropped_letter_does_not_keep_the_move(server: Indoors) -> None:
+    letter = begun(server)
+    take(server, letter, "5")
+    with server.server.database.writing.begin() as connection:
+        connection.execute(update(outbox).where(outbox.c.state == "coming").values(state="failed"))
+    assert "* house fired port" in one(server.letters()).text
+
+
+def test_a_board_that_ends_meanwhile_needs_no_move(server: Indoors) -> None:
+    letter = begun(server)
+    take(server, letter, "5")
+    plies = len(record(server))
+    signed = Signature("olga", "Both asked for it.")
+    server.operators.do(signed, partial(operating_boards.withdrawn, number=1))
+    kinds = {letter.kind for letter in server.letters()}
+    assert kinds == {"board", "operator-board"}
+    assert len(record(server)) == plies
+    assert waiting(server) == 0
+
+
+def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors) -> None:
+    letter = begun(server)
+    facts = dict(server.operators.look(lambda desk: user_facts(desk, userid="house"))[0])
+    assert facts["state"] == "house"
+    assert facts["letters to"] == "(nowhere)"
+    assert facts["running"] == "1"
+    signed = Signature("olga", "Let us see.")
+    for deed in (
+        partial(operating_people.suspend, userid="house", end_games=True),
+        partial(operating_people.restore, userid="house"),
+        partial(operating_people.reset, userid="house"),
+        partial(operating_people.merge, userid="alice", into="house"),
+    ):
+        with pytest.raises(OperatorError, match="played by this server itself"):
+            server.operators.do(signed, deed)
+    server.reply(letter, "resign")
+    with pytest.raises(OperatorError, match="the house, which has no rating"):
+        server.operators.do(signed, partial(operating_boards.set_rated, number=1, rated=True))
+
+
+def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
+    letter = begun(server, "house-hard")
+    assert "alice - house-hard" in one(server.send(BOB, "blackbox games house-hard"), BOB).text
+    server.reply(letter, "resign")
+    assert "house-hard" in one(server.send(BOB, "blackbox history alice"), BOB).text
+    assert "house" not in one(server.send(BOB, "blackbox standings"), BOB).text
+    record_ = one(server.send(BOB, "blackbox record 1"), BOB).text
+    assert "house-hard" in record_
+
+
+def test_only_so_many_boards_with_one_house(server: Indoors) -> None:
+    for _ in range(20):
+        server.send(ALICE, "blackbox challenge alice house-easy -size=2x2 -atoms=1")
+    refused = one(server.send(ALICE, "blackbox challenge alice house-easy -size=2x2 -atoms=1"))
+    assert "You have 20 games with house-easy" in refused.text
+    assert one(server.send(ALICE, "blackbox challenge alice house -size=2x2 -atoms=1"))
+
+
+def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
+    begun(server)
+    asked = one(server.send(ALICE, f"delete alice {PASSWORD}"))
+    server.reply(asked, "yes")
+    with server.server.database.reading.connect() as connection:
+        status = connection.execute(select(board_table.c.status)).scalar_one()
+    assert status in {"finished", "declined"}
+    assert waiting(server) == 0

@@ -1,0 +1,98 @@
+"""The house's moves survive a process that dies, and are made once however many think of them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from indoors import Indoors, NoRelay, address_of
+from quiet import take
+from running import NO_RATES, MovableClock, Running
+
+from pbmserv.app import Server
+from pbmserv.config import load
+from pbmserv.service.passwords import Passwords
+from pbmserv.store import boards
+
+ALICE = address_of("alice")
+HIDING = "b3,d3,h8,f2"
+
+
+@contextmanager
+def process(database_url: str, folder: Path) -> Iterator[Indoors]:
+    """A server without its doors and without any thread that looks at anything by itself."""
+    loaded = load(
+        {
+            "PBMSERV_DATA_DIR": str(folder),
+            "PBMSERV_DATABASE": database_url,
+            "PBMSERV_ADDRESS": "pbmserv@games.example",
+            "PBMSERV_SIGNUP": "open",
+            **NO_RATES,
+        },
+        None,
+    )
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    server = Server(loaded.settings, MovableClock(), NoRelay(), Passwords(hasher))
+    loop = asyncio.new_event_loop()
+    try:
+        yield Indoors(server, loop)
+    finally:
+        server.close()
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+
+
+def record(server: Indoors) -> list[int]:
+    with server.server.database.reading.connect() as connection:
+        return [ply.seat for ply in boards.record(connection, 1)]
+
+
+def test_the_house_moves_after_a_restart(database_url: str, tmp_path: Path) -> None:
+    with process(database_url, tmp_path) as first:
+        first.sign_up("alice")
+        (letter,) = first.send(ALICE, "blackbox challenge alice house")
+        (letter,) = first.reply(letter, HIDING)
+        take(first, letter, "5")
+        assert record(first) == [1, 0, 0]
+    with process(database_url, tmp_path) as second:
+        assert record(second) == [1, 0, 0]
+        (letter,) = second.letters()
+        assert record(second) == [1, 0, 0, 1]
+        assert "* You fired port 5" in letter.text
+        assert "* house fired port" in letter.text
+        (letter,) = second.reply(letter, "+b2")
+        assert "* You put a marker on B2." in letter.text
+
+
+def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_path: Path) -> None:
+    with process(database_url, tmp_path) as first, process(database_url, tmp_path) as second:
+        first.sign_up("alice")
+        (letter,) = first.send(ALICE, "blackbox challenge alice house")
+        for turn in range(4):
+            ports = letter.text.partition("Ports not used yet:")[2].split()
+            take(first, letter, ports[0] if ports else HIDING)
+            begin = threading.Barrier(2)
+
+            def think(one: Indoors, begin: threading.Barrier = begin) -> None:
+                begin.wait(20)
+                one.server.thinker.run_once()
+
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(think, (first, second)))
+            (letter,) = first.letters()
+            assert record(first) == [1, 0, *(0, 1) * turn]
+
+
+def test_a_running_server_answers_within_seconds(server: Running) -> None:
+    alice = server.sign_up("alice")
+    server.send(alice, "blackbox challenge alice house-hard")
+    server.reply(server.letter(alice), HIDING)
+    server.reply(server.letter(alice), "5")
+    text = server.letter(alice).text
+    assert "* You fired port 5" in text
+    assert "* house-hard fired port" in text
