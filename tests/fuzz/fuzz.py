@@ -21,8 +21,17 @@ SEEDS = {
     "mime": [HERE / "corpus/mime", TESTS / "replies", TESTS / "sealed"],
     "reply": [HERE / "corpus/reply"],
     "command": [HERE / "corpus/command"],
+    "sender": [HERE / "corpus/sender"],
+    "report": [HERE / "corpus/report"],
 }
-LONGEST = {"smtp": 4096, "mime": 4096, "reply": 1024, "command": 512}
+LONGEST = {
+    "smtp": 4096,
+    "mime": 4096,
+    "reply": 1024,
+    "command": 512,
+    "sender": 2048,
+    "report": 4096,
+}
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Four ways in that a stranger has, each as a function of octets that must never raise.
+"""Six ways in that a stranger has, each as a function of octets that must never raise.
 
 What it asserts is what must hold for every input; `fuzz.py` searches for one that breaks it, and
 `test_fuzz_corpus.py` tries the corpus and small changes of it in every run of the tests.
@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from quoting import in_plain_text
+from zone import Zone
 
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import SystemClock
@@ -24,9 +25,11 @@ from pbmserv.receive.attribution import BLANKS
 from pbmserv.receive.crowd import Crowd
 from pbmserv.receive.guards import wire_refusal
 from pbmserv.receive.intake import UNREADABLE, Intake
-from pbmserv.receive.mail import Envelope
+from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
 from pbmserv.receive.message import read_mail
 from pbmserv.receive.reply import new_text
+from pbmserv.receive.reports import MOST_RECIPIENTS, read_report
+from pbmserv.receive.sender.checking import Senders, Trusted
 from pbmserv.receive.smtp import Listener
 from pbmserv.service.desk import Post
 from pbmserv.service.office import Office
@@ -73,7 +76,14 @@ class Shelf:
     async def tell_too_many(self, sender: str, over: Over) -> None:
         raise AssertionError("nothing is counted here")
 
-    async def keep(self, envelope: Envelope, digest: str, error: str, answer_to: str) -> None:
+    async def keep(
+        self,
+        envelope: Envelope,
+        digest: str,
+        error: str,
+        answer_to: str,
+        verdict: Verdict = UNCHECKED,
+    ) -> None:
         assert HOUSE.is_postmaster(envelope.recipient), error
 
 
@@ -231,9 +241,52 @@ def command(octets: bytes) -> None:
             assert "\n" not in line.echo
 
 
+def _names() -> Zone:
+    """What the domains of the fuzzed mails publish: a key, a policy, and who sends for them."""
+    zone = Zone()
+    zone.add_txt("s1._domainkey.a.example", "v=DKIM1; k=ed25519; p=" + "A" * 43 + "=")
+    zone.add_txt("_dmarc.a.example", "v=DMARC1; p=reject; aspf=s")
+    zone.add_txt("a.example", "v=spf1 a mx include:%{d} exists:%{l}.%{i}.a.example -all")
+    return zone
+
+
+SENDERS = Senders(_names(), Trusted("mx.games.example", frozenset({"a.example"})))
+
+
+def sender(octets: bytes) -> None:
+    """The header of a mail whose sender is checked; nothing in it can prove the sender."""
+    for head in {_mended(octets), b"From: v@a.example\r\n" + _mended(octets)}:
+        raw = head + b"\r\n\r\nHello.\r\n"
+        if wire_refusal(raw) is not None:
+            continue
+        name = octets[:40].decode("latin-1")
+        for handed_on in (False, True):
+            envelope = Envelope(
+                f"{name}@a.example", HOUSE.address, raw, "198.51.100.7", name, handed_on
+            )
+            verdict = SENDERS.examine(envelope)
+            said = b"pass" in octets.lower() and handed_on  # our own server may say so
+            assert said or not verdict.passed, verdict
+            assert verdict.found.isascii()
+            assert verdict.found.isprintable()
+
+
+def report(octets: bytes) -> None:
+    """A mail that may report letters that came back."""
+    for raw in {_mended(octets), b"From: <>\r\n" + _mended(octets)}:
+        failures = read_report(Envelope("", HOUSE.address, raw))
+        assert len(failures) <= MOST_RECIPIENTS
+        for failure in failures:
+            assert failure.status.isprintable()
+            assert failure.diagnostic.isprintable()
+            assert all(address == address.lower() for address in failure.recipients)
+
+
 TARGETS: Mapping[str, Callable[[bytes], None]] = {
     "smtp": smtp,
     "mime": mime,
     "reply": reply,
     "command": command,
+    "sender": sender,
+    "report": report,
 }
