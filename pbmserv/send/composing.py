@@ -46,6 +46,7 @@ _USUAL: dict[str, Any] = {
     "said": "",
     "said_to": "",
     "undecided": [],
+    "unreachable": [],
     "ratings": [],
     "plan": None,
     "forfeit": None,

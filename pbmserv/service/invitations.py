@@ -131,6 +131,7 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
         "others": [player.userid for player in others],
         "house": [player.userid for player in others if house.is_house(player)],
         "undecided": list(board.undecided),
+        "unreachable": [player.userid for player in others if player.unreachable_since],
         "said": desk.words if not all(map(house.is_house, others)) else "",
     }
     own, told = [], []

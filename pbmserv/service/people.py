@@ -235,7 +235,12 @@ def _send_words(desk: Desk, sender: Player, to: list[Player], words: str) -> Ans
             raise Refused("takes-no-messages", part=player.userid, example="help message")
     part = Part("message", {"by": sender.userid, "peer": sender.id, "said": words})
     told = tuple(Told(p.address, p.id, part, p.digest_minute is not None) for p in to)
-    return Answer((Part("message-sent", {"to": [p.userid for p in to], "said": words}),), told)
+    answer = {
+        "to": [p.userid for p in to],
+        "unreachable": [p.userid for p in to if p.unreachable_since],
+        "said": words,
+    }
+    return Answer((Part("message-sent", answer),), told)
 
 
 def _taken(userid: str) -> Refused:

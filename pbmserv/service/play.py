@@ -117,7 +117,11 @@ def say(board: BoardRow, sitter: Sitter, words: str) -> Answer:
         (
             Part(
                 "chat-sent",
-                {"to": [s.userid for s in others], "said": words},
+                {
+                    "to": [s.userid for s in others],
+                    "unreachable": [s.userid for s in others if s.unreachable_since],
+                    "said": words,
+                },
                 board.id,
                 board.plies,
                 sitter.seat,

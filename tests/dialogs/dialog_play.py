@@ -12,6 +12,8 @@ from email.utils import getaddresses, make_msgid, parseaddr
 
 from dialog_reader import (
     Arrival,
+    CameBack,
+    DayPasses,
     Dialog,
     Expected,
     Game,
@@ -24,6 +26,7 @@ from dialog_reader import (
 )
 from running import Letter, Running
 
+from pbmserv.capability import Capability, Purpose
 from pbmserv.commands.model import Secret
 from pbmserv.receive.mail import Envelope
 from pbmserv.store import inbox
@@ -138,6 +141,13 @@ class Play:
                 self._nothing_left(step)
                 assert self._sent is not None
                 self._send(step, address_of(step.who), self._sent.to, self._sent.raw)
+            case CameBack():
+                self._nothing_left(step)
+                self._come_back(step)
+            case DayPasses():
+                self._nothing_left(step)
+                self._server.live(days=1)
+                self._waiting += self._arrived()
             case Arrival():
                 self._arrival(step)
             case TurnedAway():
@@ -191,6 +201,20 @@ class Play:
             for secret in _secrets(line.asked):
                 if secret not in self._dialog.passwords:
                     raise self._failure(step, f'say at the top: "password: {secret}"')
+
+    def _come_back(self, step: CameBack) -> None:
+        """Send a report (RFC 3464) to where the newest letter came from."""
+        newest = self._newest[address_of(step.who)]
+        about = Capability(Purpose.BOUNCE, about=newest.letter.id)
+        to = self._server.server.house.reply_address(about)
+        status = step.said.split()[1]
+        lines = (
+            *("From: MAILER-DAEMON@mx.players.example", f"Message-ID: {make_msgid()}"),
+            *("Content-Type: message/delivery-status", "", "Reporting-MTA: dns; mx", ""),
+            *(f"Final-Recipient: rfc822; {newest.to}", "Action: failed", f"Status: {status}"),
+            *(f"Diagnostic-Code: smtp; {step.said}", ""),
+        )
+        self._send(step, "", to, "\r\n".join(lines).encode())
 
     # -- letters --------------------------------------------------------------------------
 

@@ -29,6 +29,8 @@ _STEPS = {
     "reply": re.compile(rf"{_WHO} replies(?: to the (?P<letter>[a-z ]+))?"),
     "again": re.compile(rf"{_WHO} sends it again"),
     "get": re.compile(rf"{_WHO} gets (?:a letter|the (?P<letter>[a-z ]+))"),
+    "back": re.compile(rf"the letter to {_WHO} comes back: (?P<said>[45]\d\d [45]\.\d+\.\d+ .+)"),
+    "day": re.compile(r"a day passes"),
     "refused": re.compile(r"the mail is turned away: (?P<reply>[45]\d\d .+)"),
 }
 _GAME = re.compile(r"(\S+) hides (\S+) and (\S+) hides (\S+)(?: with (-.+))?")
@@ -105,7 +107,23 @@ class TurnedAway:
     reply: str
 
 
-Step = Written | SentAgain | Arrival | Silence | TurnedAway
+@dataclass(frozen=True, slots=True)
+class CameBack:
+    """A mail server reports that it could not deliver the newest letter, and why."""
+
+    line: int
+    who: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class DayPasses:
+    """The server is up all the while."""
+
+    line: int
+
+
+Step = Written | SentAgain | Arrival | Silence | TurnedAway | CameBack | DayPasses
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +260,8 @@ class _Reader:
             case "get":
                 name = self._new_letter(number, found["letter"])
                 return Arrival(number, found["who"], name, self._expectations(text))
-            case "refused":
-                return TurnedAway(number, found["reply"])
             case _:
-                return Silence(number)
+                return _happening(number, kind, found)
 
     def _known_letter(self, number: int, name: str | None) -> str:
         if name and name not in self._letters:
@@ -299,12 +315,25 @@ class _Reader:
         if not self._steps or not isinstance(self._steps[0], Written):
             raise self._error(1, "somebody must write first")
         for step, following in zip(self._steps, [*self._steps[1:], None], strict=True):
-            sent = isinstance(step, Written | SentAgain)
+            sent = isinstance(step, Written | SentAgain | CameBack | DayPasses)
             if sent and not isinstance(following, Arrival | Silence | TurnedAway):
                 raise self._error(step.line, "what comes of this mail? (perhaps: nobody gets …)")
 
     def _error(self, line: int, why: str) -> DialogError:
         return DialogError(f"{self._path.name}:{line}: {why}")
+
+
+def _happening(number: int, kind: str, found: re.Match[str]) -> Step:
+    """What nobody writes."""
+    match kind:
+        case "back":
+            return CameBack(number, found["who"], found["said"])
+        case "day":
+            return DayPasses(number)
+        case "refused":
+            return TurnedAway(number, found["reply"])
+        case _:
+            return Silence(number)
 
 
 def _trimmed(text: list[tuple[int, str]]) -> list[tuple[int, str]]:

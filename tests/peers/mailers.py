@@ -61,11 +61,12 @@ class Player:
     name: str
     mta: Postfix
     folder: Path
+    domain: str = "players.example"
 
     @property
     def address(self) -> str:
         """Where their mail goes."""
-        return f"{self.name}@players.example"
+        return f"{self.name}@{self.domain}"
 
     def letters(self) -> list[EmailMessage]:
         """What is in their Maildir, read or not, in the order in which it came."""

@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,9 +85,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def postfix(lmtp_port: int, players: tuple[str, ...]) -> Iterator[Postfix]:
+def postfix(
+    lmtp_port: int, players: tuple[str, ...], *, transports: Mapping[str, str] | None = None
+) -> Iterator[Postfix]:
     """Start Postfix with the lines of ``deploy/postfix/main.cf``; it is stopped at the end.
 
+    *transports*: how mail to other domains goes on.
     Its files are in a folder of their own: its user may not enter those of the tests.
     """
     command = program("postfix")
@@ -97,7 +100,7 @@ def postfix(lmtp_port: int, players: tuple[str, ...]) -> Iterator[Postfix]:
         folder = Path(name)
         folder.chmod(0o755)
         running = Postfix(folder, free_port())
-        _write(running, lmtp_port, players)
+        _write(running, lmtp_port, players, transports or {})
         base = [command, "-c", str(folder / "etc")]
         subprocess.run([*base, "start"], check=True, capture_output=True, timeout=PATIENCE_S)
         try:
@@ -107,7 +110,9 @@ def postfix(lmtp_port: int, players: tuple[str, ...]) -> Iterator[Postfix]:
             subprocess.run([*base, "stop"], check=False, capture_output=True, timeout=PATIENCE_S)
 
 
-def _write(running: Postfix, lmtp_port: int, players: tuple[str, ...]) -> None:
+def _write(
+    running: Postfix, lmtp_port: int, players: tuple[str, ...], transports: Mapping[str, str]
+) -> None:
     folder = running.folder
     for name in ("etc", "spool", "data", "mail"):
         (folder / name).mkdir()
@@ -122,6 +127,7 @@ def _write(running: Postfix, lmtp_port: int, players: tuple[str, ...]) -> None:
         "virtual_mailbox_domains = games.example players.example",
     )
     lines = lines.replace("pbmserv }, {", f"pbmserv }}, {boxes}, {{")
+    others = "".join(f", {{ {domain} = {how} }}" for domain, how in transports.items())
     (folder / "etc" / "main.cf").write_text(
         f"""{lines}
 compatibility_level = 3.6
@@ -138,7 +144,7 @@ local_transport = error:no local mail
 alias_maps =
 alias_database =
 smtputf8_enable = no
-transport_maps = inline:{{ {{ players.example = virtual: }} }}
+transport_maps = inline:{{ {{ players.example = virtual: }}{others} }}
 virtual_mailbox_base = {folder}/mail
 virtual_uid_maps = static:{OWNER}
 virtual_gid_maps = static:{OWNER}

@@ -1,0 +1,153 @@
+"""Reports as they come: through the real door, into either database, and out of a relay's mouth."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, address_of, indoors
+from posting import KINDS
+from running import Letter, Running
+from sqlalchemy import select
+
+from pbmserv.capability import Capability, Purpose
+from pbmserv.log import LineFormatter
+from pbmserv.receive.mail import Envelope
+from pbmserv.send.maildir import folder_of
+from pbmserv.send.outbox import Failed, Sent
+from pbmserv.store.models import bounces, outbox
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+
+
+def return_path(server: Running, letter: Letter, address: str) -> str:
+    """The envelope sender of a letter, as its reader's mailbox has it."""
+    box = folder_of(server.server.settings.data_dir / "mail", address) / "new"
+    mark = f"Message-ID: {letter.message['Message-ID']}".encode()
+    (found,) = (raw for raw in (path.read_bytes() for path in box.iterdir()) if mark in raw)
+    first = found.partition(b"\n")[0].decode()
+    assert first.startswith("Return-Path: <pbmserv+")
+    return first.removeprefix("Return-Path: <").removesuffix(">")
+
+
+def challenged(server: Running) -> Letter:
+    """alice is invited by bob; her letter."""
+    server.send(BOB, "blackbox challenge bob alice")
+    server.letter(BOB)
+    return server.letter(ALICE)
+
+
+def report(name: str, to: str, about: str, number: int = 0) -> bytes:
+    raw = KINDS[name].raw(to, about)
+    return raw.replace(b"Message-Id: <", b"Message-Id: <%d." % number)
+
+
+def known_of(server: Running) -> list[tuple[str, int, bool]]:
+    with server.server.database.reading.connect() as connection:
+        rows = connection.execute(select(bounces)).all()
+    return [(row.address, row.hard, row.suspended_at is not None) for row in rows]
+
+
+def test_a_report_comes_back_to_the_return_path(server: Running) -> None:
+    server.sign_up("alice")
+    server.sign_up("bob")
+    first = challenged(server)
+    about = return_path(server, first, ALICE)
+    assert server.send_raw("", about, report("postfix", ALICE, about)).startswith("250 ")
+    assert known_of(server) == [(ALICE, 1, False)]
+    assert server.letters() == []  # reports are never answered
+    second = challenged(server)
+    server.live(days=1)
+    about = return_path(server, second, ALICE)
+    assert about != return_path(server, first, ALICE)
+    assert server.send_raw("", about.upper(), report("gmail", ALICE, about)).startswith("250 ")
+    assert known_of(server) == [(ALICE, 2, True)]
+    (told,) = server.letters()
+    assert told.subject == "alice cannot be reached"
+    assert return_path(server, told, BOB) not in {about, server.address}
+
+
+def test_a_forged_one_is_an_unknown_address(server: Running) -> None:
+    server.sign_up("alice")
+    server.sign_up("bob")
+    about = return_path(server, challenged(server), ALICE)
+    local, _, domain = about.partition("@")
+    forged = f"{local[:-4]}{'aaaa' if local[-4:] != 'aaaa' else 'bbbb'}@{domain}"
+    raw = report("postfix", ALICE, forged)
+    assert server.send_raw("", forged, raw) == "550 5.1.1 no such address here"
+    # Nor does a report count that comes to another address of ours.
+    assert server.send_raw("", server.address, raw).startswith("250 ")
+    assert known_of(server) == []
+
+
+def test_reports_at_the_same_moment_count_once(server: Running) -> None:
+    server.sign_up("alice")
+    server.sign_up("bob")
+    abouts = [return_path(server, challenged(server), ALICE) for _ in range(3)]
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(
+            pool.map(
+                lambda n: server.send_raw("", abouts[n % 3], report("qmail", ALICE, "", n)),
+                range(8),
+            )
+        )
+    assert all(reply.startswith("250 ") for reply in replies), replies
+    assert known_of(server) == [(ALICE, 1, False)]
+
+
+def test_a_relay_that_knows_at_once_counts_as_well(database_url: str, tmp_path: Path) -> None:
+    error = "RCPT TO: 550 5.1.1 <alice@players.example>: no such user"
+    with indoors(tmp_path, database=database_url) as house:
+        house.sign_up("alice", "bob")
+        house.send(BOB, "blackbox challenge bob alice")
+        for day in range(2):
+            house.mails += 1
+            number = refused(house, f"Day {day}.", error)
+            house.live(days=1)
+        assert _sent(house).count("unreachable") == 1
+        with house.server.database.reading.connect() as connection:
+            state = select(outbox.c.state).where(outbox.c.id == number)
+            assert connection.execute(state).scalar() == "returned"
+
+
+def refused(house: Indoors, words: str, error: str) -> int:
+    """bob writes to alice, and the relay will not take it; the number of that letter."""
+    line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
+    envelope = Envelope(BOB, house.server.house.address, line.encode())
+    assert house.loop.run_until_complete(house.server.intake.take(envelope)).startswith("250")
+    claimed = house.server.outbox.claim(100)
+    made = house.server.outbox.prepare([one.id for one in claimed])
+    (lost,) = (one.id for one in made if one.recipient == ALICE)
+    house.server.outbox.settle(
+        [Failed(one.id, error) if one.id == lost else Sent(one.id) for one in made]
+    )
+    return lost
+
+
+def _sent(house: Indoors) -> list[str]:
+    with house.server.database.reading.connect() as connection:
+        return list(
+            connection.execute(select(outbox.c.letter).where(outbox.c.state == "sent")).scalars()
+        )
+
+
+def test_the_log_tells_nothing_of_a_report(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with indoors(tmp_path) as house, caplog.at_level(logging.DEBUG):
+        house.sign_up("alice", "bob")
+        letters = house.send(BOB, "blackbox challenge bob alice")
+        for _ in range(2):
+            letter = next(one for one in letters if one.recipient == ALICE)
+            about = house.server.house.reply_address(Capability(Purpose.BOUNCE, about=letter.id))
+            raw = KINDS["qmail"].raw(ALICE, about)
+            raw += b"Diagnostic-Code: smtp; 550 Tiger-Lily-77\r\n" + letter.raw
+            house.send_raw("", raw.replace(b"Date: 1 ", b"Date: %d " % letter.id), about)
+            house.live(days=1)
+            letters = house.send(BOB, f"blackbox chat 1 bob {PASSWORD}", "Hello.")
+        written = "\n".join(map(LineFormatter().format, caplog.records))
+    assert "came back: hard 5.1.1" in written
+    for secret in ("Tiger-Lily", ALICE, about.partition("@")[0], "mailbox here", PASSWORD):
+        assert secret not in written
