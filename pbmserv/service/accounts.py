@@ -237,6 +237,8 @@ def away(desk: Desk, command: Away) -> Answer:
             example=line + (today + timedelta(days=7)).isoformat(),
         )
     preferences.lock(desk.connection, player.id)
+    if player.unreachable_since is not None:  # what was only taken for an absence is none
+        no_longer_away(desk, player, player.unreachable_since)
     absences = preferences.absences_of(desk.connection, player.id)
     now_away = _running(absences, desk.now)
     used = _days_used([a for a in absences if a is not now_away], tz)

@@ -78,7 +78,7 @@ def reset(desk: Desk, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - eve
     return Deed("reset", f"user {userid}", said, tuple(told), {})
 
 
-def reachable(desk: Desk, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - as above
+def reachable(desk: Desk, by: Signature, userid: str) -> Deed:
     """Letters to a player are sent again; what is held against their addresses is forgotten.
 
     Raises:
@@ -89,7 +89,7 @@ def reachable(desk: Desk, by: Signature, userid: str) -> Deed:  # noqa: ARG001 -
     failed = [s for s in bounces.standings(desk.connection, own) if s.suspended_at is not None]
     if not player.active or not failed:
         raise OperatorError(f"no address of {userid} is given up; letters go there as always")
-    home = returning.come_back(desk, player.id)
+    home = returning.come_back(desk, player.id, by.why)
     bounces.forgive(desk.connection, own)
     given_up = ", ".join(one.address for one in failed)
     facts = {"addresses": [returning.told_of(one) for one in failed]}

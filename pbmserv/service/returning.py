@@ -34,11 +34,14 @@ class Home:
     told: tuple[Told, ...] = ()
 
 
-def come_back(desk: Desk, player_id: int) -> Home:
-    """The player speaks: what is held against their addresses is forgotten.
+def come_back(desk: Desk, player_id: int, why: str = "") -> Home:
+    """The player speaks, or an operator for them: nothing is held against their addresses any more.
 
     Letters go to the address that this mail comes from, if it is a confirmed one. Who shares an
     address with them can be reached again as well.
+
+    Args:
+        why: an operator's reason, ``""`` where the player has written.
     """
     preferences.lock(desk.connection, player_id)
     player = players.by_id(desk.connection, player_id)
@@ -49,11 +52,11 @@ def come_back(desk: Desk, player_id: int) -> Home:
     bounces.forgive(desk.connection, own)
     sender = desk.post.mail.sender.lower()
     address = sender if sender in own else player.address
-    told = _welcome(desk, player, address, failed)
+    told = _welcome(desk, player, address, failed, why)
     for other in _sharing(desk, own):
         shared = [s for s in failed if s.address == other.address]
         if other.id != player.id and shared:
-            told += _welcome(desk, other, other.address, shared)
+            told += _welcome(desk, other, other.address, shared, why)
     return Home(address, tuple(told))
 
 
@@ -67,7 +70,9 @@ def _sharing(desk: Desk, own: Sequence[str]) -> list[Player]:
     return list(found.values())
 
 
-def _welcome(desk: Desk, player: Player, address: str, failed: Sequence[Standing]) -> list[Told]:
+def _welcome(
+    desk: Desk, player: Player, address: str, failed: Sequence[Standing], why: str
+) -> list[Told]:
     since = player.unreachable_since
     assert since is not None
     columns = {"address": address, "unreachable_since": None}
@@ -76,6 +81,7 @@ def _welcome(desk: Desk, player: Player, address: str, failed: Sequence[Standing
     digest, again = send_kept(desk, player.id, address)
     words = {
         "event": "back",
+        "why": why,
         "userid": player.userid,
         "other": address,
         "tz": player.tz,
@@ -89,7 +95,7 @@ def _welcome(desk: Desk, player: Player, address: str, failed: Sequence[Standing
         told.append(Told(address, player.id, digest))
     heard = notices.last_told(desk.connection, player.id, "gone")
     if heard is not None and heard >= since:
-        told += opponents(desk, player, {"event": "back"})
+        told += opponents(desk, player, {"event": "back", "why": why})
     return told
 
 

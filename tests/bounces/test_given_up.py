@@ -253,6 +253,20 @@ def test_time_stands_still_for_a_while_and_then_runs(house: Indoors) -> None:
     assert away.ends == until == house.server.clock.now()
 
 
+@pytest.mark.parametrize("command", ["away alice {} until 2026-03-20", "back alice {}"])
+def test_what_a_player_says_of_being_away_holds(house: Indoors, command: str) -> None:
+    given_up(house, begun(house))
+    house.live(days=1)
+    letters = house.send(ALICE, command.format(PASSWORD))
+    assert {one.kind for one in to(letters, ALICE)} == {command.split()[0], "came-back", "tray"}
+    with house.server.database.reading.connect() as connection:
+        until = connection.execute(
+            select(players.c.away_until).where(players.c.userid == "alice")
+        ).scalar()
+    assert until is not None
+    assert f"{until:%Y-%m-%d}" == ("2026-03-21" if "until" in command else "2026-03-03")
+
+
 def test_who_has_no_days_left_is_told_of_as_such(house: Indoors) -> None:
     number = begun(house)
     house.send(ALICE, f"away alice {PASSWORD} until 2026-03-30")

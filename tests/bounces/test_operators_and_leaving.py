@@ -65,6 +65,8 @@ def test_an_operator_sees_why_and_lifts_it(house: Indoors) -> None:
         (ALICE, "tray"),
         (BOB, "unreachable"),
     ]
+    (back,) = (one for one in letters if one.kind == "came-back")
+    assert "The reason given: her provider has mended it" in " ".join(back.text.split())
     assert waiting(house) == []
     with house.server.database.reading.connect() as connection:
         (entry,) = audit.entries(connection, "user alice", 9)
