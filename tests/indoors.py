@@ -112,7 +112,9 @@ class Indoors:
         claimed = self.server.outbox.claim(1000)
         if not claimed:
             return []
-        made = self.server.outbox.prepare([letter.id for letter in claimed])
+        made = [one.letter for one in claimed if one.letter is not None]  # made before
+        unmade = [one.id for one in claimed if one.letter is None]
+        made += self.server.outbox.prepare(unmade) if unmade else []
         self.server.outbox.settle([Sent(letter.id) for letter in made])
         return sorted(map(self._posted, made), key=lambda letter: letter.id)
 

@@ -18,7 +18,7 @@ from email.utils import make_msgid
 from pathlib import Path
 
 from argon2 import PasswordHasher
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from zone import Zone
 
 from pbmserv.app import Doors, Server, bind
@@ -166,7 +166,7 @@ class Running:
         with self.server.database.reading.connect() as connection:
             rows = connection.execute(
                 select(outbox.c.id, outbox.c.recipient, outbox.c.raw)
-                .where(outbox.c.state.not_in(NOT_SENT))
+                .where(outbox.c.state.not_in(NOT_SENT), self._is_due())
                 .order_by(outbox.c.id)
             ).all()
         found = []
@@ -186,7 +186,7 @@ class Running:
         return found[0]
 
     def settle(self) -> None:
-        """Wait until every queued letter has been delivered."""
+        """Wait until every letter that is due has been delivered."""
         with self.relay.changed:
             arrived = self.relay.changed.wait_for(
                 lambda: self._queued() <= self.relay.delivered, PATIENCE_S
@@ -196,7 +196,13 @@ class Running:
     def _queued(self) -> set[int]:
         with self.server.database.reading.connect() as connection:
             waiting = outbox.c.state.not_in(NOT_SENT)
-            return set(connection.execute(select(outbox.c.id).where(waiting)).scalars())
+            found = connection.execute(select(outbox.c.id).where(waiting, self._is_due()))
+            return set(found.scalars())
+
+    def _is_due(self) -> ColumnElement[bool]:
+        """Due in minutes: a sender has it. Later than that: it is not to be sent yet."""
+        soon = self.server.clock.now() + timedelta(hours=1)
+        return outbox.c.due_at.is_(None) | (outbox.c.due_at < soon)
 
     def live(self, **by: float) -> None:
         """Move the clock of a server that is up all the while, and let it do what is due."""
@@ -210,6 +216,7 @@ class Running:
         ).result()
         clock.moment = later
         self.server.keeper.run_once()
+        self.server.sender.wake()  # it waits by a clock that nobody can move
 
     def sleep(self, **by: float) -> None:
         """Move the clock of a server that is down all the while, and start it again."""

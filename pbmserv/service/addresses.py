@@ -9,7 +9,7 @@ from pbmserv.commands.model import ChangeAddress
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.store import addresses, boards, inbox, players, preferences
+from pbmserv.store import addresses, boards, bounces, inbox, players, preferences
 from pbmserv.store.addresses import AddressChange
 from pbmserv.store.players import Player
 
@@ -96,6 +96,7 @@ def _fewer(desk: Desk, player: Player, wanted: list[str], present: list[str]) ->
         example = f"change address {player.userid} PASSWORD NEWADDRESS"
         raise Refused("address-same", part=", ".join(wanted), example=example)
     addresses.stop(desk.connection, player.id)
+    bounces.forgive(desk.connection, wanted)  # their owner says that they work
     dropped = addresses.keep_only(desk.connection, player.id, wanted)
     values: dict[str, str | int] = {"address": wanted[0]}
     if dropped:

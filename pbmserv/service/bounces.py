@@ -6,6 +6,9 @@ after the last. A full mailbox (soft) gives its address up only after `MOST_SOFT
 which none came more than `SOFT_LASTS` after the one before. Whatever is about the letter alone
 (filters, size) counts nothing.
 
+A letter that came back is sent once more a day later, as a new one: so nothing is lost by a mail
+server's bad hour, and an address where nobody is shows itself even if few letters go there.
+
 What is given up: no letter goes there any more. Letters to its player go to another confirmed
 address; if there is none they wait (see `returning`), and each opponent is told once.
 
@@ -43,6 +46,8 @@ HARD_LASTS = timedelta(days=30)
 SOFT_LASTS = timedelta(days=7)
 TOO_LATE = timedelta(days=30)
 """A report about a letter that was sent longer ago means nothing: queues give up after days."""
+AGAIN = timedelta(days=1)
+"""When a letter is sent once more that came back from an address which is not given up."""
 AWAY = timedelta(days=14)
 """For so long a player who cannot be reached counts as away, if days of the year are left."""
 TOLD_EVERY = timedelta(days=7)
@@ -151,27 +156,32 @@ def _counted(count: int, last: datetime | None, now: datetime, lasts: timedelta)
 
 
 def _take(desk: Desk, letter: Posted, failure: Failure) -> list[Told]:
+    """Count a failure, and see that its letter is not lost."""
     words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
-    address = letter.recipient.lower()
-    known = _is_theirs(desk, letter, address)
-    came_back = known and failure.verdict is Verdict.HARD and letter.state != "queued"
-    bounces.note(desk.connection, letter.id, words, came_back=came_back)
+    bounces.note(desk.connection, letter, words)
     log.info("letter %d came back: %s %s", letter.id, failure.verdict.value, failure.status)
-    if not known:
+    address = letter.recipient.lower()
+    if failure.verdict is Verdict.REFUSED or not _is_theirs(desk, letter, address):
         return []
     found = bounces.standings(desk.connection, [address])
     before = found[0] if found else Standing(address)
     after = counted(before, failure, desk.now) if before.suspended_at is None else before
+    if after.suspended_at is not None:
+        bounces.set_aside(desk.connection, letter)
+    elif letter.letter not in outbox.ALWAYS_TRIED:
+        bounces.send_later(desk.connection, letter, desk.now + AGAIN, desk.now)
     if after == before:
         return []
     bounces.write(desk.connection, after)
-    if after.suspended_at is None:
-        return []
+    return [] if after.suspended_at is None else _give_up(desk, after, letter)
+
+
+def _give_up(desk: Desk, standing: Standing, letter: Posted) -> list[Told]:
     log.warning("an address is given up after letter %d", letter.id)
     told: list[Told] = []
-    for player in players.by_address(desk.connection, address):
-        if player.address == address:
-            told += _without(desk, player, after)
+    for player in players.by_address(desk.connection, standing.address):
+        if player.address == standing.address:
+            told += _without(desk, player, standing)
     return told
 
 

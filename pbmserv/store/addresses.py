@@ -88,7 +88,6 @@ def confirm(connection: Connection, found: AddressChange, now: datetime) -> list
     player = player_rows.by_id(connection, found.player_id)
     assert player is not None
     player_rows.add_address(connection, found.player_id, found.address, now)
-    bounces.forgive(connection, [found.address])  # a letter has arrived there
     connection.execute(
         update(address_changes).where(address_changes.c.id == found.id).values(confirmed_at=now)
     )

@@ -6,15 +6,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, delete, exists, select, update
+from sqlalchemy import Connection, and_, delete, exists, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store import outbox as outbox_rows
+from pbmserv.store.columns import Instant
 from pbmserv.store.models import addresses, bounces, outbox
 from pbmserv.store.outbox import PARKED, QueuedLetter
 
 RETURNED = "returned"
-"""The state of a letter that came back because nobody is at its address."""
+"""The state of a letter that came back from an address that is given up."""
+
+_OF_A_COPY = frozenset({"id", "created_at", "state", "due_at", "attempts", "error", "sent_at"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,38 @@ def letter(connection: Connection, letter_id: int) -> Posted | None:
     return Posted(*row[:6], row.sent_at or row.created_at) if row else None
 
 
-def note(connection: Connection, letter_id: int, words: str, *, came_back: bool) -> None:
-    """Write what a report said to a letter; *came_back*: it waits for its reader from now on."""
-    values: dict[str, object] = {"error": words}
-    if came_back:
-        values |= {"state": RETURNED, "due_at": None}
-    connection.execute(update(outbox).where(outbox.c.id == letter_id).values(**values))
+def note(connection: Connection, found: Posted, words: str) -> None:
+    """Write what a report said to a letter."""
+    connection.execute(update(outbox).where(outbox.c.id == found.id).values(error=words))
+
+
+def set_aside(connection: Connection, found: Posted) -> None:
+    """A letter that came back waits for its reader from now on."""
+    _settle(connection, found, RETURNED)
+
+
+def send_later(connection: Connection, found: Posted, at: datetime, now: datetime) -> None:
+    """Try a letter that came back once more, as a new one: what comes of that is told apart."""
+    columns = [c for c in outbox.c if c.name not in _OF_A_COPY]
+    copied = select(
+        *columns,
+        literal(now, Instant),
+        literal("queued"),
+        literal(at, Instant),
+        literal(0),
+        literal(""),
+    ).where(outbox.c.id == found.id)
+    names = [*(c.name for c in columns), "created_at", "state", "due_at", "attempts", "error"]
+    connection.execute(insert(outbox).from_select(names, copied))
+    _settle(connection, found, "failed")
+
+
+def _settle(connection: Connection, found: Posted, state: str) -> None:
+    if found.state == "queued":  # a sender has it in hand, and will write down that it was sent
+        return
+    connection.execute(
+        update(outbox).where(outbox.c.id == found.id).values(state=state, due_at=None)
+    )
 
 
 def standings(connection: Connection, which: Collection[str]) -> list[Standing]:

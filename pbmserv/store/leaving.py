@@ -78,7 +78,8 @@ def leave(connection: Connection, player: Player) -> None:
 
 
 def come_back(connection: Connection, player: Player, address: str) -> None:
-    """Letters go to *address*, one of the confirmed ones, again."""
+    """Letters go to *address*, one of the confirmed ones, again, whatever came back from there."""
+    bounces.forgive(connection, [address])
     connection.execute(
         update(players).where(players.c.id == player.id).values(state="active", address=address)
     )

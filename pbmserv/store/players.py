@@ -7,10 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
-from pbmserv.store.models import addresses, keys, players, signups
+from pbmserv.store.models import addresses, bounces, keys, players, signups
 from pbmserv.store.prepared import Prepared
 
 
@@ -156,13 +165,17 @@ def create(
 
 
 def add_address(connection: Connection, player_id: int, address: str, now: datetime) -> None:
-    """One more confirmed address; adding one that is there changes nothing."""
+    """One more confirmed address; adding one that is there changes nothing.
+
+    What came back from it is forgotten: it has just been shown to work.
+    """
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(
         dialect.insert(addresses)
         .values(address=address, player_id=player_id, confirmed_at=now)
         .on_conflict_do_nothing()
     )
+    connection.execute(delete(bounces).where(bounces.c.address == address))
 
 
 def addresses_of(connection: Connection, player_id: int) -> list[str]:
