@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -24,9 +25,22 @@ SIGNED = Signature("olga", "her provider has mended it")
 
 
 @pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+def any_house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    """As `house`, on each kind of database."""
+    with unreachable(tmp_path, database=database_url) as server:
+        yield server
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
     """alice cannot be reached, and a letter waits for her."""
-    with indoors(tmp_path, database=database_url) as server:
+    with unreachable(tmp_path) as server:
+        yield server
+
+
+@contextmanager
+def unreachable(folder: Path, **settings: str) -> Iterator[Indoors]:
+    with indoors(folder, **settings) as server:
         server.sign_up("alice", "bob")
         server.send(BOB, "blackbox challenge bob alice")
         come_back(server, say(server))
@@ -48,7 +62,8 @@ def waiting(house: Indoors) -> list[postroom.PostRow]:
     )
 
 
-def test_an_operator_sees_why_and_lifts_it(house: Indoors) -> None:
+def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
+    house = any_house
     facts, _ = house.operators.look(partial(user_facts, userid="alice"))
     told = dict(facts)
     assert told["unreachable"].startswith("since 2026-03-02 12:00 UTC")
@@ -82,7 +97,8 @@ def test_a_letter_that_waits_can_be_dropped(house: Indoors) -> None:
     assert number not in [row.id for row in waiting(house)]
 
 
-def test_all_of_it_is_exported_and_then_forgotten(house: Indoors) -> None:
+def test_all_of_it_is_exported_and_then_forgotten(any_house: Indoors) -> None:
+    house = any_house
     house.send(ALICE, f"prefs alice {PASSWORD}")
     house.live(days=1)
     come_back(house, say(house))
