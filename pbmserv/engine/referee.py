@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pbmserv.engine import record
-from pbmserv.engine.protocol import Racing
+from pbmserv.engine.protocol import races
 from pbmserv.engine.record import (
     FORFEIT,
     REDO,
@@ -80,7 +80,7 @@ class Position:
     @property
     def apart(self) -> bool:
         """Whether each seat plays by itself, unseen by the others until the end."""
-        return isinstance(self.game, Racing) and self.game.apart(self.state)
+        return races(self.game) and self.game.apart(self.state)
 
     def is_news_for(self, seat: Seat | None) -> bool:
         """Whether this seat (``None`` = spectators) could learn anything from the last ply."""
@@ -196,7 +196,7 @@ class Position:
             Illegal: this is no practice, or nothing was undone.
         """
         game = self.game
-        if not (isinstance(game, Racing) and game.practice(self.state)):
+        if not (races(game) and game.practice(self.state)):
             raise Illegal("no-practice", part=text)
         if text == REDO and not self.redo:
             raise Illegal("redo-nothing")

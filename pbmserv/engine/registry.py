@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import entry_points
 from typing import Any
 
-from pbmserv.engine.protocol import Game, Racing
+from pbmserv.engine.protocol import Game, races
 from pbmserv.errors import ServerFault
 
 GROUP = "pbmserv.games"
@@ -72,4 +72,4 @@ class Registry:
 
 def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[str, ...]:
     """A board's option words as everybody may read them: without what tells a hidden box."""
-    return game.shown(game.options(words, seats)) if isinstance(game, Racing) else words
+    return game.shown(game.options(words, seats)) if races(game) else words

@@ -62,7 +62,7 @@ def by_reply(desk: Desk, line: Line, capability: Capability) -> Answer | None:
 
 def news(desk: Desk, board: BoardRow, ply: int, *, free: bool, ended: bool) -> tuple[Told, ...]:
     """Letters to those who follow a board, after a ply; free moves are nobody's news."""
-    if free and not ended:
+    if not board.followed or (free and not ended):
         return ()
     # "moved": what this ply did, not all since a turn of the reader's, who has none.
     words = {"event": "moved", "over": ended}

@@ -9,7 +9,7 @@ from typing import Any
 
 from pbmserv.capability import Purpose
 from pbmserv.commands.model import Chat, MakeMove, ReplyMove, Resign
-from pbmserv.engine.protocol import Racing
+from pbmserv.engine.protocol import races
 from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Outcome, Seat
@@ -155,7 +155,7 @@ def play_move(
 def recorded(desk: Desk, sitter: Sitter, position: Position, move: Move) -> Move:
     """The move as the record has it: where time counts, with the moment it was made at."""
     game = position.game
-    if move.free or not isinstance(game, Racing) or not game.timed(position.state):
+    if move.free or not races(game) or not game.timed(position.state):
         return move
     begun = sitter.accepted_at or desk.now
     return game.stamped(move, int((desk.now - begun).total_seconds()))

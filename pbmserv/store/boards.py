@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.store import clocks
 from pbmserv.store.clocks import Times
-from pbmserv.store.models import boards, players, plies, seats
+from pbmserv.store.models import boards, followers, players, plies, seats
 from pbmserv.store.prepared import Prepared
 
 
@@ -59,6 +59,7 @@ class BoardRow:
         clocks: by seat; empty where nobody has started them yet.
         due_at: when a worker looks at the clocks.
         sitters: by seat.
+        followed: somebody watches it.
     """
 
     id: int
@@ -77,6 +78,7 @@ class BoardRow:
     clocks: tuple[SeatClock, ...]
     due_at: datetime | None
     sitters: tuple[Sitter, ...]
+    followed: bool
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -124,6 +126,7 @@ _SEEN = (
         players.c.away_until,
         players.c.digest_minute.is_not(None),
         players.c.unreachable_since,
+        exists().where(followers.c.board_id == boards.c.id),
     )
     .join(seats, seats.c.board_id == boards.c.id)
     .join(players, players.c.id == seats.c.player_id)
@@ -177,6 +180,7 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
         clocks=from_json(first[15]),
         due_at=first[16],
         sitters=sitters,
+        followed=first[29],
     )
 
 

@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import NoReturn, Protocol
 
-from pbmserv.errors import Illegal, NotUnderstood
+from pbmserv.errors import Illegal, MoveError, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
 
 TEXT_LIMIT = 1000
 """Longest text of a move, in characters, on a board of few atoms."""
+
+_SHORT = 40
+"""Characters of a text that is remembered once it was read."""
 
 _SEPARATOR = re.compile(r"[,;]")
 _RUN = re.compile(r"[A-Z]+|[0-9]+")
@@ -82,6 +86,25 @@ def read_elements(
         NotUnderstood: some part is no element at all, so this is a sentence.
         Illegal: an element is malformed, or names what this board has not.
     """
+    known = _right(board, text) if len(text) <= _SHORT else None
+    return _read(board, text, example, limit) if known is None else known
+
+
+@lru_cache(maxsize=8_192)
+def _right(board: Geometry, text: str) -> tuple[Element, ...] | None:
+    """The elements of a move as most are: right, short, and read twice, when it comes and when it
+    is applied; ``None`` where somebody must be told what is wrong."""
+    try:
+        return _read(board, text, _no_example, TEXT_LIMIT)
+    except MoveError:
+        return None
+
+
+def _no_example(kind: str, better: str = "") -> str:  # noqa: ARG001 - as an `Example` has it
+    return ""
+
+
+def _read(board: Geometry, text: str, example: Example, limit: int) -> tuple[Element, ...]:
     parts = [part.strip() for part in _SEPARATOR.split(text[:limit])]
     if len(text) > limit and len(parts) > 1:
         parts.pop()  # it may be cut in the middle
