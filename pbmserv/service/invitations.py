@@ -317,7 +317,7 @@ def _at_once(desk: Desk, player: Player, sender: Player) -> bool:
     """Whether a game with this player begins without asking."""
     if house.is_house(player):
         return True
-    if player.accept != "auto":
+    if player.accept != "auto" or player.unreachable_since is not None:
         return False
     return challenges.running_between(desk.connection, sender.id, player.id) < TOWARDS_ONE
 

@@ -40,6 +40,7 @@ _LIKE = _SEEK.where(
     seeks.c.game == bindparam("game"),
     seeks.c.seats == bindparam("seats"),
     players.c.state == "active",
+    players.c.unreachable_since.is_(None),
 ).order_by(seeks.c.id)
 _OF_PLAYER = _SEEK.where(seeks.c.player_id == bindparam("player")).order_by(seeks.c.id)
 
@@ -55,7 +56,7 @@ def lock(connection: Connection) -> None:
 
 
 def like(connection: Connection, game: str, seats: int, options: Sequence[str]) -> list[Seek]:
-    """Everybody who looks for exactly this, who waits longest first."""
+    """Everybody who looks for exactly this and can be reached, who waits longest first."""
     found = connection.execute(_LIKE, {"game": game, "seats": seats})
     return [seek for row in found if (seek := _seek(row)).options == tuple(options)]
 

@@ -381,6 +381,20 @@ def test_who_left_and_is_back_gets_letters(house: Indoors) -> None:
     assert back.recipient == ALICE
 
 
+def test_nobody_is_given_an_opponent_who_cannot_be_reached(house: Indoors) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} accept=auto")
+    house.send(ALICE, f"blackbox seek alice {PASSWORD}")
+    given_up(house, begun(house))
+    (waits,) = house.send(CAROL, f"blackbox seek carol {PASSWORD}")
+    assert waits.kind == "seek"
+    (asked,) = house.send(CAROL, f"blackbox challenge carol alice {SMALL}")
+    assert asked.kind == "challenged"
+    assert "Letters to alice come back at present" in flat(asked)
+    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert len([one for one in letters if one.kind == "unreachable"]) == 2
+    assert "started" in [one.kind for one in house.send(BOB, f"blackbox seek bob {PASSWORD}")]
+
+
 # -- what has no effect ----------------------------------------------------------------------
 
 
