@@ -45,6 +45,8 @@ def hand_over(desk: Desk, by: Signature, number: int, old: str, new: str) -> Dee
     if leaving is None:
         names = ", ".join(board.names)
         raise OperatorError(f"{old} does not sit at board {number}; these do: {names}")
+    if is_house(leaving):
+        raise OperatorError(f"{leaving.userid} is played by this server itself and keeps its seat")
     coming = players.by_userid(desk.connection, new.lower())
     if coming is None:
         raise OperatorError(f"there is no active player {new}")

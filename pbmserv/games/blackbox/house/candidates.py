@@ -18,13 +18,22 @@ ALL = 300
 """Up to so many layouts are all looked at; of more, a sample."""
 
 SAMPLE = 200
-"""How many of them. A hundred lose 0.1 probes on 7x7 with 4 atoms (spec/solver.md)."""
+"""How many of them. A hundred would lose 0.1 probes on 7x7 with 4 atoms."""
+
+FEWEST = 40
+"""How many on the largest boards."""
 
 SEARCHED = 60_000
 """Rays of a search, about a fifth of a second; 8x8 with 5 atoms needs most of them at times."""
 
 WANDERED = 100_000
 """Rays fired at wandering atoms, on a board that is too large for the search."""
+
+LARGE = 144
+"""Cells of a board for which all this is meant; larger ones, whose rays are longer, get less."""
+
+LARGE_RACE = 100
+"""The same in a race, where one mail leads to all of the house's turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +63,28 @@ def candidates(view: View, rng: Rng) -> Candidates:
     board, counts = options.board, range(options.least, options.most + 1)
     cells = len(board.cells)
     likely = _likelihoods(cells, counts)
-    found = search(board, own.results, options.least, options.most, SEARCHED)
+    effort = _effort(view)
+    sample = max(FEWEST, int(SAMPLE * effort))
+    found = search(board, own.results, options.least, options.most, int(SEARCHED * effort))
     if not found.complete:
-        layouts = wander(board, own.results, counts, SAMPLE, WANDERED, rng)
+        layouts = wander(board, own.results, counts, sample, int(WANDERED * effort), rng)
         return _fitting(view, layouts, [likely[len(one)] for one in layouts], complete=False)
     ways = [_ways(case, counts) for case in found.cases]
     if sum(map(sum, ways)) <= ALL:
         layouts = [layout for case in found.cases for layout in _expanded(case, counts)]
         return _fitting(view, layouts, [likely[len(one)] for one in layouts], complete=True)
     shares = [[n * likely[k] for n, k in zip(row, counts, strict=True)] for row in ways]
-    layouts = _drawn(found.cases, counts, shares, rng)
+    layouts = _drawn(found.cases, counts, shares, sample, rng)
     return _fitting(view, layouts, [1] * len(layouts), complete=False)
+
+
+def _effort(view: View) -> float:
+    """How much of the usual effort a turn is worth: all of it when only a guess can follow."""
+    own = view.own
+    if own is None or "" not in own.marks:
+        return 1.0
+    large = LARGE_RACE if view.options.race else LARGE
+    return min(1.0, (large / len(own.board.cells)) ** 2)
 
 
 def _likelihoods(cells: int, counts: Sequence[int]) -> dict[int, int]:
@@ -90,13 +110,17 @@ def _expanded(case: Case, counts: Sequence[int]) -> Iterator[frozenset[int]]:
 
 
 def _drawn(
-    cases: Sequence[Case], counts: Sequence[int], shares: Sequence[Sequence[int]], rng: Rng
+    cases: Sequence[Case],
+    counts: Sequence[int],
+    shares: Sequence[Sequence[int]],
+    sample: int,
+    rng: Rng,
 ) -> list[frozenset[int]]:
-    """Different layouts of these cases, drawn by their shares."""
+    """Different layouts of these cases, up to *sample*, drawn by their shares."""
     sums = [sum(row) for row in shares]
     total = sum(sums)
     drawn: dict[frozenset[int], None] = {}
-    for lot in sorted(rng.below(total) for _ in range(SAMPLE)):
+    for lot in sorted(rng.below(total) for _ in range(sample)):
         case, rest = _share_of(lot, sums)
         which, _ = _share_of(rest, shares[case])
         atoms, open_ = cases[case].atoms, cases[case].open

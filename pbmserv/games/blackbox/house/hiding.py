@@ -9,6 +9,9 @@ from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import trace_all
 
+USUAL = 100
+"""Cells of a board up to which so many are looked at; larger ones get any layout."""
+
 TRIED = 12
 """Layouts that a hard house draws before it takes the one that looks most usual from outside."""
 
@@ -29,6 +32,8 @@ def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
     anything but that: any layout may be drawn.
     """
     board = options.board
+    if len(board.cells) > USUAL:
+        return anywhere(options, rng)
     usual = [Counter[int]() for _ in board.ports]
     for _ in range(COMPARED):
         for seen, out in zip(usual, trace_all(board, anywhere(options, rng)), strict=True):
