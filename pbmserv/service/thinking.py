@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -134,8 +135,13 @@ class Thinker:
             done = self._writer.submit(partial(self._act, board_id, thought)).result()
         except Closed:
             raise
-        except Exception:  # one board must not stop the others
-            log.exception("the house cannot move on board %d; it is put off", board_id)
+        except Exception as error:  # noqa: BLE001 - one board must not stop the others
+            # Without the fault's own words: they may tell where the house wanted to hide.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            name = type(error).__name__
+            log.error(
+                "the house cannot move on board %d; it is put off: %s\n%s", board_id, name, where
+            )
             done = self._writer.submit(partial(self._put_off, board_id)).result()
         for number, position in done.played.items():
             self._rooms.positions.remember(number, position)
