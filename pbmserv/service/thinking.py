@@ -28,6 +28,7 @@ from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import Desk, Rooms
 from pbmserv.service.dispatch import told_letter
 from pbmserv.service.house import Kept
+from pbmserv.service.office import UNAVAILABLE
 from pbmserv.store import boards, outbox
 from pbmserv.store import house as rows
 from pbmserv.store.boards import BoardRow
@@ -133,8 +134,8 @@ class Thinker:
         try:
             thought = self._think(board_id)
             done = self._writer.submit(partial(self._act, board_id, thought)).result()
-        except Closed:
-            raise
+        except (Closed, *UNAVAILABLE):
+            raise  # that ails no single board
         except Exception as error:  # noqa: BLE001 - one board must not stop the others
             # Without the fault's own words: they may tell where the house wanted to hide.
             where = "".join(traceback.format_tb(error.__traceback__))

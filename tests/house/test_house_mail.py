@@ -10,6 +10,7 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from quiet import take
 from sqlalchemy import func, select, update
+from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import OperatorError
 from pbmserv.games.blackbox.house.levels import Level
@@ -201,6 +202,23 @@ def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
     later = one(server.live(hours=2))
     assert "* house fired port" in later.text
     assert waiting(server) == 0
+
+
+def gone_away(*_: object) -> str:
+    raise OperationalError("SELECT", None, Exception("gone away"))
+
+
+def test_a_database_that_is_away_puts_no_board_off(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    letter = begun(server)
+    take(server, letter, "5")
+    with monkeypatch.context() as broken:
+        broken.setattr(Level, "choose", gone_away)
+        with pytest.raises(OperationalError):
+            server.server.thinker.run_once()
+    assert waiting(server) == 2
+    assert "* house fired port" in one(server.letters()).text
 
 
 def test_a_dropped_letter_does_not_keep_the_move(server: Indoors) -> None:
