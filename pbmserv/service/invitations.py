@@ -130,6 +130,7 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
         "by": sender.userid,
         "others": [player.userid for player in others],
         "house": [player.userid for player in others if house.is_house(player)],
+        "race": _is_race(proposal),
         "undecided": list(board.undecided),
         "unreachable": [player.userid for player in others if player.unreachable_since],
         "said": desk.words if not all(map(house.is_house, others)) else "",
@@ -300,6 +301,12 @@ def another_game(desk: Desk, board: BoardRow) -> str:
     if board.seats == 1:
         return " ".join((board.game, "solo", *board.names, *(w for w in options if w != "-race")))
     return " ".join((board.game, "challenge", *board.names, *options))
+
+
+def _is_race(proposal: Proposal) -> bool:
+    game = proposal.game
+    options = game.options(proposal.options, len(proposal.sitting))
+    return isinstance(game, Racing) and game.is_race(options)
 
 
 def _invited(

@@ -172,6 +172,17 @@ def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server:
         assert len(connection.execute(select(scores.c.player_id)).all()) == 1  # bob's alone
 
 
+def test_a_race_against_the_house_alone_tells_nothing_before_its_end(server: Indoors) -> None:
+    words = "blackbox challenge alice house-hard house-easy -race -size=5x5 -atoms=2"
+    started = one(server.send(ALICE, words))
+    assert "how it has done is told only when you are done" in " ".join(started.text.split())
+    fired = one(server.reply(started, "3"))
+    assert "house-hard" not in fired.text.partition("* ")[2].partition("Board 1:")[0]
+    done = one(server.reply(fired, "+a1,+b1,?"))
+    assert done.kind == "result"
+    assert "* house-hard solved it" in done.text
+
+
 def test_the_clock_runs_for_people_only(server: Indoors) -> None:
     begun(server)
     kinds = []
