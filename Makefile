@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
 MINUTES ?= 10
-TARGETS ?= smtp,mime,reply,command
+TARGETS ?= smtp,mime,reply,command,sender,report
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help

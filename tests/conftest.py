@@ -40,6 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: _administer(url, f"DROP DATABASE IF EXISTS {template}"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Twice the cores: much of the time a test waits for a server, a database or a program."""
+    return 2 * min(8, os.cpu_count() or 1)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Captured logs travel between processes as UTF-8; what strangers send need not be any."""

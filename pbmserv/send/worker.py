@@ -79,6 +79,7 @@ class Sender:
         self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
         self._breaker = Breaker()
         self._domains = Domains(domain_letters)
+        self._making = threading.Lock()
         self._stopping = threading.Event()
         self._woken = False
         self._bell = threading.Condition()
@@ -178,12 +179,21 @@ class Sender:
         unmade = [row for row in claimed if row.letter is None]
         if not unmade:
             return letters
+        # Making letters is work for a processor, of which Python uses one: more threads at it
+        # would only take turns away from those who receive mail.
+        with self._making:
+            return letters | self._made(unmade, results)
+
+    def _made(
+        self, unmade: Sequence[ClaimedLetter], results: list[Result]
+    ) -> dict[int, OutgoingLetter]:
+        letters: dict[int, OutgoingLetter] = {}
         try:
             made = self._outbox.prepare([row.id for row in unmade])
         except Exception:  # noqa: BLE001 - which letter it was shows below
             _log.warning("a letter of %d could not be made; trying each alone", len(unmade))
         else:
-            return letters | {letter.id: letter for letter in made}
+            return {letter.id: letter for letter in made}
         for row in unmade:
             try:
                 letters |= {letter.id: letter for letter in self._outbox.prepare([row.id])}
