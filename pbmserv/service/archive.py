@@ -93,7 +93,7 @@ def _ended(found: Sequence[EndedGame]) -> dict[str, Any]:
             "winners": winners(one.names, one.places),
             "drawn": len(set(one.places)) == 1 and len(one.places) > 1,
             "reason": one.reason,
-            "moves": one.plies,
+            "moves": one.turns,
             "ended": f"{one.ended_at:%Y-%m-%d}",
             "rated": one.rated,
         }

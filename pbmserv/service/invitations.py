@@ -49,6 +49,7 @@ class Proposal:
 
 def challenge(desk: Desk, command: Challenge) -> Answer:
     """A new board. The sender is one of its players; the others are asked by mail."""
+    command = _with_writer(desk, command)
     terms = timekeeping.read_times(command.times)
     game = known_game(desk, command.game)
     part = " ".join(command.userids)
@@ -65,6 +66,17 @@ def challenge(desk: Desk, command: Challenge) -> Answer:
     example = " ".join(words)
     sender = sender_of(desk, sitting, example)
     return invite(desk, sender, Proposal(game, options, rated, terms, sitting), {})
+
+
+def _with_writer(desk: Desk, command: Challenge) -> Challenge:
+    """In a reply nobody need name themselves: "challenge bob" means "me and bob"."""
+    solo = len(command.userids) == 1 and "-race" in command.options
+    if solo or desk.capability is None or not desk.capability.player:
+        return command
+    writer = desk.speaker(None).userid
+    if writer in command.userids:
+        return command
+    return replace(command, userids=(writer, *command.userids))
 
 
 def rematch(desk: Desk, command: Rematch) -> Answer:

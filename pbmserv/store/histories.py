@@ -9,16 +9,20 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from pbmserv.store.models import boards, players, seats
+from pbmserv.store.models import boards, players, plies, seats
 
 
 @dataclass(frozen=True, slots=True)
 class EndedGame:
-    """A finished board in a list; `places` and `names` by seat."""
+    """A finished board in a list; `places` and `names` by seat.
+
+    Attributes:
+        turns: moves that used one: no markers, and no undo (what it took back was a move).
+    """
 
     board: int
     game: str
-    plies: int
+    turns: int
     rated: bool
     ended_at: datetime
     reason: str
@@ -29,7 +33,6 @@ class EndedGame:
 _ENDED = select(
     boards.c.id,
     boards.c.game,
-    boards.c.plies,
     boards.c.rated,
     boards.c.finished_at,
     boards.c.outcome,
@@ -50,6 +53,11 @@ _NAMES = (
     .join(players, players.c.id == seats.c.player_id)
     .where(seats.c.board_id.in_(bindparam("ids", expanding=True)))
     .order_by(seats.c.board_id, seats.c.seat)
+)
+_TURNS = (
+    select(plies.c.board_id, func.count())
+    .where(plies.c.board_id.in_(bindparam("ids", expanding=True)), plies.c.free.is_(False))
+    .group_by(plies.c.board_id)
 )
 _COUNT = select(func.count()).select_from(boards).where(_MINE)
 _ENDED_AT = select(boards.c.finished_at).where(boards.c.id == bindparam("board"))
@@ -92,15 +100,16 @@ def _found(
     names: dict[int, list[str]] = {row[0]: [] for row in rows}
     for board_id, userid in connection.execute(_NAMES, {"ids": list(names)}):
         names[board_id].append(userid)
+    turns = {row[0]: row[1] for row in connection.execute(_TURNS, {"ids": list(names)})}
     return [
         EndedGame(
             board=row[0],
             game=row[1],
-            plies=row[2],
-            rated=row[3],
-            ended_at=row[4],
-            reason=row[5]["reason"],
-            places=tuple(row[5]["places"]),
+            turns=turns.get(row[0], 0),
+            rated=row[2],
+            ended_at=row[3],
+            reason=row[4]["reason"],
+            places=tuple(row[4]["places"]),
             names=tuple(names[row[0]]),
         )
         for row in rows
