@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +62,12 @@ Forms = Mapping[str, tuple[list[str], bool]]
 
 def forms(written: Mapping[str, str]) -> Forms:
     """HTML for each kind of spot, in which ``[name]``, ``[shown]`` and ``[more]`` may stand."""
-    return {
-        kind: (str(form).split("[name]"), "[shown]" in form or "[more]" in form)
-        for kind, form in written.items()
-    }
+    return {kind: _cut(str(form)) for kind, form in written.items()}
+
+
+@lru_cache(maxsize=1_024)  # most of them are the same in every letter
+def _cut(form: str) -> tuple[list[str], bool]:
+    return form.split("[name]"), "[shown]" in form or "[more]" in form
 
 
 def spots(found: Iterable[Sequence[str]], filled: Forms) -> Markup:
