@@ -11,6 +11,7 @@ from pbmserv.capability import Capability, Purpose
 from pbmserv.commands import model
 from pbmserv.commands.model import Line
 from pbmserv.errors import PlayerError, Refusal, Refused
+from pbmserv.render.kinds import CAN_WAIT
 from pbmserv.service import (
     absence,
     accounts,
@@ -343,7 +344,7 @@ def told_letter(desk: Desk, told: Told) -> NewLetter:
         board_id=part.board,
         ply=part.ply,
         seat=part.seat,
-        tray=told.digest and part.letter in tray.CAN_WAIT,
+        tray=told.digest and part.letter in CAN_WAIT,
     )
 
 

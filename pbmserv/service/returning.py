@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pbmserv.render.kinds import CAN_WAIT
 from pbmserv.service import accounts, tray
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.desk import Desk
@@ -103,7 +104,7 @@ def send_kept(desk: Desk, player_id: int, address: str) -> tuple[Part | None, in
     """Send what has waited for a player: the boards as they stand in one mail, other letters as
     they were. The mail, if there is anything in it, and how many others are on their way."""
     kept = bounces.waiting(desk.connection, player_id)
-    later = [one for one in kept if one.letter in tray.CAN_WAIT]
+    later = [one for one in kept if one.letter in CAN_WAIT]
     stale = [one for one in kept if one.letter in _OUT_OF_DATE]
     others = [one for one in kept if one not in later and one not in stale]
     bounces.out_of_date(desk.connection, _ids(stale))

@@ -103,21 +103,6 @@ def _words(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> dict[str
 _NO_BOARD: Mapping[str, Any] = {"board": None, "ply": None, "seat": None}
 
 
-CAN_WAIT = frozenset(
-    {
-        "board",
-        "chat",
-        "challenge",
-        "started",
-        "message",
-        "declined",
-        "followed",
-        "unanswered",
-    }
-)
-"""Letters that go into a digest; results, reminders and all answers are sent at once."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     """A board that waits for somebody."""
