@@ -8,21 +8,19 @@ gets the lock on its row, and looked at again under that lock.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.engine.referee import Position
 from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
-from pbmserv.service.desk import Desk, Rooms
+from pbmserv.service.desk import Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
+from pbmserv.service.rounds import Rounds
 from pbmserv.store import clocks, dailies, outbox
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Closed, Writer
@@ -41,15 +39,6 @@ log = logging.getLogger("pbmserv.service")
 Find = Callable[[Connection, datetime, int], Sequence[int]]
 PutOff = Callable[[Connection, int, datetime], None]
 Do = Callable[[Desk, int], Sequence[Told] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """What a committed job leaves to do in memory; `claimed`: it was ours to do."""
-
-    claimed: bool
-    played: dict[int, Position]
-    letters: int
 
 
 class Keeper:
@@ -72,19 +61,15 @@ class Keeper:
         self._writer = writer
         self._clock = clock
         self._wake = wake
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
+        self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
 
     def start(self) -> None:
         """Begin to look, at once and then every `POLL_S` seconds."""
-        self._thread.start()
+        self._rounds.start()
 
     def stop(self, timeout: float) -> bool:
         """Finish the batch in hand and end; whether that took at most *timeout* seconds."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout)
-        return not self._thread.is_alive()
+        return self._rounds.stop(timeout)
 
     def run_once(self) -> None:
         """Do all that is due now."""
@@ -99,21 +84,11 @@ class Keeper:
         if down is not None:
             log.warning("the server was down from %s to %s; no clock ran", *down)
 
-    def _work(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                self.run_once()
-            except Closed:
-                return
-            except Exception:  # whatever ails the database, the keeper comes back
-                log.exception("the clocks could not be looked at")
-            self._stopping.wait(POLL_S)
-
     def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
         """Carry out *do* for everything that *find* finds, each in a transaction of its own."""
         passed: set[int] = set()
         more = True
-        while more and not self._stopping.is_set():
+        while more and not self._rounds.ending:
             most = BATCH + len(passed)
             with self._database.reading.connect() as connection:
                 found = find(connection, self._clock.now(), most)
@@ -126,16 +101,17 @@ class Keeper:
             if more:
                 self.beat()
 
-    def _job(self, do: Do, number: int, connection: Connection) -> _Done:
+    def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
+        """Do it; ``None`` when it was not ours to do."""
         now = self._clock.now()
         desk = deadlines.clock_desk(self._rooms, connection, now)
         told = do(desk, number)
         letters = [told_letter(desk, one) for one in told or () if one.recipient]
         if letters:
             outbox.add(connection, letters, now)
-        return _Done(told is not None, desk.played, len(letters))
+        return None if told is None else Done(desk.played, len(letters))
 
-    def _settled(self, number: int, future: Future[_Done], put_off: PutOff) -> bool:
+    def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
         """Take note of what became of a job; False = it is still due."""
         try:
             done = future.result()
@@ -146,8 +122,9 @@ class Keeper:
             until = self._clock.now() + PUT_OFF
             self._writer.submit(lambda c: put_off(c, number, until)).result()
             return True
-        for board_id, position in done.played.items():
-            self._rooms.positions.remember(board_id, position)
+        if done is None:
+            return False
+        done.remember(self._rooms.positions)
         if done.letters:
             self._wake()
-        return done.claimed
+        return True

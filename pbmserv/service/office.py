@@ -21,13 +21,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.clock import Clock
 from pbmserv.commands import model
-from pbmserv.engine.referee import Position
 from pbmserv.errors import ServerFault
 from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
 from pbmserv.service import absence, bounces, busy, house
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
-from pbmserv.service.desk import WAITING_SIGNUPS, Desk, Post, Rooms
+from pbmserv.service.desk import NOTHING, WAITING_SIGNUPS, Desk, Done, Post, Rooms
 from pbmserv.service.dispatch import carry_out, message_id, told_letter
 from pbmserv.service.rates import Over, TooMany
 from pbmserv.store import inbox, outbox, players
@@ -49,18 +48,6 @@ LONGEST_FAULT = 20_000
 
 class TryLater(ServerFault):
     """The database could not take the mail; nothing of it was done (SMTP: 451)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a committed mail leaves to do in memory; *house*: it is the house's turn somewhere."""
-
-    played: dict[int, Position]
-    letters: int
-    house: bool = False
-
-
-NOTHING = Done({}, 0)
 
 
 class Office:
@@ -249,8 +236,7 @@ class Office:
         if future.cancelled() or future.exception() is not None:
             return
         done = future.result()
-        for board_id, position in done.played.items():
-            self._rooms.positions.remember(board_id, position)
+        done.remember(self._rooms.positions)
         if done.letters:
             self._letters_wait = True
         if done.house:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,15 +19,15 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.engine.bots import house_move
-from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Seat
 from pbmserv.service import house, plans, play
 from pbmserv.service.answers import Answer
 from pbmserv.service.deadlines import clock_desk
-from pbmserv.service.desk import Desk, Rooms
+from pbmserv.service.desk import NOTHING, Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
 from pbmserv.service.house import Kept
 from pbmserv.service.office import UNAVAILABLE
+from pbmserv.service.rounds import Rounds
 from pbmserv.store import boards, outbox
 from pbmserv.store import house as rows
 from pbmserv.store.boards import BoardRow
@@ -60,12 +59,6 @@ class _Thought:
     move: Move
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    played: dict[int, Position]
-    letters: bool
-
-
 class Thinker:
     """One process's house; `start` and `stop`, or `run_once` where somebody else has the time.
 
@@ -86,29 +79,25 @@ class Thinker:
         self._writer = writer
         self._clock = clock
         self._wake = wake
-        self._asked = threading.Event()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="house", daemon=True)
+        self._rounds = Rounds(
+            self.run_once, "house", POLL_S, "the house could not look at its boards"
+        )
 
     def start(self) -> None:
         """Begin to play, what an earlier process has left first."""
-        self._thread.start()
+        self._rounds.start()
 
     def stop(self, timeout: float) -> bool:
         """Finish the move in hand and end; whether that took at most *timeout* seconds."""
-        self._stopping.set()
-        self._asked.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout)
-        return not self._thread.is_alive()
+        return self._rounds.stop(timeout)
 
     def ask(self) -> None:
         """Say that there is something to think about."""
-        self._asked.set()
+        self._rounds.ask()
 
     def run_once(self) -> None:
         """Make every move that the house is to make now."""
-        while not self._stopping.is_set():
+        while not self._rounds.ending:
             with self._database.reading.connect() as connection:
                 waiting = rows.due(connection, self._clock.now(), BATCH)
             if not waiting:
@@ -116,20 +105,9 @@ class Thinker:
             for board_id in waiting:
                 self._look(board_id)
 
-    def _work(self) -> None:
-        while not self._stopping.is_set():
-            self._asked.clear()
-            try:
-                self.run_once()
-            except Closed:
-                return
-            except Exception:  # whatever ails the database, the house comes back
-                log.exception("the house could not look at its boards")
-            self._asked.wait(POLL_S)
-
     def _look(self, board_id: int) -> None:
         """Make one move on a board; it stays due while the house is to move there."""
-        if self._stopping.is_set():
+        if self._rounds.ending:
             return
         try:
             thought = self._think(board_id)
@@ -144,8 +122,7 @@ class Thinker:
                 "the house cannot move on board %d; it is put off: %s\n%s", board_id, name, where
             )
             done = self._writer.submit(partial(self._put_off, board_id)).result()
-        for number, position in done.played.items():
-            self._rooms.positions.remember(number, position)
+        done.remember(self._rooms.positions)
         if done.letters:
             self._wake()
 
@@ -169,41 +146,41 @@ class Thinker:
 
     # -- jobs: run by the writer, inside its transaction ---------------------------------
 
-    def _act(self, board_id: int, thought: _Thought | None, connection: Connection) -> _Done:
+    def _act(self, board_id: int, thought: _Thought | None, connection: Connection) -> Done:
         """Make the move if it still fits; if the board has changed, it stays due."""
         desk = clock_desk(self._rooms, connection, self._clock.now())
         board = boards.lock(connection, board_id)
         waiting = rows.turn(connection, board_id)
         if board is None or waiting is None:  # somebody else was quicker
-            return _Done({}, letters=False)
+            return NOTHING
         kept = rows.coming(connection, waiting.letter_id)
         letters = False
         if thought is not None:
             if board.status != "active" or board.plies != thought.plies:
-                return _Done({}, letters=False)
+                return NOTHING
             answer = _move(desk, board, thought)
             letters = _tell(desk, answer, Kept(kept) if kept is not None else None)
             board = boards.lock(connection, board_id)
             assert board is not None
         elif board.status == "active" and house.to_move(board, desk.position(board)) is not None:
-            return _Done({}, letters=False)  # it was not the house's turn when we looked
+            return NOTHING  # it was not the house's turn when we looked
         position = desk.played.get(board_id) or desk.position(board)
         if board.status != "active" or house.to_move(board, position) is None:
             rows.done(connection, board_id)
             if kept is not None:
                 letters |= rows.release(connection, kept.id, desk.now)
-        return _Done(desk.played, letters)
+        return Done(desk.played, int(letters))
 
-    def _put_off(self, board_id: int, connection: Connection) -> _Done:
+    def _put_off(self, board_id: int, connection: Connection) -> Done:
         """Look again later; nobody's letter waits for that."""
         now = self._clock.now()
         boards.lock(connection, board_id)
         waiting = rows.turn(connection, board_id)
         if waiting is None:
-            return _Done({}, letters=False)
+            return NOTHING
         rows.put_off(connection, board_id, now + PUT_OFF)
         letters = waiting.letter_id is not None and rows.release(connection, waiting.letter_id, now)
-        return _Done({}, letters)
+        return Done({}, int(letters))
 
 
 def _move(desk: Desk, board: BoardRow, thought: _Thought) -> Answer:
