@@ -18,9 +18,8 @@ LOOPBACK: tuple[Network, ...] = (
 _PREFIXES = {4: 24, 6: 64}
 
 
-@lru_cache(maxsize=4096)
-def block_of(peer: str) -> Network | None:
-    """The /24 or /64 that a client's address belongs to; ``None`` for what is no address.
+def address_of(peer: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """A client's address; ``None`` for what is none.
 
     IPv4 addresses in IPv6's clothes (``::ffff:192.0.2.1``) are IPv4 addresses.
     """
@@ -29,16 +28,20 @@ def block_of(peer: str) -> Network | None:
     except ValueError:
         return None
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
+        return address.ipv4_mapped
+    return address
+
+
+@lru_cache(maxsize=4096)
+def block_of(peer: str) -> Network | None:
+    """The /24 or /64 that a client's address belongs to; ``None`` for what is no address."""
+    address = address_of(peer)
+    if address is None:
+        return None
     return ipaddress.ip_network((address, _PREFIXES[address.version]), strict=False)
 
 
 def is_among(peer: str, networks: Iterable[Network]) -> bool:
     """Whether a client's address belongs to one of *networks*."""
-    try:
-        address = ipaddress.ip_address(peer.partition("%")[0])
-    except ValueError:
-        return False
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    return any(address in network for network in networks)
+    address = address_of(peer)
+    return address is not None and any(address in network for network in networks)

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, and_, delete, exists, insert, literal, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store import outbox as outbox_rows
 from pbmserv.store.columns import Instant
 from pbmserv.store.models import addresses, bounces, outbox
 from pbmserv.store.outbox import PARKED, QueuedLetter
+from pbmserv.store.upsert import insert_into
 
 RETURNED = "returned"
 """The state of a letter that came back from an address that is given up."""
@@ -119,9 +119,8 @@ def standings(connection: Connection, which: Collection[str]) -> list[Standing]:
 
 def write(connection: Connection, standing: Standing) -> None:
     """Keep what is known against an address, in place of what was."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     values = asdict(standing)
-    statement = dialect.insert(bounces).values(**values)
+    statement = insert_into(connection, bounces).values(**values)
     connection.execute(statement.on_conflict_do_update(index_elements=["address"], set_=values))
 
 

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.engine.clocks import (
     Person,
@@ -22,6 +21,7 @@ from pbmserv.engine.clocks import (
 from pbmserv.engine.spans import Span
 from pbmserv.engine.types import Seat
 from pbmserv.store.models import absences, boards, heartbeats, outages, players, seats
+from pbmserv.store.upsert import insert_into
 
 GAP = timedelta(minutes=5)
 """A server that has not been heard of for longer than this was down."""
@@ -186,11 +186,10 @@ def heartbeat(connection: Connection) -> Heartbeat | None:
 
 def beat(connection: Connection, now: datetime) -> Span | None:
     """Say that the server lives; an outage that this brings to light is written and returned."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     row = connection.execute(_LOCKED_BEAT).first()
     if row is None:
         connection.execute(
-            dialect.insert(heartbeats)
+            insert_into(connection, heartbeats)
             .values(id=1, beat_at=now, up_since=now)
             .on_conflict_do_nothing(index_elements=["id"])
         )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import daily_boards, daily_boxes, daily_readers, players
+from pbmserv.store.upsert import insert_into
 
 MOST_DAYS = 400
 """Days that a streak is looked for in."""
@@ -121,9 +121,8 @@ def unsubscribe(connection: Connection, player_id: int, game: str) -> bool:
 
 def box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tuple[str, ...]:
     """The option words of a day's box; *fresh* becomes it where there is none yet."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(
-        dialect.insert(daily_boxes)
+        insert_into(connection, daily_boxes)
         .values(game=game, day=day, options=list(fresh))
         .on_conflict_do_nothing()
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import followers, players
 from pbmserv.store.prepared import Prepared
+from pbmserv.store.upsert import insert_into
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,8 @@ def count(connection: Connection, board_id: int) -> int:
 
 def follow(connection: Connection, board_id: int, player_id: int, what: str) -> None:
     """Watch a board from now on; another *what* replaces the one before."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(
-        dialect.insert(followers)
+        insert_into(connection, followers)
         .values(board_id=board_id, player_id=player_id, what=what)
         .on_conflict_do_nothing()
     )

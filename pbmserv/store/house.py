@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store import players as player_rows
 from pbmserv.store.models import house_turns, outbox, players
 from pbmserv.store.outbox import NewLetter, QueuedLetter, letter, row_of
 from pbmserv.store.players import Player
 from pbmserv.store.prepared import Prepared
+from pbmserv.store.upsert import insert_into
 
 STATE = "house"
 """The state of the house's accounts: nobody can speak as one of them, and none has an address."""
@@ -40,9 +40,8 @@ class Turn:
 
 def account(connection: Connection, userid: str, now: datetime) -> Player:
     """The house's account of this name; the first board with it makes it."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(
-        dialect.insert(players)
+        insert_into(connection, players)
         .values(
             userid=userid,
             password_hash="",  # which is no password's
@@ -67,9 +66,8 @@ def known(connection: Connection, userid: str) -> Player | None:
 
 def wait(connection: Connection, board_id: int, now: datetime) -> bool:
     """Note that the house is to move; False = that is noted already."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     added = connection.execute(
-        dialect.insert(house_turns)
+        insert_into(connection, house_turns)
         .values(board_id=board_id, due_at=now, letter_id=None)
         .on_conflict_do_nothing()
         .returning(house_turns.c.board_id)

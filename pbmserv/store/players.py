@@ -17,10 +17,10 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import addresses, bounces, keys, players, signups
 from pbmserv.store.prepared import Prepared
+from pbmserv.store.upsert import insert_into
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +145,8 @@ def create(
     connection: Connection, userid: str, password_hash: str, address: str, now: datetime
 ) -> Player | None:
     """A new player with one confirmed address; ``None`` when the userid is taken."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     created = connection.execute(
-        dialect.insert(players)
+        insert_into(connection, players)
         .values(
             userid=userid,
             password_hash=password_hash,
@@ -169,9 +168,8 @@ def add_address(connection: Connection, player_id: int, address: str, now: datet
 
     What came back from it is forgotten: it has just been shown to work.
     """
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(
-        dialect.insert(addresses)
+        insert_into(connection, addresses)
         .values(address=address, player_id=player_id, confirmed_at=now)
         .on_conflict_do_nothing()
     )
@@ -266,9 +264,8 @@ def signing_keys(connection: Connection) -> dict[int, bytes]:
 
 def add_signing_key(connection: Connection, key_id: int, secret: bytes, now: datetime) -> None:
     """One more key; does nothing if another process added that id first."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(
-        dialect.insert(keys)
+        insert_into(connection, keys)
         .values(id=key_id, secret=secret, created_at=now)
         .on_conflict_do_nothing()
     )

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store import players as player_rows
 from pbmserv.store.models import absences, blocks, outbox, players
 from pbmserv.store.players import Player
+from pbmserv.store.upsert import insert_into
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,8 @@ def blocks_player(connection: Connection, player_id: int, other_id: int) -> bool
 
 def block(connection: Connection, player_id: int, other_id: int) -> None:
     """Block somebody; doing so twice changes nothing."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(
-        dialect.insert(blocks)
+        insert_into(connection, blocks)
         .values(player_id=player_id, blocked_id=other_id)
         .on_conflict_do_nothing()
     )

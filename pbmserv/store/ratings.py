@@ -14,10 +14,10 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.engine.ratings import UNRATED, Rating, Standing
 from pbmserv.store.models import players, rating_changes, ratings
+from pbmserv.store.upsert import insert_into
 
 INSTANT = timedelta(microseconds=1)
 """The shortest time that both databases can tell apart."""
@@ -142,10 +142,9 @@ def lock(
     the same players that end at once wait for each other instead of standing in each other's way.
     """
     wanted = sorted(player_ids)
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     for player_id in wanted:
         connection.execute(
-            dialect.insert(ratings).on_conflict_do_nothing(),
+            insert_into(connection, ratings).on_conflict_do_nothing(),
             row_of(game, Rated(player_id, UNRATED, now)),
         )
     found = connection.execute(_LOCKED, {"of_game": game, "ids": wanted})

@@ -5,7 +5,6 @@ Through pyspf, which decides what to ask; it asks through our own door to DNS.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import time
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Any
 
 from pbmserv.dns import Resolver
 from pbmserv.errors import NamesUnavailable
+from pbmserv.networks import address_of
 from pbmserv.receive.sender.domains import ascii_domain
 from pbmserv.receive.sender.findings import NONE, PASS, PERMERROR, POLICY, TEMPERROR, Finding
 
@@ -34,17 +34,15 @@ def spf(peer: str, sender: str, hello: str, resolver: Resolver) -> Finding:
     domain = ascii_domain(sender.rpartition("@")[2] if sender else hello)
     if domain is None or "." not in domain:
         return Finding("spf", NONE, note="no domain to ask")
-    try:
-        address = ipaddress.ip_address(peer.partition("%")[0])
-    except ValueError:
+    address = address_of(peer)
+    if address is None:
         return Finding("spf", NONE, domain, note="no client address")
     local = _UNUSUAL.sub("-", sender.rpartition("@")[0])[:64] or "postmaster"
     name = ascii_domain(hello) or domain
     try:
         result, why = _ask(str(address), f"{local}@{domain}", name, resolver)
         if result == PASS:
-            version = 4 if getattr(address, "ipv4_mapped", None) else address.version
-            anybody, _ = _ask(NOBODY[version], f"{local}@{domain}", name, resolver)
+            anybody, _ = _ask(NOBODY[address.version], f"{local}@{domain}", name, resolver)
             if anybody == PASS:
                 return Finding("spf", POLICY, domain, note="its record lets everybody send")
     except NamesUnavailable:
