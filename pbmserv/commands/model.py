@@ -186,6 +186,11 @@ class Line:
     asked: Command | PlayerError
     unsaid: Callable[[], Line | None] | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def who(self) -> Credentials | None:
+        """Userid and password in it; ``None`` where the command has none, or was not read."""
+        return getattr(self.asked, "who", None)
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:

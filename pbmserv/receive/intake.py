@@ -113,9 +113,8 @@ class Intake:
             return f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
         except Exception:
             log.exception("a mail could not be read; it is kept for the operator")
-            digest = hashlib.sha256(envelope.raw).hexdigest()
             fault, verdict = traceback.format_exc(), await self._verdict(envelope)
-            await self._office.keep(envelope, digest, fault, "", verdict)
+            await self._office.keep(envelope, "", fault, "", verdict)
             return TAKEN
         mail = post.mail
         if self._house.is_postmaster(envelope.recipient):
@@ -163,16 +162,7 @@ class Intake:
         try:
             mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
         except MailError:
-            digest = hashlib.sha256(envelope.raw).hexdigest()
-            mail = Mail(
-                sender="",
-                message_id="",
-                subject="",
-                text="",
-                automatic="unreadable",
-                only_auto_submitted=False,
-                digest=digest,
-            )
+            mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
         return Post(envelope, mail, "", Reading(()), capability, report=report)
 
 

@@ -26,6 +26,11 @@ class Envelope:
     hello: str = ""
     handed_on: bool = False
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether `peer` is the client that sent it, so that the client says something."""
+        return bool(self.peer) and not self.handed_on
+
 
 @dataclass(frozen=True, slots=True)
 class Mail:
@@ -57,6 +62,11 @@ class Mail:
     digest: str
     away: bool = False
     unread: str = ""
+
+    @classmethod
+    def of_nobody(cls, why: str, digest: str = "") -> Mail:
+        """Stands where there is no mail that could be answered; *why* becomes `automatic`."""
+        return cls("", "", "", "", automatic=why, only_auto_submitted=False, digest=digest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ class Custody:
             for value in (
                 getattr(line.asked, "password", None),
                 getattr(line.asked, "new", None),
-                getattr(getattr(line.asked, "who", None), "password", None),
+                line.who.password if line.who else None,
             ):
                 if isinstance(value, Secret) and value.text and value != VOUCHED:
                     found.add(value.text)

@@ -32,16 +32,7 @@ from pbmserv.store import boards, clocks
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
 
-_CLOCK = Mail(
-    sender="",
-    message_id="",
-    subject="",
-    text="",
-    automatic="clock",
-    only_auto_submitted=False,
-    digest="",
-)
-_NO_MAIL = Post(Envelope("", "", b""), _CLOCK, "", Reading(()), None)
+_NO_MAIL = Post(Envelope("", "", b""), Mail.of_nobody("clock"), "", Reading(()), None)
 
 
 def clock_desk(

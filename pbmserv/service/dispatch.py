@@ -173,7 +173,7 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
         del desk.house[waiting:]
         status = "refused"
         if unsaid is not None and not vouching.was_meant(error):
-            read, error = vouching.otherwise(desk, line, unsaid)
+            read, error = line, vouching.otherwise(desk, line)
         answer = Answer((_refusal(desk, read, error.refusal),))
     _COMMAND.end(desk.connection)
     return answer, read.echo, status

@@ -128,7 +128,11 @@ class Office:
         answer_to: str,
         verdict: Verdict = UNCHECKED,
     ) -> None:
-        """Keep a mail for the operator; tell *answer_to* (if any) that a person will look."""
+        """Keep a mail for the operator; tell *answer_to* (if any) that a person will look.
+
+        Args:
+            digest: ``Mail.digest``; ``""`` for a mail that could not be read.
+        """
         digest = digest or hashlib.sha256(envelope.raw).hexdigest()
         row = _Row(envelope, digest, "kept", _storable(error), verdict)
         await self.commit(partial(self._file, row, answer_to))
@@ -247,7 +251,7 @@ class Office:
         loop = asyncio.get_running_loop()
         try:
             for line in post.reading.lines:
-                one = _secrets(line.asked)
+                one = _secrets(line)
                 if one is not None:
                     await loop.run_in_executor(self._hashing, self._hash, one, post.network)
         except UNAVAILABLE as error:
@@ -280,9 +284,9 @@ class _Secrets:
     new: model.Secret | None
 
 
-def _secrets(asked: object) -> _Secrets | None:
-    who = getattr(asked, "who", None)
-    who = None if who is not None and who.password == model.VOUCHED else who
+def _secrets(line: model.Line) -> _Secrets | None:
+    asked = line.asked
+    who = None if line.who is not None and line.who.password == model.VOUCHED else line.who
     new = asked.new if isinstance(asked, model.ChangePassword) else None
     if isinstance(asked, model.Signup):
         new = asked.password

@@ -13,15 +13,13 @@ from pbmserv.service.desk import Desk
 
 def without_password(desk: Desk, line: Line) -> Line | None:
     """The line as one without a password, if that is what its proven sender has written."""
-    said = getattr(line.asked, "who", None)
+    said = line.who
     if line.unsaid is None or not desk.post.verdict.passed:
         return None
     if said is not None and said.password == VOUCHED:
         return None
     other = line.unsaid()
-    if other is None:
-        return None
-    player = desk.vouched_for(_userid(other))
+    player = desk.vouched_for(other.who.userid) if other is not None and other.who else None
     if player is None:
         return None
     if said is not None and desk.rooms.passwords.check(player.password_hash, said.password.text):
@@ -37,13 +35,9 @@ def was_meant(error: PlayerError) -> bool:
     return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
 
 
-def otherwise(desk: Desk, line: Line, other: Line) -> tuple[Line, PlayerError]:
-    """The line as it is read with a password, and why that is refused, too."""
+def otherwise(desk: Desk, line: Line) -> PlayerError:
+    """Why a line is refused as well where it is read with a password."""
     desk.echo_hidden = True
     if isinstance(line.asked, PlayerError):
-        return line, line.asked
-    return line, Refused("bad-credentials", example=f"forgot {_userid(other)}")
-
-
-def _userid(line: Line) -> str:
-    return str(getattr(line.asked, "who").userid)  # noqa: B009 - only commands that have it
+        return line.asked
+    return Refused("bad-credentials", example=f"forgot {line.who.userid if line.who else 'USERID'}")

@@ -110,7 +110,7 @@ class Senders:
             return aligned(domain, author, strict=strict)
 
         found: list[Finding] = []
-        if envelope.peer and not envelope.handed_on:
+        if envelope.is_direct:
             sent = spf(envelope.peer, envelope.sender, envelope.hello, names)
             fits = bool(sent.domain) and counts("spf", sent.domain)
             found.append(Finding("spf", sent.result, sent.domain, fits, sent.note))
@@ -125,7 +125,7 @@ class Senders:
 
 def worth_a_look(envelope: Envelope) -> bool:
     """Whether anything could be found out: cheap, since it is asked for every mail."""
-    if envelope.peer and not envelope.handed_on:
+    if envelope.is_direct:
         return True  # SPF
     end = envelope.raw.find(b"\r\n\r\n")
     block = envelope.raw[: end if end >= 0 else HEADER_LIMIT].lower()
