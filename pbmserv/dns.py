@@ -6,7 +6,7 @@ Beside the rooms, because mail that comes in and keys for mail that goes out bot
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from pbmserv.errors import NamesUnavailable
@@ -137,3 +137,20 @@ class SystemResolver:
         made.lifetime = self._lifetime
         made.cache = dns.resolver.LRUCache(REMEMBERED)
         return made
+
+
+def record_tags(record: bytes) -> dict[str, str]:
+    """A record that is a list of tags, as DKIM's and DMARC's are (RFC 6376 section 3.2).
+
+    Names are in lower case and in their order; of a name that comes twice the first counts.
+    """
+    found: dict[str, str] = {}
+    for part in record.decode("ascii", "replace").split(";"):
+        name, _, value = part.partition("=")
+        found.setdefault(name.strip().lower(), value.strip())
+    return found
+
+
+def is_for_tests(key: Mapping[str, str]) -> bool:
+    """Whether a key's record says that its signatures are to be passed over (section 3.6.1)."""
+    return "y" in "".join(key.get("t", "").lower().split()).split(":")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pbmserv.dns import Resolver
+from pbmserv.dns import Resolver, is_for_tests, record_tags
 from pbmserv.errors import ConfigError
 
 SIGNED = (
@@ -157,15 +157,12 @@ def published(key: Key, domain: str, names: Resolver) -> str:
         return "there is no such record"
     if len(records) > 1:
         return f"there are {len(records)} records, so none of them counts"
-    tags = {
-        name.strip(): "".join(value.split())
-        for name, _, value in (part.partition("=") for part in _text(records[0]).split(";"))
-    }
-    if tags.get("p") != key.public:
+    tags = record_tags(records[0])
+    if "".join(tags.get("p", "").split()) != key.public:
         return "the record holds another key"
     if tags.get("k", "rsa") != key.kind:
         return f"the record says k={tags.get('k', 'rsa')}, the key is {key.kind}"
-    return "the record says t=y: for tests only" if "y" in tags.get("t", "").split(":") else ""
+    return "the record says t=y: for tests only" if is_for_tests(tags) else ""
 
 
 class Signer:
@@ -224,7 +221,3 @@ def _key(selector: str, private: object, where: str) -> Key:
         public = private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         return Key(selector, "rsa", secret, base64.b64encode(public).decode())
     raise ConfigError(f"{where}: DKIM knows RSA and Ed25519 keys only")
-
-
-def _text(record: bytes) -> str:
-    return record.decode("ascii", "replace")

@@ -8,9 +8,9 @@ time over long runs of blanks, and its keys may be of any size, so such mails ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from pbmserv.dns import Resolver
+from pbmserv.dns import Resolver, is_for_tests, record_tags
 from pbmserv.errors import NamesUnavailable
 from pbmserv.receive.headers import Headers
 from pbmserv.receive.sender.coverage import lacking
@@ -149,14 +149,5 @@ class Keys:
         records = [one for one in self._resolver.txt(asked) if b"p=" in one]
         if len(records) != 1 or len(records[0]) > LONGEST_KEY:
             return None
-        self.testing |= _is_test(records[0])
+        self.testing |= is_for_tests(record_tags(records[0]))
         return records[0]
-
-
-def _is_test(record: bytes) -> bool:
-    flags: Iterable[bytes] = ()
-    for part in record.split(b";"):
-        name, _, value = part.partition(b"=")
-        if name.strip() == b"t":
-            flags = (flag.strip().lower() for flag in value.split(b":"))
-    return b"y" in flags

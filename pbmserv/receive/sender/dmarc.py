@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.dns import Resolver
+from pbmserv.dns import Resolver, record_tags
 from pbmserv.receive.sender.domains import organisation
 
 
@@ -36,7 +36,9 @@ def policy(author: str, resolver: Resolver) -> Policy:
         NamesUnavailable: nobody knows now.
     """
     for domain in dict.fromkeys((author, organisation(author))):
-        records = [tags for tags in map(_tags, resolver.txt(f"_dmarc.{domain}")) if tags]
+        published = map(record_tags, resolver.txt(f"_dmarc.{domain}"))
+        # The version comes first, or it is another record (section 6.3).
+        records = [tags for tags in published if next(iter(tags.items())) == ("v", "DMARC1")]
         if len(records) == 1:
             tags = records[0]
             asked = tags.get("p", "").lower()
@@ -48,14 +50,3 @@ def policy(author: str, resolver: Resolver) -> Policy:
         if records:  # more than one: as if there were none (section 6.6.3)
             return NO_POLICY
     return NO_POLICY
-
-
-def _tags(record: bytes) -> dict[str, str]:
-    """The tags of a DMARC record; empty for any other text."""
-    parts = [part.partition("=") for part in record.decode("ascii", "replace").split(";")]
-    if (parts[0][0].strip().lower(), parts[0][2].strip()) != ("v", "DMARC1"):
-        return {}
-    tags: dict[str, str] = {}
-    for name, _, value in parts:
-        tags.setdefault(name.strip().lower(), value.strip())
-    return tags
