@@ -15,7 +15,7 @@ from typing import Any
 
 from pbmserv.commands.model import Daily, Week
 from pbmserv.engine.clocks import USUAL
-from pbmserv.engine.protocol import Racing
+from pbmserv.engine.protocol import races
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
@@ -24,7 +24,7 @@ from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import Proposal, make_board, read_options
 from pbmserv.service.localtime import next_local, zone
-from pbmserv.service.named import EPOCH, games_of, known_game
+from pbmserv.service.named import EPOCH, known_game, races_of
 from pbmserv.store import audit, dailies, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.dailies import Reader
@@ -58,7 +58,7 @@ def daily(desk: Desk, command: Daily) -> Answer:
     player = desk.speaker(command.who)
     game = known_game(desk, command.game)
     key = game.info.key
-    if not isinstance(game, Racing):
+    if not races(game):
         raise Refused("no-daily", part=key, example="list")
     if command.when == "off":
         if not dailies.unsubscribe(desk.connection, player.id, key):
@@ -106,7 +106,7 @@ def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
 def ended(desk: Desk, board: BoardRow, after: Position) -> dict[str, Any]:
     """What the end of a day's box says; nothing for other boards."""
     game, outcome = after.game, after.outcome
-    if board.seats != 1 or outcome is None or not isinstance(game, Racing):
+    if board.seats != 1 or outcome is None or not races(game):
         return {}
     one = dailies.of_board(desk.connection, board.id)
     if one is None:
@@ -138,9 +138,7 @@ def week(desk: Desk, command: Week) -> Answer:
     today = day_of(desk.now)
     monday = today - (EPOCH + timedelta(days=today)).weekday()
     parts = []
-    for game in games_of(desk, command.game):
-        if not isinstance(game, Racing):
-            continue
+    for game in races_of(desk, command.game):
         sums: dict[str, tuple[int, int]] = {}
         ids: dict[str, int] = {}
         for one in dailies.between(desk.connection, game.info.key, monday, today):
@@ -178,7 +176,7 @@ def week(desk: Desk, command: Week) -> Answer:
 def _give(desk: Desk, player: Player, game: AnyGame, day: int) -> tuple[Told, ...]:
     """A board with a day's box, and the letter that brings it."""
     key = game.info.key
-    assert isinstance(game, Racing)
+    assert races(game)
     if audit.is_closed(desk.connection, key):
         return ()
     rng = Rng(secrets.token_bytes(32), day)

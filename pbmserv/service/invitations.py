@@ -8,7 +8,7 @@ from typing import Any
 
 from pbmserv.commands.model import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.clocks import Terms
-from pbmserv.engine.protocol import Racing
+from pbmserv.engine.protocol import races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.referee import opening
 from pbmserv.engine.registry import AnyGame, shown_options
@@ -99,7 +99,7 @@ def rematch(desk: Desk, command: Rematch) -> Answer:
         return accept(desk, Accept(None, waiting, command.who))
     game = known_game(desk, board.game)
     words = board.options
-    if isinstance(game, Racing):  # another box
+    if races(game):  # another box
         words = game.describe(game.anew(game.options(words, board.seats)))
     options, rated = read_options(
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
@@ -165,7 +165,7 @@ def make_board(desk: Desk, proposal: Proposal, there: set[int]) -> BoardRow:
     seed = secrets.token_bytes(32)
     options = proposal.options
     comparable = True
-    if isinstance(game, Racing):
+    if races(game):
         chosen = game.options(options, seats)
         comparable = game.anew(chosen) == chosen  # else somebody may know the box
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))
@@ -214,7 +214,7 @@ def read_options(
         OptionError: an option is unknown or has a wrong value.
     """
     fits = game.info.min_seats <= seats <= game.info.max_seats
-    if not fits and not isinstance(game, Racing):  # a race may have others
+    if not fits and not races(game):  # a race may have others
         raise Refused(
             "wrong-seats",
             part=part,
@@ -318,7 +318,7 @@ def another_game(desk: Desk, board: BoardRow) -> str:
 def _is_race(proposal: Proposal) -> bool:
     game = proposal.game
     options = game.options(proposal.options, len(proposal.sitting))
-    return isinstance(game, Racing) and game.is_race(options)
+    return races(game) and game.is_race(options)
 
 
 def _invited(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date
 
+from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service import house
@@ -37,6 +38,11 @@ def must_be_open(desk: Desk, game: AnyGame) -> None:
 def games_of(desk: Desk, key: str | None) -> list[AnyGame]:
     """The named game, or all of them where none is named."""
     return list(desk.rooms.registry) if key is None else [known_game(desk, key)]
+
+
+def races_of(desk: Desk, key: str | None) -> list[RacingGame]:
+    """Those of them that can be played as a race."""
+    return [game for game in games_of(desk, key) if races(game)]
 
 
 def board_of(desk: Desk, board_id: int, game: str | None) -> BoardRow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pbmserv.commands.model import Practise, Replay, Solve
-from pbmserv.engine.protocol import Racing
+from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
@@ -59,7 +59,7 @@ def replay(desk: Desk, command: Replay) -> Answer:
     else:
         board, userid = board_of(desk, command.board, command.game), command.userid
     game = known_game(desk, board.game)
-    if not isinstance(game, Racing) or not game.is_race(game.options(board.options, board.seats)):
+    if not races(game) or not game.is_race(game.options(board.options, board.seats)):
         raise Refused("not-a-race", part=str(board.id), example=f"{board.game} show {board.id}")
     if board.status != "finished":
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")

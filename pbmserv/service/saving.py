@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pbmserv.commands.model import Load, Save
 from pbmserv.engine.clocks import USUAL
-from pbmserv.engine.protocol import Racing, Saved, Saving
+from pbmserv.engine.protocol import Saved, Saving, races
 from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, OptionError, PlayerError, Refused
@@ -64,7 +64,7 @@ def load(desk: Desk, command: Load) -> Answer:
     """
     player = desk.speaker(command.who)
     game = known_game(desk, command.game)
-    if not isinstance(game, Saving) or not isinstance(game, Racing):
+    if not races(game) or not isinstance(game, Saving):
         raise Refused("no-save", part=command.game, example="list")
     text = attached_text(desk.post.envelope.raw, game.mark) or desk.post.text
     if game.mark not in text:

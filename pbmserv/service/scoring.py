@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from pbmserv.commands.model import Scores
-from pbmserv.engine.protocol import Racing
+from pbmserv.engine.protocol import races
 from pbmserv.engine.referee import Position
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk
 from pbmserv.service.house import is_house
-from pbmserv.service.named import games_of
+from pbmserv.service.named import races_of
 from pbmserv.store import scores
 from pbmserv.store.boards import BoardRow
 
@@ -25,7 +25,7 @@ KINDS = 5
 def keep_scores(desk: Desk, board: BoardRow, after: Position, ended_at: datetime) -> None:
     """Keep what can be compared: of people who have guessed, on a box that nobody could know."""
     game, outcome = after.game, after.outcome
-    if not isinstance(game, Racing) or outcome is None or not outcome.scores:
+    if not races(game) or outcome is None or not outcome.scores:
         return
     kind = game.kind(after.state)
     if not kind or not board.comparable:
@@ -41,9 +41,7 @@ def keep_scores(desk: Desk, board: BoardRow, after: Position, ended_at: datetime
 def show_scores(desk: Desk, command: Scores) -> Answer:
     """``game scores [kind]``: the best of one kind of board, or of those most played."""
     parts = []
-    for game in games_of(desk, command.game):
-        if not isinstance(game, Racing):
-            continue
+    for game in races_of(desk, command.game):
         key = game.info.key
         try:
             wanted = game.read_kind(command.kind) if command.kind else ""

@@ -150,10 +150,15 @@ def fixed(options: Options, rng: Rng) -> Options:
             options.width, options.height, options.least, options.most, seed=options.seed
         )
     else:
-        count = options.least + rng.below(options.most - options.least + 1)
-        cells = tuple(rng.sample(range(options.width * options.height), count))
+        cells = tuple(drawn(options, rng))
         game = gameids.GameId(options.width, options.height, options.least, options.most, cells)
     return replace(options, id=gameids.described(game), seed="")
+
+
+def drawn(options: Options, rng: Rng) -> list[int]:
+    """Cells for the atoms: each number of them and each place as likely as any other."""
+    count = options.least + rng.below(options.most - options.least + 1)
+    return rng.sample(range(options.width * options.height), count)
 
 
 def read_options(words: Sequence[str], seats: int) -> Options:

@@ -8,7 +8,6 @@ from itertools import combinations
 from math import comb
 
 from pbmserv.engine.rng import Rng
-from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.house.search import Case, search
 from pbmserv.games.blackbox.house.wandering import wander
 from pbmserv.games.blackbox.rays import trace_all
@@ -145,7 +144,8 @@ def _fitting(
     own, board = view.own, view.options.board
     assert own is not None
     wrong = set(own.guessed)
-    wrong_spectra = _spectra(board, own.guessed) if view.options.fair else []
+    guessed = own.guessed if view.options.fair else ()
+    wrong_spectra = [trace_all(board, layout) for layout in guessed]
     kept = []
     for layout, weight in zip(layouts, weights, strict=True):
         if layout not in wrong:
@@ -155,7 +155,3 @@ def _fitting(
     return Candidates(
         [one[0] for one in kept], [one[1] for one in kept], [one[2] for one in kept], complete
     )
-
-
-def _spectra(board: Geometry, layouts: Sequence[frozenset[int]]) -> list[list[int]]:
-    return [trace_all(board, layout) for layout in layouts]

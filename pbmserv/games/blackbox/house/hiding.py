@@ -6,7 +6,7 @@ from collections import Counter
 from math import log
 
 from pbmserv.engine.rng import Rng
-from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.options import Options, drawn
 from pbmserv.games.blackbox.rays import trace_all
 
 USUAL = 100
@@ -21,8 +21,7 @@ COMPARED = 100
 
 def anywhere(options: Options, rng: Rng) -> frozenset[int]:
     """Any layout, each number of atoms and each place as likely as any other."""
-    count = options.least + rng.below(options.most - options.least + 1)
-    return frozenset(rng.sample(options.board.cells, count))
+    return frozenset(drawn(options, rng))
 
 
 def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
