@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,6 +32,15 @@ def audit(
         print_entries(found)
     else:
         say("Nothing was done.")
+
+
+def print_facts(facts: Iterable[tuple[str, str]], entries: Sequence[Entry]) -> None:
+    """One thing's facts, each on a line, and what operators have done to it."""
+    for name, value in facts:
+        say(f"{name:<12} {value}")
+    if entries:
+        say("")
+        print_entries(entries)
 
 
 def print_entries(found: Sequence[Entry]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import print_entries
+from pbmserv.cli.audit import print_facts
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.cli.signing import By, Most, Why, carry_out, operators
@@ -63,11 +63,7 @@ def show(board: Number, config: ConfigFile = None) -> None:
     from pbmserv.service.operating_looks import board_facts
 
     facts, entries = operators(config).look(partial(board_facts, number=board))
-    for name, value in facts:
-        say(f"{name:<12} {value}")
-    if entries:
-        say("")
-        print_entries(entries)
+    print_facts(facts, entries)
 
 
 @app.command()
@@ -135,11 +131,7 @@ def show_game(game: Game, config: ConfigFile = None) -> None:
     from pbmserv.service.operating_looks import game_facts
 
     facts, entries = operators(config).look(partial(game_facts, key=game))
-    for name, value in facts:
-        say(f"{name:<12} {value}")
-    if entries:
-        say("")
-        print_entries(entries)
+    print_facts(facts, entries)
 
 
 @games.command()

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import print_entries
+from pbmserv.cli.audit import print_facts
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.cli.signing import By, Most, Why, carry_out, operators
@@ -48,11 +48,7 @@ def show(userid: Userid, config: ConfigFile = None) -> None:
     from pbmserv.service.operating_looks import user_facts
 
     facts, entries = operators(config).look(partial(user_facts, userid=userid))
-    for name, value in facts:
-        say(f"{name:<12} {value}")
-    if entries:
-        say("")
-        print_entries(entries)
+    print_facts(facts, entries)
 
 
 @app.command()
