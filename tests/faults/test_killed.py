@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 from processes import Process, Sink, wait_until
 from running import start
 from seating import HIDINGS, Table, seat_pairs
@@ -55,21 +53,6 @@ class Burst:
                             self._changed.notify_all()
         except (OSError, AssertionError):
             return  # the server is gone; whoever sends mail tries again later
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    relay = Sink()
-    yield relay
-    relay.close()
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    """The database as somebody else sees it."""
-    opened = Database(database_url)
-    yield opened
-    opened.close()
 
 
 def played(database: Database) -> list[tuple[int, int]]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
 
-import pytest
 from processes import Process, Sink, wait_until
 from sqlalchemy import select, update
 from wire import Wire, mail
@@ -17,21 +15,6 @@ from pbmserv.store.session import Database
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    relay = Sink()
-    yield relay
-    relay.close()
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    """The database as somebody else sees it."""
-    opened = Database(database_url)
-    yield opened
-    opened.close()
 
 
 def arrived(sink: Sink) -> list[EmailMessage]:

@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from argon2 import PasswordHasher
-from indoors import Indoors, NoRelay, address_of
+from indoors import Indoors, address_of, indoors
 from quiet import take
-from running import NO_RATES, MovableClock, Running
+from running import Running
 
-from pbmserv.app import Server
-from pbmserv.config import load
-from pbmserv.service.passwords import Passwords
 from pbmserv.store import boards
 
 ALICE = address_of("alice")
 HIDING = "b3,d3,h8,f2"
 
 
-@contextmanager
-def process(database_url: str, folder: Path) -> Iterator[Indoors]:
+def process(database_url: str, folder: Path) -> AbstractContextManager[Indoors]:
     """A server without its doors and without any thread that looks at anything by itself."""
-    loaded = load(
-        {
-            "PBMSERV_DATA_DIR": str(folder),
-            "PBMSERV_DATABASE": database_url,
-            "PBMSERV_ADDRESS": "pbmserv@games.example",
-            "PBMSERV_SIGNUP": "open",
-            **NO_RATES,
-        },
-        None,
-    )
-    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    server = Server(loaded.settings, MovableClock(), NoRelay(), Passwords(hasher))
-    loop = asyncio.new_event_loop()
-    try:
-        yield Indoors(server, loop)
-    finally:
-        server.close()
-        loop.run_until_complete(loop.shutdown_default_executor())
-        loop.close()
+    return indoors(folder, database=database_url)
 
 
 def record(server: Indoors) -> list[int]:

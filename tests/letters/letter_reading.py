@@ -8,9 +8,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
-from indoors import Posted
+from indoors import Indoors, Posted
 
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.views import View
+from pbmserv.store import boards
 
 WIDTH = 76
 ARROWS = "\u25b4\u25b8\u25be\u25c2"
@@ -228,3 +230,17 @@ def facts(text: str, userids: Collection[str]) -> set[str]:
     """What must not differ between text and page: numbers, cells, options, addresses, players."""
     words = re.findall(r"[\w@=.:+-]*\w", text)
     return {word for word in words if re.search(r"[\d@=]", word) or word in userids}
+
+
+def seen_in(server: Indoors, letter: Posted) -> View:
+    """What the reader of this letter may know at its moment."""
+    assert letter.board is not None
+    assert letter.ply is not None
+    with server.server.database.reading.connect() as connection:
+        row = boards.load(connection, letter.board)
+        assert row is not None
+        position = server.server.positions.newest(connection, row).at(letter.ply)
+    view: View = position.game.view(
+        position.state, None if letter.seat is None else Seat(letter.seat)
+    )
+    return view

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 from indoors import Indoors, Posted, address_of, indoors
-from letter_reading import boards_in_text, boards_in_view, check_form
+from letter_reading import boards_in_text, boards_in_view, check_form, seen_in
 from some_moves import some_move, some_options
 
-from pbmserv.engine.types import Seat
-from pbmserv.games.blackbox.views import View
 from pbmserv.store import boards
 from pbmserv.store.boards import BoardRow
 
@@ -35,20 +33,6 @@ def record(server: Indoors, board: int) -> BoardRow:
         row = boards.load(connection, board)
     assert row is not None
     return row
-
-
-def seen_in(server: Indoors, letter: Posted) -> View:
-    """What the reader of this letter may know at its moment."""
-    assert letter.board is not None
-    assert letter.ply is not None
-    with server.server.database.reading.connect() as connection:
-        row = boards.load(connection, letter.board)
-        assert row is not None
-        position = server.server.positions.newest(connection, row).at(letter.ply)
-    view: View = position.game.view(
-        position.state, None if letter.seat is None else Seat(letter.seat)
-    )
-    return view
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from letter_reading import check_form
+from indoors import PASSWORD, Indoors, address_of, indoors
+from letter_reading import check_form, seen_in
 from some_moves import some_move, some_options
 
-from pbmserv.engine.types import Seat
-from pbmserv.games.blackbox.views import BoxView, View
-from pbmserv.store import boards
+from pbmserv.games.blackbox.views import BoxView
 
 ALICE, BOB = "alice", "bob"
 KINDS = {
@@ -32,19 +30,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
         for userid in (ALICE, BOB):
             opened.send(address_of(userid), f"prefs {userid} {PASSWORD} format=spoken")
         yield opened
-
-
-def view_of(server: Indoors, letter: Posted) -> View:
-    assert letter.board is not None
-    assert letter.ply is not None
-    with server.server.database.reading.connect() as connection:
-        row = boards.load(connection, letter.board)
-        assert row is not None
-        position = server.server.positions.newest(connection, row).at(letter.ply)
-    view: View = position.game.view(
-        position.state, None if letter.seat is None else Seat(letter.seat)
-    )
-    return view
 
 
 def told_of(box: BoxView, whose: str, words: str) -> str:
@@ -87,11 +72,11 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
     for _ in range(14):
         newest = {letter.recipient: letter for letter in letters}
         last = newest[address_of(dice.choice((ALICE, BOB)))]
-        view = view_of(server, last)
+        view = seen_in(server, last)
         if view.outcome:
             break
         letters += server.reply(last, some_move(view, dice))
-    if not view_of(server, letters[-1]).outcome:
+    if not seen_in(server, letters[-1]).outcome:
         letters += server.reply(letters[-1], "resign")
     for letter in letters:
         check_form(letter)
@@ -99,7 +84,7 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
         assert "|" not in letter.text
         if letter.kind not in {"board", "result", "refusal"} or letter.board != board:
             continue
-        view, words = view_of(server, letter), " ".join(letter.text.split())
+        view, words = seen_in(server, letter), " ".join(letter.text.split())
         for box in view.shown:
             check_box(box, box.seat == view.seat, (ALICE, BOB)[box.seat], words)
             told += 1

@@ -254,11 +254,12 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     from pbmserv.commands import model
     from pbmserv.service import dispatch
     from pbmserv.service.custody import Custody
+    from pbmserv.service.desk import Post
 
     server = house.server
 
-    def retry(number: int, post: object) -> bool:
-        return house.loop.run_until_complete(server.office.retry(number, post))  # type: ignore[arg-type]
+    def retry(number: int, post: Post) -> bool:
+        return house.loop.run_until_complete(server.office.retry(number, post))
 
     def breaks(*_: object) -> None:
         raise ZeroDivisionError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -31,11 +32,11 @@ def mail(
     ).encode()
 
 
-def examined(zone: Zone, raw: bytes, trusted: Trusted | None = None, **envelope: object) -> Verdict:
+def examined(zone: Zone, raw: bytes, trusted: Trusted | None = None, **envelope: Any) -> Verdict:
     found = Envelope(ALICE, HOUSE, raw, PEER, "mail.example.org")
     senders = Senders(zone, trusted or Trusted())
     try:
-        return senders.examine(replace(found, **envelope))  # type: ignore[arg-type]
+        return senders.examine(replace(found, **envelope))
     finally:
         senders.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,10 @@ def test_a_group_comes_home_with_one_signal(monkeypatch: pytest.MonkeyPatch) -> 
         signals = 0
         signal = loop.call_soon_threadsafe
 
-        def counted(*job: object) -> object:
+        def counted(*job: Any) -> object:
             nonlocal signals
             signals += 1
-            return signal(*job)  # type: ignore[arg-type]
+            return signal(*job)
 
         async def waiter(future: Future[int]) -> int:
             found = await awaiting.result(future)
