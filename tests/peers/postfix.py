@@ -17,6 +17,12 @@ import pytest
 
 PATIENCE_S = 30
 SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+ABOUT_THE_CLOCK = ("file system clock is", "resetting file time stamps")
+"""What cleanup(8) warns of now and then on Linux 6.13 and later, when a second begins as it writes.
+
+A file's time is fine-grained there (multigrain timestamps), while the time(2) that Postfix compares
+it with is that of the last tick, some milliseconds before.
+"""
 OWNER = 65534
 """Who owns the mailboxes: Postfix delivers to nobody's files as root."""
 
@@ -56,6 +62,15 @@ class Postfix:
     def log(self) -> str:
         """All that it has logged."""
         return (self.folder / "postfix.log").read_text()
+
+    def complaints(self) -> list[str]:
+        """Lines of its log that somebody should look at, and that are not about the machine."""
+        return [
+            line
+            for line in self.log.splitlines()
+            if any(word in line for word in ("warning", "error:", "fatal", "panic"))
+            and not any(words in line for words in ABOUT_THE_CLOCK)
+        ]
 
     def queue(self) -> str:
         """What waits in its queue, as ``postqueue`` prints it."""
