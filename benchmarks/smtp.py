@@ -67,6 +67,8 @@ class Session(asyncio.Protocol):
 
     async def send(self, mails: Sequence[Mail]) -> None:
         """Send these, one after the other."""
+        if self._transport.is_closing():  # nobody is there who could answer
+            raise Refused("the server hung up")
         self.finished = asyncio.get_running_loop().create_future()
         self._mails = iter(mails)
         self._next()
