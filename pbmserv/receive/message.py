@@ -34,7 +34,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     headers = read_headers(block)
     sender = _sender(headers)
     subject = one_line(first(headers, "subject"))
-    message_id = _message_id(headers)
+    identity = message_id(headers)
     found = read_body(headers, body)
     text = found.text
     verdict = automatic(
@@ -45,15 +45,15 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         host=host,
         is_ours=is_ours,
     )
-    if message_id:
-        digest = _digest("id", message_id, sender)
+    if identity:
+        digest = _digest("id", identity, sender)
     else:
         # Files alone differ, too; blank lines at the end are the roads', not the writer's.
         said = text or hashlib.sha256(body.strip()).hexdigest()
         digest = _digest("text", one_line(first(headers, "date")), subject, said, sender)
     return Mail(
         sender=sender,
-        message_id=message_id,
+        message_id=identity,
         subject=subject,
         text=text,
         automatic=verdict.reason,
@@ -75,8 +75,12 @@ def _sender(headers: Headers) -> str:
     return one_mailbox(values[0])
 
 
-def _message_id(headers: Headers) -> str:
-    value = first(headers, "message-id")
+def message_id(headers: Headers) -> str:
+    """What copies of a mail are told by, with its angle brackets; ``""`` if it has no sound one.
+
+    Control characters around it make no other mail of it.
+    """
+    value = first(headers, "message-id").strip()
     return value if _MESSAGE_ID.fullmatch(value) else ""
 
 

@@ -196,6 +196,97 @@ def test_the_same_signed_mail_works_once(house: Indoors) -> None:
     assert not house.send_raw("mallory@evil.example", raw)
 
 
+GMAIL = ("to", "subject", "message-id", "date", "from", "mime-version", "cc", "reply-to")
+"""What Gmail signs: neither Content-Type nor Content-Transfer-Encoding."""
+
+
+def signed_once(house: Indoors, message_id: str = f"<m@{DOMAIN}>") -> bytes:
+    """A message from alice to bob, to be sent again; its password is left out."""
+    raw = (
+        f"From: {address_of('alice')}\r\nTo: {house.server.house.address}\r\n"
+        "Subject: message alice - bob\r\nDate: Sun, 1 Mar 2026 12:00:00 +0000\r\n"
+        f"Message-ID: {message_id}\r\n\r\nHello dear\r\n"
+    )
+    return signed(raw.encode(), DOMAIN, names=GMAIL)
+
+
+@pytest.mark.parametrize(
+    ("what", "into"),
+    [
+        (b"", b""),
+        (b"<m@players.example>", b"<m@players.example>\x0c"),
+        (b"<m@players.example>", b"\x0b<m@players.example>"),
+        (b"<m@players.example>", b"\x0c\r\n <m@players.example>"),
+        (b"Hello dear", b"Hello  dear"),
+        (b"12:00:00 ", b"12:00:00\t "),
+        (b"Subject:", b"subject: "),
+        (b"DKIM-Signature:", b"Content-Type: text/html\r\nDKIM-Signature:"),
+        (b"DKIM-Signature:", b"Content-Transfer-Encoding: base64\r\nDKIM-Signature:"),
+        (b"DKIM-Signature:", b"X-Other: y\r\nDKIM-Signature:"),
+        (b"DKIM-Signature:", b"Message-ID: <9@evil.example>\r\nDKIM-Signature:"),
+    ],
+)
+def test_a_signed_mail_that_is_sent_again_has_no_second_effect(
+    house: Indoors, what: bytes, into: bytes
+) -> None:
+    raw = signed_once(house)
+    assert address_of("bob") in {letter.recipient for letter in house.send_raw("x@y.example", raw)}
+    again = raw.replace(what, into, 1)
+    assert again != raw or not what
+    # With two Message-IDs it may be another mail, but nothing is proven by it.
+    said = kinds(house.send_raw("mallory@evil.example", again))
+    assert said == (["refusal"] if b"9@evil" in into else [])
+    house.live(days=400)
+    assert not house.send_raw("mallory@evil.example", again)
+
+
+@pytest.mark.parametrize(
+    "message_id",
+    ["m@players.example", "<m@players.example> x", "<m @players.example>", "<>", "<a>,<b>", ""],
+)
+def test_a_signed_mail_without_a_message_id_that_tells_copies_proves_nothing(
+    house: Indoors, message_id: str
+) -> None:
+    (letter,) = house.send_raw(address_of("alice"), signed_once(house, message_id))
+    assert letter.kind == "refusal"
+    assert letter.recipient == address_of("alice")
+
+
+def test_a_mail_with_the_message_id_of_another_changes_nothing(house: Indoors) -> None:
+    assert house.send_raw(address_of("alice"), signed_once(house))
+    raw = signed_once(house).partition(b"From:")[2].replace(b"Hello dear", b"Goodbye")
+    assert not house.send_raw(address_of("alice"), signed(b"From:" + raw, DOMAIN, names=GMAIL))
+    assert not house.send_raw(address_of("alice"), b"From:" + raw)
+
+
+def test_what_others_sign_proves_the_sender(house: Indoors) -> None:
+    providers = (
+        GMAIL,
+        ("from", "date", "subject", "message-id", "content-type", "mime-version", "to", "cc"),
+        ("from", "content-type", "mime-version", "subject", "message-id", "date", "to"),
+        (
+            "date",
+            "to",
+            "from",
+            "subject",
+            "references",
+            "from",
+            "subject",
+            "reply-to",
+            "message-id",
+        ),
+    )
+    for number, names in enumerate(providers):
+        raw = (
+            f"From: Alice <{address_of('alice')}>\r\nTo: {house.server.house.address}\r\n"
+            "Subject: prefs alice\r\nDate: Sun, 1 Mar 2026 12:00:00 +0000\r\n"
+            f"Message-ID:\r\n <CAF+x={number}@mail.{DOMAIN}>\r\nMIME-Version: 1.0\r\n"
+            "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+        )
+        letters = house.send_raw(address_of("alice"), signed(raw.encode(), DOMAIN, names=names))
+        assert kinds(letters) == ["prefs"]
+
+
 def test_a_signed_mail_does_not_work_at_another_of_our_addresses(house: Indoors) -> None:
     (letter, *_) = writes(house, "bob", "showas bob - 1")
     raw = signed(
