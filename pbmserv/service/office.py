@@ -163,6 +163,9 @@ class Office:
                 return NOTHING  # this very mail has been here: no second effect, no answer
         elif inbox.lock_kept(connection, mail_id) is None:
             return NOTHING
+        elif not inbox.told_by(connection, mail_id, post.mail.digest):
+            inbox.mark(connection, mail_id, "ignored", "a copy of another mail that came")
+            return NOTHING
         else:
             inbox.mark(connection, mail_id, "done")
         desk = Desk(self._rooms, connection, post, mail_id, now)

@@ -145,6 +145,22 @@ def lock_kept(connection: Connection, mail_id: int) -> Received | None:
     return _received(row) if row else None
 
 
+def told_by(connection: Connection, mail_id: int, digest: str) -> bool:
+    """Tell copies of a kept mail by *digest*; false when it is a copy of another mail itself.
+
+    A mail that could not be read was kept under the digest of its octets, by which a copy with
+    other blanks is another mail.
+    """
+    recipient = select(inbox.c.recipient).where(inbox.c.id == mail_id).scalar_subquery()
+    other = select(inbox.c.id).where(
+        inbox.c.digest == digest, inbox.c.recipient == recipient, inbox.c.id != mail_id
+    )
+    if connection.execute(other).first() is not None:
+        return False
+    connection.execute(update(inbox).where(inbox.c.id == mail_id).values(digest=digest))
+    return True
+
+
 def _received(row: Sequence[Any]) -> Received:
     facts = (*row[:-2], Verdict(*row[-2:]))
     return Received(*facts)

@@ -369,6 +369,36 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     assert "Asia/Tokyo" in letter.text
 
 
+def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pbmserv.receive import intake
+    from pbmserv.service.custody import Custody
+
+    server = house.server
+
+    def breaks(*_: object, **__: object) -> None:
+        raise RecursionError
+
+    raw = signed_once(house)
+    with monkeypatch.context() as broken:
+        broken.setattr(intake, "read_mail", breaks)
+        assert not house.send_raw(address_of("alice"), raw)
+        assert not house.send_raw("m@evil.example", raw.replace(b"12:00:00 ", b"12:00:00  "))
+    custody = Custody(
+        server.database,
+        server.intake.read,
+        lambda number, post: house.loop.run_until_complete(server.office.retry(number, post)),
+    )
+    first, second = custody.list()
+    assert "has been carried out" in custody.retry(first.id)
+    assert house.letters()
+    custody.retry(second.id)
+    assert not house.letters()
+    assert not custody.list()
+    assert not house.send_raw("m@evil.example", raw.replace(b"Hello dear", b"Hello  dear"))
+
+
 @pytest.mark.parametrize("alice_plays", [False, True])
 def test_nobody_is_rated_for_a_board_that_they_never_played_at(
     house: Indoors, alice_plays: bool
