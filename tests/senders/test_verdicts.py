@@ -326,7 +326,16 @@ def test_silent_name_servers_say_nothing_about_a_client() -> None:
     ("records", "result"),
     [
         (["v=DMARC1; p=reject"], "forged"),
-        (["v=DMARC1;p=reject;pct=0"], "forged"),
+        (["v=DMARC1;p=reject;pct=0"], "fail"),  # "to no mail": a trial (RFC 9989 section 4.7)
+        (["v=DMARC1;p=reject;t=y"], "fail"),
+        (["v=DMARC1;p=reject;pct=50"], "forged"),
+        (["v=DMARC1; p=reject; sp=none"], "fail"),
+        (["v=DMARC1; p=none; sp=reject"], "forged"),
+        (["v=DMARC1; p=none; SP=Reject"], "forged"),
+        (["v=DMARC1; sp=reject"], "forged"),
+        (["v=DMARC1; p=reject; sp=rejct"], "fail"),
+        (["v=DMARC1; p=none; np=reject"], "forged"),
+        (["v=DMARC1; p=reject; sp=reject; np=none"], "fail"),
         (["v=DMARC1; p=quarantine"], "fail"),
         (["v=DMARC1; p=none"], "fail"),
         (["v=DMARC1; p=reject", "v=DMARC1; p=reject"], "fail"),
