@@ -172,7 +172,7 @@ class Server:
         self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
         self.keeper = Keeper(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         games = frozenset(game.info.key for game in self.registry)
-        trusted = Trusted(settings.authserv_id, settings.arc_sealers)
+        trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
         self.senders = Senders(names or SystemResolver(), trusted)
         checks = self.senders if settings.sender_checks else None
         self.intake = Intake(self.house, self.office, self.rooms.traffic, games, checks)

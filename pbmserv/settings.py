@@ -147,6 +147,17 @@ class Settings:
             setting_values.authserv_id,
         ),
     ]
+    authserv_hops: Annotated[
+        int,
+        Setting(
+            "PBMSERV_AUTHSERV_HOPS",
+            "number",
+            "0",
+            "Received fields of your own mail servers that stand above those "
+            "Authentication-Results; 0 = none, so nobody else can have written them.",
+            setting_values.number,
+        ),
+    ]
     arc_sealers: Annotated[
         frozenset[str],
         Setting(

@@ -79,17 +79,25 @@ def signed(
     return field + raw
 
 
-def sealed(raw: bytes, domain: str, results: str, key: Key | None = None) -> bytes:
+def sealed(
+    raw: bytes,
+    domain: str,
+    results: str,
+    key: Key | None = None,
+    *,
+    names: tuple[str, ...] = USUAL,
+) -> bytes:
     """The mail as a forwarder passes it on, with a set of ARC fields on top (RSA only)."""
     key = key or rsa_key()
     raw = f"Authentication-Results: {domain}; {results}\r\n".encode() + raw
-    fields = dkim.arc_sign(
-        raw,
+    forwarder = dkim.ARC(raw)
+    forwarder.should_not_sign = set()  # forwarders do cover the signatures that they saw
+    fields = forwarder.sign(
         b"arc",
         domain.encode(),
         key.private,
         domain.encode(),
-        include_headers=[name.encode() for name in USUAL],
+        include_headers=[name.encode() for name in names],
     )
     assert fields
     return b"".join(fields) + raw

@@ -60,6 +60,7 @@ def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
     said = (
         'Authentication-Results: mx.games.example; spf=pass smtp.mailfrom="alice@players.example"'
     )
+    received = "Received: from mail.players.example by mx.games.example\r\n"
     with Wire(server.port) as wire:
         # Signed by the sender's domain.
         assert wire.mail(ALICE, HOUSE, signed(mail(1), DOMAIN, rsa_key())).startswith("250")
@@ -98,5 +99,7 @@ def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
         assert wire.mail("m@evil.example", HOUSE, forged).startswith("550 5.6.0")
     with Wire(server.lmtp_port, hello="LHLO mx.games.example") as wire:
         assert wire.mail(ALICE, HOUSE, mail(6)).startswith("250")
-        assert wire.mail(ALICE, HOUSE, mail(7, more=f"{said}\r\n")).startswith("250")
+        assert wire.mail(ALICE, HOUSE, mail(7, more=f"{said}\r\n{received}")).startswith("250")
+        # Our server did not write it, but passed it on.
+        assert wire.mail(ALICE, HOUSE, mail(8, more=f"{received}{said}\r\n")).startswith("250")
     assert obeyed(server) == {1, 4, 7}

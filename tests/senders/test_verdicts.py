@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from signing import ed25519_key, publish, rsa_key, sealed, signed
+from signing import USUAL, ed25519_key, publish, rsa_key, sealed, signed
 from zone import Zone
 
 from pbmserv.receive.mail import Envelope, Verdict
@@ -350,10 +350,74 @@ def test_a_mail_that_its_domain_disowns_is_a_forgery(records, result) -> None:
     assert examined(zone, mail()).result == result
 
 
-def test_a_signature_that_is_right_but_does_not_count_is_no_forgery(zone) -> None:
+@pytest.mark.parametrize("record", ["v=DMARC1; p=none; np=reject", "v=DMARC1; p=none; sp=reject"])
+def test_a_domains_own_policy_is_not_its_sub_domains(zone, record) -> None:
+    zone.add_txt("_dmarc.home.example.org", record)
+    assert examined(zone, mail()).result == "fail"
+    zone.remove("TXT", "_dmarc.home.example.org")
+    zone.add_txt("_dmarc.example.org", record)
+    zone.add("A", "home.example.org", "192.0.2.1")  # so there is such a sub-domain
+    assert examined(zone, mail()).result == ("forged" if "sp" in record else "fail")
+
+
+def test_whether_a_sub_domain_exists_may_be_unknown(zone) -> None:
+    zone.add_txt("_dmarc.example.org", "v=DMARC1; p=reject; np=reject")
+    zone.broken.add("home.example.org")
+    assert examined(zone, mail(), sender="").result == "fail"
+
+
+@pytest.fixture
+def disowning(zone) -> Zone:
     zone.add_txt("_dmarc.example.org", "v=DMARC1; p=reject")
-    raw = signed(mail(to="friends@lists.example"), "home.example.org")  # we were in Bcc
-    assert examined(zone, raw).result == "fail"
+    return zone
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        signed(mail(to="friends@lists.example"), "home.example.org"),  # we were in Bcc
+        signed(mail(), "home.example.org", length=True) + b"A footer.\r\n",
+        signed(mail(), "home.example.org", names=("from",)),
+    ],
+    ids=["bcc", "length", "names"],
+)
+def test_a_signature_that_is_right_but_does_not_count_is_no_forgery(disowning, raw) -> None:
+    assert examined(disowning, raw).result == "fail"
+
+
+JUNK = "DKIM-Signature: v=1; a=rsa-sha256; s=s1; bh=AAAA; b=AAAA; h=from:to:subject; d="
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        f"{JUNK}evil.example\r\n",
+        f"{JUNK}home.example.org\r\n",
+        f"{JUNK}home.example.org; l=0\r\n",
+        f"{JUNK}home.example.org\r\n" * 5,
+        f"{JUNK.replace('sha256', 'sha1')}home.example.org\r\n",
+        f"{JUNK}home.example.org\r\n" + "X: y\r\n" * 1_001,
+        "ARC-Seal: i=1; d=evil.example\r\n",
+    ],
+    ids=["other", "wrong", "length", "many", "sha1", "long", "seal"],
+)
+def test_a_signature_that_anybody_can_write_excuses_no_forgery(disowning, more) -> None:
+    trusted = Trusted(sealers=frozenset({"forward.example"}))
+    assert examined(disowning, mail(more=more), trusted).result == "forged"
+
+
+def test_a_forgers_own_signature_and_client_excuse_nothing(disowning) -> None:
+    publish(disowning, "evil.example")
+    disowning.add_txt("evil.example", "v=spf1 ip4:198.51.100.7 -all")
+    raw = signed(mail(), "evil.example")
+    assert examined(disowning, raw, sender="m@evil.example").result == "forged"
+    disowning.broken.add("evil.example")  # nor do name servers that the forger has broken
+    assert examined(disowning, raw, sender="m@evil.example").result == "forged"
+
+
+def test_nothing_is_refused_while_the_senders_name_servers_are_silent(disowning) -> None:
+    disowning.broken.add("s1._domainkey.home.example.org")
+    assert examined(disowning, signed(mail(), "home.example.org")).result == "temperror"
 
 
 @pytest.mark.parametrize("sender", ["alice@localhost", "alice@com", "alice@-.example"])
@@ -367,8 +431,18 @@ def test_a_domain_that_nobody_can_have_vouches_for_nobody(sender) -> None:
 RELAY = Trusted(server="mx.games.example")
 
 
+RECEIVED = (
+    b"Received: from mail.example.org by mx.games.example; Sat, 21 Nov 2026 06:00:01 +0000\r\n"
+)
+
+
+def wrote(results: str) -> bytes:
+    return f"Authentication-Results: {results}\r\n".encode()
+
+
 def passed_on(results: str, raw: bytes = b"") -> bytes:
-    return f"Authentication-Results: {results}\r\n".encode() + (raw or mail())
+    """A mail as our own server hands it on: what it found above what it received."""
+    return wrote(results) + RECEIVED + (raw or mail())
 
 
 @pytest.mark.parametrize(
@@ -421,6 +495,120 @@ def test_a_signature_that_our_server_found_right_must_still_cover_what_decides()
     assert examined(Zone(), said, RELAY, handed_on=True).result == "fail"
 
 
+PASSED = "mx.games.example; spf=pass smtp.mailfrom=alice@home.example.org"
+NOTHING = "mx.games.example; dkim=none"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        wrote(NOTHING) + RECEIVED + wrote(PASSED) + mail(),
+        RECEIVED + wrote(NOTHING) + wrote(PASSED) + mail(),
+        RECEIVED + wrote(PASSED) + mail(),
+        RECEIVED + wrote(PASSED) + RECEIVED + mail(),
+        RECEIVED.replace(b"Received:", b"RECEIVED :") + wrote(PASSED) + mail(),
+        wrote(PASSED) + mail(),  # who wrote it, if our server wrote no Received?
+        b"X: y\r\n " + RECEIVED + wrote(PASSED) + mail(),
+    ],
+)
+def test_a_strangers_field_stands_below_what_our_server_received(raw) -> None:
+    verdict = examined(Zone(), raw, RELAY, handed_on=True)
+    assert verdict.result == "fail"
+
+
+# Milters of Postfix write below the Received field of the server that they serve.
+BELOW = replace(RELAY, hops=1)
+
+
+@pytest.mark.parametrize(
+    ("raw", "result"),
+    [
+        (RECEIVED + wrote(PASSED) + mail(), "pass"),
+        (RECEIVED + wrote(NOTHING) + wrote(PASSED) + RECEIVED + mail(), "pass"),
+        (wrote(PASSED) + RECEIVED + mail(), "pass"),
+        (RECEIVED + RECEIVED + wrote(PASSED) + mail(), "fail"),
+        (RECEIVED + wrote("mx.games.example; spf=fail") + wrote(PASSED) + mail(), "fail"),
+        # The server did not remove what came from outside: who wrote the one above?
+        (RECEIVED + wrote(PASSED) + RECEIVED + wrote(PASSED) + mail(), "fail"),
+        (wrote(PASSED) + RECEIVED + RECEIVED + wrote(PASSED) + mail(), "pass"),
+        (wrote(PASSED) + mail(), "fail"),
+    ],
+)
+def test_results_below_our_own_received_field_count_where_the_operator_says_so(raw, result) -> None:
+    assert examined(Zone(), raw, BELOW, handed_on=True).result == result
+
+
+def test_results_may_stand_below_two_servers_of_ours() -> None:
+    raw = RECEIVED + RECEIVED + wrote(PASSED) + RECEIVED + mail()
+    assert examined(Zone(), raw, replace(RELAY, hops=2), handed_on=True).result == "pass"
+    assert examined(Zone(), raw, BELOW, handed_on=True).result == "fail"
+    raw = RECEIVED + wrote(PASSED) + mail()  # one of the two is missing
+    assert examined(Zone(), raw, replace(RELAY, hops=2), handed_on=True).result == "fail"
+
+
+COVERING = "h=from:to:cc:subject:date:message-id"
+WEAK = [
+    signed(mail(), "home.example.org", names=("from", "subject", "date", "message-id")),
+    signed(mail(), "home.example.org", length=True) + b"resign\r\n",
+]
+
+
+def mark_of(raw: bytes) -> str:
+    return "".join(raw.split(b" b=", 1)[1][:20].decode().split())[:8]
+
+
+def beside(raw: bytes, *, of: str = "home.example.org", more: str = "s=s1") -> bytes:
+    """A mail with a signature on top that looks like its own but is nobody's."""
+    field = f"v=1; a=ed25519-sha256; d={of}; {more}; {COVERING}; bh=AAAA; b={mark_of(raw)}AAAA"
+    return f"DKIM-Signature: {field}\r\n".encode() + raw
+
+
+@pytest.mark.parametrize("weak", WEAK, ids=["names", "length"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "dkim=pass header.d=home.example.org header.b={b}",
+        "dkim=pass header.d=home.example.org header.s=s1 header.b={b}",
+        "dkim=pass header.d=home.example.org",
+        "dkim=pass header.i=@home.example.org header.s=s1 header.b={b}",
+        "dkim=pass header.d=home.example.org header.b={b}; dkim=fail header.d=HOME.example.org",
+    ],
+)
+def test_a_signature_beside_the_right_one_lends_it_nothing(weak, said) -> None:
+    said = f"mx.games.example; {said.format(b=mark_of(weak))}"
+    for raw in (
+        weak,
+        beside(weak),
+        beside(weak.replace(b"v=1;", b"v=1;" + b" " * 70, 1)),  # the right one becomes unreadable
+        beside(weak, more="s=s1") + b"",
+        beside(b"DKIM-Signature: d=x.example\r\n" * 20 + weak),
+    ):
+        verdict = examined(Zone(), passed_on(said, raw), RELAY, handed_on=True)
+        assert verdict.result == "fail", verdict
+
+
+def test_a_parents_signature_may_be_the_one_meant() -> None:
+    weak = signed(mail(), "example.org", names=("from", "subject", "date", "message-id"))
+    said = f"mx.games.example; dkim=pass header.i=@home.example.org header.b={mark_of(weak)}"
+    verdict = examined(Zone(), passed_on(said, beside(weak)), RELAY, handed_on=True)
+    assert verdict.result == "fail"
+    assert "another domain may be meant" in verdict.found
+
+
+def test_a_signature_that_was_also_found_wrong_proves_nothing() -> None:
+    whole = signed(mail(), "home.example.org")
+    about = f"header.d=home.example.org header.s=s1 header.b={mark_of(whole)}"
+    other = "header.d=home.example.org header.s=s2 header.b=zzzzzzzz"
+    right = f"mx.games.example; dkim=fail {other}; dkim=pass {about}"
+    assert examined(Zone(), passed_on(right, whole), RELAY, handed_on=True).result == "pass"
+    both = f"mx.games.example; dkim=pass {about}; dkim=fail {about}"
+    verdict = examined(Zone(), passed_on(both, whole), RELAY, handed_on=True)
+    assert verdict.result == "fail"
+    assert "contradict each other" in verdict.found
+    old = whole.replace(b"ed25519-sha256", b"rsa-sha1")
+    assert examined(Zone(), passed_on(right, old), RELAY, handed_on=True).result == "fail"
+
+
 # -- forwarders ------------------------------------------------------------------------------
 
 SEALED = Trusted(sealers=frozenset({"forward.example"}))
@@ -452,6 +640,34 @@ def test_what_a_trusted_forwarder_saw_counts(forwarder) -> None:
 )
 def test_other_seals_do_not(forwarder, domain, results, trusted) -> None:
     assert examined(forwarder, sealed(mail(), domain, results), trusted).result == "fail"
+
+
+def test_what_a_forwarder_says_of_a_signature_is_said_of_one_that_it_sealed(forwarder) -> None:
+    whole, weak = signed(mail(), "home.example.org"), WEAK[0]
+    names = (*USUAL, "dkim-signature")
+
+    def verdict(raw: bytes, seen: tuple[str, ...] = names, top: bytes = b"") -> Verdict:
+        said = f"dkim=pass header.d=home.example.org header.s=s1 header.b={mark_of(raw)}"
+        return examined(forwarder, top + sealed(raw, "forward.example", said, names=seen), SEALED)
+
+    assert verdict(whole).result == "pass"
+    assert verdict(whole, USUAL).result == "fail"  # it may have been another one
+    assert verdict(weak).result == "fail"
+    assert verdict(beside(weak), (*names, "dkim-signature")).result == "fail"
+    bogus = beside(weak).removesuffix(weak)
+    assert verdict(weak, top=bogus).result == "fail"  # put there later
+    assert verdict(weak, USUAL, top=bogus).result == "fail"
+    assert verdict(whole, top=b"DKIM-Signature: d=later.example\r\n").result == "pass"
+
+
+def test_a_seal_proves_no_more_than_it_covers(forwarder) -> None:
+    forwarder.add_txt("_dmarc.example.org", "v=DMARC1; p=reject")
+    names = tuple(name for name in USUAL if name != "to")
+    raw = sealed(mail(), "forward.example", SAID, names=names)
+    verdict = examined(forwarder, raw, SEALED)
+    assert verdict.result == "fail"  # but the sender is no forger
+    assert "to is not signed" in verdict.found
+    assert examined(forwarder, raw.replace(b"Hello.", b"Bye."), SEALED).result == "forged"
 
 
 def test_a_seal_does_not_outlive_a_change(forwarder) -> None:

@@ -6,13 +6,13 @@ Through dkimpy. Anybody can seal a mail, so the last sealer must be one of those
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from pbmserv.dns import Resolver
 from pbmserv.errors import NamesUnavailable
 from pbmserv.receive.headers import Headers
-from pbmserv.receive.sender.coverage import lacking
-from pbmserv.receive.sender.dkim import Keys, Tags, signed_names, tags_of, unfit
+from pbmserv.receive.sender.dkim import Keys, Tags, signed_names, tags_of, uncovered, unfit
 from pbmserv.receive.sender.findings import FAIL, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.receive.sender.results import Said, believed, said_by
 
@@ -47,14 +47,17 @@ def chain(
     if sealer not in sealers or signature.get("d", "").lower() != sealer:
         return [Finding("arc", POLICY, note="the last sealer is not one of those trusted")]
     reason = _unfit(headers, last) or unfit(signature, raw, headers)
-    reason = reason or lacking(headers, signed_names(signature), recipient)
     if reason:
         return [Finding("arc", POLICY, sealer, note=reason)]
     failed = _broken(raw, sealer, resolver)
     if failed is not None:
         return [failed]
-    said = _said(headers, last)
-    return believed(said, headers, recipient, "arc", counts)
+    sealed = _sealed(headers, signature)
+    found = believed(_said(headers, last), sealed, headers, recipient, "arc", counts)
+    reason = uncovered(signature, headers, recipient)
+    if not reason:
+        return found
+    return [replace(one, result=POLICY, note=reason) if one.proves else one for one in found]
 
 
 def _instance(field: str) -> int:
@@ -66,6 +69,13 @@ def _only(headers: Headers, name: str, instance: int) -> Tags:
     """The tags of the one field of a set; empty if there is none, or more than one."""
     fields = [one for one in headers.get(name, ()) if _instance(one) == instance]
     return tags_of(fields[0]) if len(fields) == 1 else {}
+
+
+def _sealed(headers: Headers, signature: Tags) -> Sequence[str]:
+    """The mail's signatures that the forwarder saw: those above may have been put there since."""
+    count = signed_names(signature).count("dkim-signature")
+    fields = headers.get("dkim-signature", ())
+    return fields[max(len(fields) - count, 0) :]
 
 
 def _unfit(headers: Headers, last: int) -> str:

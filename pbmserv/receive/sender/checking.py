@@ -23,6 +23,7 @@ from pbmserv.receive.sender.dkim import signatures
 from pbmserv.receive.sender.dmarc import Policy, policy
 from pbmserv.receive.sender.domains import aligned, ascii_domain
 from pbmserv.receive.sender.findings import FAIL, POLICY, TEMPERROR, Finding
+from pbmserv.receive.sender.relay import said_before
 from pbmserv.receive.sender.results import believed, said_by
 from pbmserv.receive.sender.spf import spf
 
@@ -44,10 +45,12 @@ class Trusted:
     Attributes:
         server: the authserv-id of our own mail servers' Authentication-Results; "" = none.
         sealers: domains whose ARC seals count, in lower case.
+        hops: of our own mail servers' Received fields, how many stand above those results.
     """
 
     server: str = ""
     sealers: frozenset[str] = frozenset()
+    hops: int = 0
 
 
 class Senders:
@@ -111,12 +114,14 @@ class Senders:
 
         found: list[Finding] = []
         if envelope.is_direct:
-            sent = spf(envelope.peer, envelope.sender, envelope.hello, names)
-            fits = bool(sent.domain) and counts("spf", sent.domain)
-            found.append(Finding("spf", sent.result, sent.domain, fits, sent.note))
+            found.append(spf(envelope, names, lambda domain: counts("spf", domain)))
         elif envelope.handed_on and self._trusted.server:
-            said = said_by(self._trusted.server, headers.get("authentication-results", ()))
-            found += believed(said, headers, recipient, "relay", counts) if said else []
+            said = said_before(self._trusted.server, self._trusted.hops, raw)
+            fields = headers.get("dkim-signature", ())
+            if said:
+                found += believed(said, fields, headers, recipient, "relay", counts)
+            elif said_by(self._trusted.server, headers.get("authentication-results", ())):
+                found.append(Finding("relay", POLICY, note="it stands where others can write"))
         found += signatures(raw, headers, recipient, names, lambda domain: counts("dkim", domain))
         if not any(one.proves for one in found):
             found += chain(raw, headers, recipient, names, self._trusted.sealers, counts)
@@ -136,14 +141,13 @@ def _result(found: Collection[Finding], wanted: Policy) -> str:
     """One word over all checks; see `Verdict`."""
     if any(one.proves for one in found):
         return "pass"
-    if any(one.result == TEMPERROR for one in found):
+    if any(one.undecided for one in found):
         return TEMPERROR
     if not found:
         return "unchecked"
-    # A signature that is right but does not count here is no sign of a forgery.
-    doubtful = any(one.result == POLICY for one in found)
+    excused = any(one.excuses for one in found)
     looked = any(one.method == "spf" for one in found)
-    return "forged" if wanted.published == "reject" and looked and not doubtful else FAIL
+    return "forged" if wanted.published == "reject" and looked and not excused else FAIL
 
 
 def _told(found: Collection[Finding], author: str, wanted: Policy) -> str:

@@ -62,7 +62,8 @@ def signatures(
         if not counts(domain):
             found.append(Finding("dkim", POLICY, domain, note="not the sender's domain"))
         elif sum(one.aligned for one in found) >= MOST_VERIFIED:
-            found.append(Finding("dkim", POLICY, domain, note="one signature too many"))
+            note = "one signature too many"
+            found.append(Finding("dkim", PERMERROR, domain, aligned=True, note=note))
         else:
             result, note = _one(raw, headers, tags, place, recipient, resolver)
             found.append(Finding("dkim", result, domain, aligned=True, note=note))
@@ -87,10 +88,15 @@ def signed_names(tags: Tags) -> list[str]:
     return [name.strip().lower() for name in tags.get("h", "").split(":")]
 
 
-def unfit(tags: Tags, raw: bytes, headers: Headers) -> str:
-    """Why a signature is not even verified; ``""`` if it may be."""
+def uncovered(tags: Tags, headers: Headers, recipient: str) -> str:
+    """Why a signature proves nothing here though it may be right; ``""`` if it does."""
     if "l" in tags:  # words of anybody's may stand below those that are signed
         return "l= leaves a part unsigned"
+    return lacking(headers, signed_names(tags), recipient)
+
+
+def unfit(tags: Tags, raw: bytes, headers: Headers) -> str:
+    """Why a signature is not even verified; ``""`` if it may be."""
     if tags.get("a", "").lower() not in ALGORITHMS:
         return "an algorithm that does not count"
     if len(signed_names(tags)) > MOST_NAMES or sum(map(len, headers.values())) > MOST_FIELDS:
@@ -108,10 +114,13 @@ def _one(
     recipient: str,
     resolver: Resolver,
 ) -> tuple[str, str]:
-    """Result and note of one signature."""
-    reason = unfit(tags, raw, headers) or lacking(headers, signed_names(tags), recipient)
-    if reason:
-        return POLICY, reason
+    """Result and note of one signature.
+
+    One that proves nothing here is verified all the same: if it is right, the mail is no forgery.
+    """
+    reason = unfit(tags, raw, headers)
+    if reason:  # anybody can write such a signature, so it excuses nothing
+        return PERMERROR, reason
     keys = Keys(resolver)
     import dkim
 
@@ -121,9 +130,15 @@ def _one(
         return TEMPERROR, "no name server answered"
     except Exception as error:  # noqa: BLE001 - dkimpy raises what its parts raise
         return PERMERROR, type(error).__name__
+    reason = uncovered(tags, headers, recipient)
+    if not right:
+        return (
+            FAIL,
+            f"signature or key is wrong; {reason}" if reason else "signature or key is wrong",
+        )
     if keys.testing:
-        return POLICY, "the key is for tests only"
-    return (PASS, "") if right else (FAIL, "signature or key is wrong")
+        reason = "the key is for tests only"
+    return (POLICY, reason) if reason else (PASS, "")
 
 
 class Keys:

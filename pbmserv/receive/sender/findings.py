@@ -40,6 +40,19 @@ class Finding:
         """Whether this alone shows that the From address is no forgery."""
         return self.result == PASS and self.aligned
 
+    @property
+    def undecided(self) -> bool:
+        """Whether this would have proved it, perhaps, had name servers answered."""
+        return self.result == TEMPERROR and (self.aligned or self.method == "arc")
+
+    @property
+    def excuses(self) -> bool:
+        """Whether the domain did vouch for the mail, only not in a way that proves anything here.
+
+        DMARC would let it pass, so it is no forgery.
+        """
+        return self.result == POLICY and self.aligned
+
     def __str__(self) -> str:
         name = {"spf": "smtp.mailfrom", "dkim": "header.d"}.get(self.method, "header.from")
         domain = f" {name}={plain(self.domain)}" if self.domain else ""

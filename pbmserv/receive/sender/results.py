@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pbmserv.receive.headers import Headers
-from pbmserv.receive.sender.coverage import lacking
-from pbmserv.receive.sender.dkim import MOST_SIGNATURES, signed_names, tags_of
+from pbmserv.receive.sender.dkim import ALGORITHMS, MOST_SIGNATURES, Tags, tags_of, uncovered
 from pbmserv.receive.sender.domains import ascii_domain
 from pbmserv.receive.sender.findings import PASS, POLICY, Finding
 
@@ -26,13 +25,37 @@ class Said:
     """One statement of another server: a method, its result, and for which domain.
 
     Attributes:
+        domain: by `ascii_domain`, ``""`` where none is named.
         mark: the first octets of the signature meant (``header.b``, RFC 6008), ``""`` if unsaid.
+        selector: the name of its key (``header.s``), ``""`` if unsaid.
     """
 
     method: str
     result: str
     domain: str
     mark: str = ""
+    selector: str = ""
+
+    def may_mean(self, tags: Tags, signer: str) -> bool:
+        """Whether this may be about the signature with these tags.
+
+        An identity (``header.i``) may lie below the signing domain (RFC 6376 section 3.5).
+        """
+        return (
+            f".{self.domain}".endswith(f".{signer}")
+            and "".join(tags.get("b", "").split()).startswith(self.mark)
+            and self.selector in {"", tags.get("s", "").lower()}
+        )
+
+    def contradicts(self, other: Said) -> bool:
+        """Whether one of two statements says that a signature is right, and the other may not."""
+        return (
+            self.method == other.method == "dkim"
+            and self.domain == other.domain
+            and (self.result == PASS) != (other.result == PASS)
+            and (self.mark.startswith(other.mark) or other.mark.startswith(self.mark))
+            and ("" in {self.selector, other.selector} or self.selector == other.selector)
+        )
 
 
 def said_by(server: str, fields: Sequence[str]) -> list[Said]:
@@ -54,6 +77,7 @@ def said_by(server: str, fields: Sequence[str]) -> list[Said]:
 
 def believed(
     said: Sequence[Said],
+    signatures: Sequence[str],
     headers: Headers,
     recipient: str,
     method: str,
@@ -64,6 +88,7 @@ def believed(
     A server that contradicts itself is not believed.
 
     Args:
+        signatures: the DKIM-Signature fields that the server can have meant.
         method: the name that the findings get.
         counts: whether a domain is aligned for ``"spf"`` or ``"dkim"``.
     """
@@ -73,31 +98,43 @@ def believed(
     for one in said:
         if one.result != PASS or one.method not in {"spf", "dkim"}:
             continue
-        domain = ascii_domain(one.domain)
-        if domain is None or not counts(one.method, domain):
+        if not one.domain or not counts(one.method, one.domain):
             continue
-        note = "" if one.method == "spf" else _uncovered(one, domain, headers, recipient)
+        if any(one.contradicts(other) for other in said):
+            note = "the statements contradict each other"
+        elif one.method == "dkim":
+            note = _uncovered(one, signatures, headers, recipient)
+        else:
+            note = ""
         result = POLICY if note else PASS
-        found.append(Finding(method, result, domain, aligned=True, note=note or one.method))
+        found.append(Finding(method, result, one.domain, aligned=True, note=note or one.method))
     return found or [Finding(method, "fail", note="nothing in it proves the sender")]
 
 
-def _uncovered(one: Said, domain: str, headers: Headers, recipient: str) -> str:
-    """Why the signature that a server found right does not count; ``""`` if it does."""
-    why = "no such signature in the mail"
-    for field in headers.get("dkim-signature", ())[:MOST_SIGNATURES]:
+def _uncovered(one: Said, signatures: Sequence[str], headers: Headers, recipient: str) -> str:
+    """Why the signature that a server found right does not count; ``""`` if it does.
+
+    Anybody can put a signature that looks like the right one beside it. So each that may be meant
+    must cover what decides, and where one cannot be read nobody knows which was meant.
+    """
+    if len(signatures) > MOST_SIGNATURES:
+        return "too many signatures"
+    meant = []
+    for field in signatures:
         tags = tags_of(field)
-        if ascii_domain(tags.get("d", "")) != domain:
+        signer = ascii_domain(tags.get("d", ""))
+        if signer is None:
+            return "one of the signatures cannot be read"
+        if not one.may_mean(tags, signer):
             continue
-        if not "".join(tags.get("b", "").split()).startswith(one.mark):
-            continue
-        if "l" in tags:
-            why = "l= leaves a part unsigned"
-            continue
-        why = lacking(headers, signed_names(tags), recipient)
-        if not why:
-            return ""
-    return why
+        if signer != one.domain:
+            return "a signature of another domain may be meant"
+        if tags.get("a", "").lower() not in ALGORITHMS:
+            return "an algorithm that does not count"
+        meant.append(uncovered(tags, headers, recipient))
+    if not meant:
+        return "no such signature in the mail"
+    return next(filter(None, meant), "")
 
 
 def _said(result: Any) -> Said:
@@ -111,7 +148,9 @@ def _said(result: Any) -> Said:
         "dmarc": values.get("header.from", ""),
     }.get(method, "")
     mark = values.get("header.b", "").strip('"')
-    return Said(method, str(result.result).lower(), named.rpartition("@")[2], mark)
+    selector = values.get("header.s", "").strip('"').lower()
+    domain = ascii_domain(named.rpartition("@")[2]) or ""
+    return Said(method, str(result.result).lower(), domain, mark, selector)
 
 
 def _read(field: str) -> Any:

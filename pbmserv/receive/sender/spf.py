@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from pbmserv.dns import Resolver
 from pbmserv.errors import NamesUnavailable
 from pbmserv.networks import address_of
+from pbmserv.receive.mail import Envelope
 from pbmserv.receive.sender.domains import ascii_domain
 from pbmserv.receive.sender.findings import NONE, PASS, PERMERROR, POLICY, TEMPERROR, Finding
 
@@ -26,17 +28,24 @@ NOBODY = {4: "203.0.113.77", 6: "2001:db8:77::77"}
 _UNUSUAL = re.compile(r"[^A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]")
 
 
-def spf(peer: str, sender: str, hello: str, resolver: Resolver) -> Finding:
-    """Whether *peer* may send for the envelope's domain, or the greeting's if that is empty.
+def spf(envelope: Envelope, resolver: Resolver, counts: Callable[[str], bool]) -> Finding:
+    """Whether the client may send for the envelope's domain, or its own if the sender is empty.
 
-    Never raises. ``aligned`` is left to the caller, who knows the From address.
+    Never raises. Only a domain that counts is asked: another one proves nothing here, and a
+    stranger's name servers could take as long as they like.
+
+    Args:
+        counts: whether a domain (by `ascii_domain`) is aligned with the From address.
     """
+    sender, hello = envelope.sender, envelope.hello
     domain = ascii_domain(sender.rpartition("@")[2] if sender else hello)
     if domain is None or "." not in domain:
         return Finding("spf", NONE, note="no domain to ask")
-    address = address_of(peer)
+    if not counts(domain):
+        return Finding("spf", POLICY, domain, note="not the sender's domain")
+    address = address_of(envelope.peer)
     if address is None:
-        return Finding("spf", NONE, domain, note="no client address")
+        return Finding("spf", NONE, domain, aligned=True, note="no client address")
     local = _UNUSUAL.sub("-", sender.rpartition("@")[0])[:64] or "postmaster"
     name = ascii_domain(hello) or domain
     try:
@@ -44,12 +53,13 @@ def spf(peer: str, sender: str, hello: str, resolver: Resolver) -> Finding:
         if result == PASS:
             anybody, _ = _ask(NOBODY[address.version], f"{local}@{domain}", name, resolver)
             if anybody == PASS:
-                return Finding("spf", POLICY, domain, note="its record lets everybody send")
+                result, why = POLICY, "its record lets everybody send"
     except NamesUnavailable:
-        return Finding("spf", TEMPERROR, domain, note="no name server answered")
+        result, why = TEMPERROR, "no name server answered"
     except Exception as error:  # noqa: BLE001 - pyspf raises what its parts raise
-        return Finding("spf", PERMERROR, domain, note=type(error).__name__)
-    return Finding("spf", result, domain, note=why if result in {TEMPERROR, PERMERROR} else "")
+        result, why = PERMERROR, type(error).__name__
+    note = why if result in {TEMPERROR, PERMERROR, POLICY} else ""
+    return Finding("spf", result, domain, aligned=True, note=note)
 
 
 def _ask(peer: str, sender: str, hello: str, resolver: Resolver) -> tuple[str, str]:
@@ -98,5 +108,8 @@ def _records(resolver: Resolver, name: str, kind: str) -> list[Any]:
         case "MX":
             return list(resolver.mx(name))
         case "PTR":
-            return list(resolver.ptr(name))
+            try:
+                return list(resolver.ptr(name))
+            except NamesUnavailable:
+                return []  # the client's own zone: no reason to doubt (RFC 7208 section 5.5)
     return []
