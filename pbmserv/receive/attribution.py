@@ -102,6 +102,11 @@ def lines_above_quote(above: Sequence[str]) -> int:
     return count
 
 
+def is_dated(line: str) -> bool:
+    """Whether a line names a day, an hour or an address, as mail programs do and few people."""
+    return "@" in line or _DIGIT.search(line) is not None
+
+
 def header_role(line: str) -> str:
     """``"from"``, ``"date"``, ``"to"`` or ``"subject"`` for a line of a quoted header block."""
     head = line[:40]

@@ -6,6 +6,7 @@ anyone can count them: a mail of 1 MiB can make it hold 200,000 parts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from pbmserv.receive.headers import (
     read_headers,
     split_block,
 )
-from pbmserv.receive.html import HTML_LIMIT, html_text
+from pbmserv.receive.html import HTML_LIMIT, read_html
 from pbmserv.receive.parts import encoding_of, octets_of, split_parts
 from pbmserv.receive.sealed import (
     ENCRYPTED,
@@ -34,6 +35,14 @@ DEPTH_LIMIT = 20
 TEXT_LIMIT = 256 * 1024
 """Characters of text that are kept: far more than the commands and words of any mail."""
 
+_SIGNATURES = frozenset(
+    ("application/pgp-signature", "application/pgp-keys",
+     "application/pkcs7-signature", "application/x-pkcs7-signature")
+)  # fmt: skip
+"""Parts that machines add and in which nobody says anything."""
+
+_PICTURE = re.compile(rb"<(?:img|image|picture|video|audio|object|embed|svg)\b", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Body:
@@ -44,10 +53,13 @@ class Body:
         unread: why there could be more that was not read: ``"encrypted"`` or ``"opaque"``
             (`pbmserv.receive.sealed`), ``"html"`` for markup beyond all bounds, ``"no-text"``
             for a mail of files alone; ``""`` when all is well, also for an empty mail.
+        left_out: there was more in the mail than this text and signatures of machines: other
+            parts, pictures, or text beyond `TEXT_LIMIT`.
     """
 
     text: str = ""
     unread: str = ""
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +83,18 @@ def read_body(headers: Headers, body: bytes) -> Body:
         MailError: ``too-many-parts``, ``too-deep``, or ``headers-too-long`` or
             ``bad-header`` in a part.
     """
-    found = _Walk().find(headers, body, depth=1)
+    walk = _Walk()
+    found = walk.find(headers, body, depth=1)
     if found is None:
         return Body(unread="no-text" if body.strip() else "")
     if found.unread:
         return Body(unread=found.unread)
-    text = html_text(found.text) if found.html else found.text
-    return Body(unread="html") if text is None else Body(_cut(text))
+    if not found.html:
+        return Body(found.text, left_out=walk.left_out)
+    html = read_html(found.text)
+    if html is None:
+        return Body(unread="html")
+    return Body(_cut(html.text), left_out=walk.left_out or html.left_out)
 
 
 class _Walk:
@@ -85,6 +102,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self._parts = 0
+        self.left_out = False  # see `Body`
 
     def find(
         self, headers: Headers, body: bytes, *, depth: int, default: str = "text/plain"
@@ -99,11 +117,15 @@ class _Walk:
         if is_smime(kind):
             return self._in_wrapper(kind, octets_of(body, encoding), depth)
         if kind.kind not in ("text/plain", "text/html") or _is_file(headers, kind):
+            self.left_out = self.left_out or kind.kind not in _SIGNATURES
             return None
         octets = octets_of(body, encoding)
         if kind.kind == "text/html":
+            self.left_out = self.left_out or len(octets) > HTML_LIMIT
             return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
-        text = _cut(decode(octets, kind.param("charset")))
+        text = decode(octets, kind.param("charset"))
+        self.left_out = self.left_out or len(text) > TEXT_LIMIT
+        text = _cut(text)
         if has_armour(text):
             return _Found(unread=ENCRYPTED)
         if kind.param("format") == "flowed":
@@ -116,11 +138,13 @@ class _Walk:
         choose = kind.kind == "multipart/alternative"
         default = "message/rfc822" if kind.kind == "multipart/digest" else "text/plain"
         other: _Found | None = None
-        for block, inner in self._split(body, kind.params.get("boundary", "")):
+        parts = self._split(body, kind.params.get("boundary", ""))
+        for block, inner in parts:
             found = self.find(read_headers(block), inner, depth=depth + 1, default=default)
             if found is None or found is _BLANK:
                 other = other or found
             elif not (choose and found.html):
+                self.left_out = self.left_out or _says_more(parts, alternatives=choose)
                 return found
             elif other is None or other is _BLANK:
                 other = found
@@ -142,6 +166,22 @@ class _Walk:
             if self._parts > PARTS_LIMIT:
                 raise MailError("too-many-parts")
             yield part
+
+
+def _says_more(rest: Iterator[tuple[bytes, bytes]], *, alternatives: bool) -> bool:
+    """Whether the parts behind the one that was read may hold something that is not in it."""
+    try:
+        for block, inner in rest:
+            headers = read_headers(block)
+            kind = content_type(first(headers, "content-type"))
+            if kind.kind in _SIGNATURES:
+                continue
+            octets = octets_of(inner, encoding_of(headers))
+            if not alternatives or kind.kind != "text/html" or _PICTURE.search(octets):
+                return True
+    except MailError:
+        return True
+    return False
 
 
 def _is_file(headers: Headers, kind: ContentType) -> bool:

@@ -8,6 +8,7 @@ the memory; so the tree that it gets has no tables, lists or attributes left.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -25,6 +26,11 @@ _LINES = frozenset(("div", "p"))
 _UNSEEN = frozenset(
     ("head", "script", "style", "title", "template", "svg", "math", "object", "iframe", "noscript")
 )
+_PICTURES = frozenset(
+    ("img", "image", "picture", "video", "audio", "embed", "svg", "math", "object", "iframe",
+     "template", "noscript", "input", "textarea", "select")
+)  # fmt: skip
+"""What can say something, and of which no text is left."""
 
 # Where mail programs put what they quote, and after which of their marks all is quoted.
 _QUOTE_CLASSES = (
@@ -50,19 +56,32 @@ _LOOKED_AT = 300
 """Characters of an attribute that are looked at."""
 
 
-def html_text(markup: str) -> str | None:
-    """The text of `markup`, ``None`` for markup that cannot be read within bounds. Never raises."""
+@dataclass(frozen=True, slots=True)
+class Html:
+    """What a mail's markup shows.
+
+    Attributes:
+        text: without blank lines around it.
+        left_out: there were pictures, a signature, or what may or may not be a quote.
+    """
+
+    text: str = ""
+    left_out: bool = False
+
+
+def read_html(markup: str) -> Html | None:
+    """What `markup` shows, ``None`` if it cannot be read within bounds. Never raises."""
     octets = markup.encode("utf-8", "replace")[:HTML_LIMIT]
     if not octets.strip():
-        return ""
+        return Html()
     try:
-        text = _render(octets)
+        found = _render(octets)
     except Exception:  # noqa: BLE001 - two parsers of strangers' markup; none of it may get out
         return None
-    return None if text is None else clean(text).strip("\n")
+    return None if found is None else Html(clean(found.text).strip("\n"), found.left_out)
 
 
-def _render(octets: bytes) -> str | None:
+def _render(octets: bytes) -> Html | None:
     # Imported here because few mails need them and both are slow to load.
     lxml = import_module("lxml.html")
     engine = import_module("inscriptis.html_engine")
@@ -73,28 +92,37 @@ def _render(octets: bytes) -> str | None:
     try:
         tree = lxml.document_fromstring(octets, parser=parser)
     except import_module("lxml.etree").ParserError:
-        return ""  # nothing but comments and the like
+        return Html()  # nothing but comments and the like
     elements = [element for element in tree.iter() if isinstance(element.tag, str)]
     if len(elements) > _ELEMENT_LIMIT:
         return None
+    left_out = False
     for element in elements:
-        _tame(element)
+        left_out = _tame(element) or left_out
     strict = config.ParserConfig(css=profiles.STRICT_CSS_PROFILE)
     text = str(engine.Inscriptis(tree, strict).get_text())
     # Beyond some depth the parser stops. What is left of a mail must not look like an empty one.
-    return text if text.strip() or not parser.error_log.filter_from_fatals() else None
+    if not text.strip() and parser.error_log.filter_from_fatals():
+        return None
+    return Html(text, left_out)
 
 
-def _tame(element: Any) -> None:
+def _tame(element: Any) -> bool:
+    """Leave no more of an element than the layout needs; whether anything was lost by that."""
     tag = element.tag
+    left_out = tag in _PICTURES
     if tag in _UNSEEN:
         element.clear(keep_tail=True)
     elif element.attrib and _is_divider(element):
         _replace(element, _DIVIDER)
     elif tag == "blockquote" or (element.attrib and _is_quote(element)):
         _replace(element, ">")
+    elif element.attrib and _has_left_line(element):
+        _replace(element, ">")
+        left_out = True
     elif element.attrib and _is_signature(element):
         _replace(element, "")
+        left_out = True
     elif tag in _AS_BLOCK:
         element.tag = "div"
     elif (
@@ -106,6 +134,7 @@ def _tame(element: Any) -> None:
         element.text = None  # an empty line, held open by a blank that does not break
         element.append(element.makeelement("br"))
     element.attrib.clear()
+    return left_out
 
 
 def _is_divider(element: Any) -> bool:
@@ -113,8 +142,10 @@ def _is_divider(element: Any) -> bool:
 
 
 def _is_quote(element: Any) -> bool:
-    if element.get("name") == "quote" or _classes(element, _QUOTE_CLASSES):
-        return True
+    return element.get("name") == "quote" or _classes(element, _QUOTE_CLASSES)
+
+
+def _has_left_line(element: Any) -> bool:
     return _LEFT_LINE.search(element.get("style", "")[:_LOOKED_AT].lower()) is not None
 
 

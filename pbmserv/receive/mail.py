@@ -51,6 +51,9 @@ class Mail:
         away: it looks like the note of somebody who is out of the office.
         unread: why the body was not read, ``""`` if it was: ``"encrypted"``, ``"opaque"``
             (a sealed wrapper), ``"html"`` (beyond all bounds) or ``"no-text"`` (only files).
+        left_out: the mail had more than `text` in it, or more than could be kept: files,
+            pictures, a calendar's answer. Together with ``NewText.left_out``
+            (`pbmserv.receive.reply`): an empty reply need not mean that nothing was said.
     """
 
     sender: str
@@ -62,6 +65,7 @@ class Mail:
     digest: str
     away: bool = False
     unread: str = ""
+    left_out: bool = False
 
     @classmethod
     def of_nobody(cls, why: str, digest: str = "") -> Mail:

@@ -61,6 +61,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         away=verdict.away,
         digest=digest,
         unread=found.unread,
+        left_out=found.left_out,
     )
 
 

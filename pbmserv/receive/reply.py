@@ -8,10 +8,13 @@ quoted command that is carried out is a forged move.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pbmserv.receive.attribution import (
     BLANKS,
     SPAN,
     header_role,
+    is_dated,
     lines_above_quote,
     lines_of_attribution,
     quotes_behind,
@@ -26,6 +29,7 @@ _QUOTE_MARKS = (
     *(">", "\uff1e", "\ufe65", "»", "\u203a", "\u300b", "\u276f", "&gt;"),
     *("|", "¦", "\uff5c", "\u2502", "\u2503", "\u2551", "\u258c", "}"),
 )
+_PLAIN_MARKS = (">", "\uff1e", "&gt;")
 _INITIALS_LIMIT = 14
 _IN_NAMES = str.maketrans("", "", "-.'\u2019 ")
 
@@ -52,8 +56,28 @@ _FRAMES = ("--", "===", "***", "___")
 _SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
 
 
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """What the writer of a reply added.
+
+    Attributes:
+        text: without blank lines around it; ``""`` if nothing was found.
+        left_out: more was passed over than lines with a ``>`` before them, the attribution
+            above such lines, and a signature below ``-- ``. So an empty `text` is then no proof
+            that nothing was said. Of a text that is not empty it says nothing.
+    """
+
+    text: str
+    left_out: bool
+
+
 def new_text(text: str) -> str:
-    """The part of `text` that its writer added.
+    """The part of `text` that its writer added; see `read_new_text`."""
+    return read_new_text(text).text
+
+
+def read_new_text(text: str) -> NewText:
+    """The part of `text` that its writer added, and whether there may be more of it.
 
     Top-posted: what stands above the first quoted line, attribution or divider.
     Where nothing stands above it: what stands below and between the quotes.
@@ -68,7 +92,7 @@ def new_text(text: str) -> str:
     for line in text.split("\n"):
         if not scan.take(line):
             break
-    return scan.result()
+    return NewText(scan.result(), scan.left_out)
 
 
 class _Scan:
@@ -84,6 +108,7 @@ class _Scan:
         self._roles: list[tuple[int, str]] = []  # lines that look like a quoted header block
         self._looked_at = 0  # unquoted lines
         self._armour = ""  # "head" or "text" inside a clear-signed message
+        self.left_out = False  # see `NewText`
 
     def result(self) -> str:
         """The kept lines without blank ones around them."""
@@ -100,7 +125,7 @@ class _Scan:
         shown = line.strip(BLANKS)
         if self._armour:
             if shown and self._armour == "head":
-                return True
+                return self._pass_over()
             self._armour = "text"
             # RFC 9580 section 7.2: dash-escaped lines of a signed text.
             if shown.startswith("- "):
@@ -110,9 +135,9 @@ class _Scan:
             return True
         folded = shown.casefold()
         if _has_marker(folded):
-            return False
+            return self._end()
         if _is_quoted(shown):
-            return self._quote(len(line))
+            return self._quote(shown, len(line))
         return self._plain(line, shown, folded)
 
     def _blank(self) -> None:
@@ -120,9 +145,22 @@ class _Scan:
         self._run = 0
         self._quoted = 0
 
-    def _quote(self, width: int) -> bool:
+    def _pass_over(self) -> bool:
+        """Leave out a line that its writer could have meant, and read on."""
+        self.left_out = True
+        return True
+
+    def _end(self) -> bool:
+        """Leave out this line and all below, some of which its writer could have meant."""
+        self.left_out = True
+        return False
+
+    def _quote(self, shown: str, width: int) -> bool:
+        self.left_out = self.left_out or not shown.startswith(_PLAIN_MARKS)
         if not self._announced:
-            self._drop(lines_above_quote(self._directly_above()))
+            above = lines_above_quote(self._directly_above())
+            self.left_out = self.left_out or above > 0
+            self._drop(above)
         self._announced = False
         if self._written and not self._below:
             return False
@@ -134,25 +172,25 @@ class _Scan:
     def _plain(self, line: str, shown: str, folded: str) -> bool:
         self._looked_at += 1
         if self._announced or self._looked_at > _LINES_LIMIT:
-            return False  # what an attribution announced is quoted without a mark
+            return self._end()  # what an attribution announced is quoted without a mark
         if shown == _SIGNED:
             self._armour = "head"
             return True
         if _is_end(folded):
-            return False
+            return False if shown == "--" else self._end()
         if self._quoted:
             if self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
                 self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
-                return True
+                return self._pass_over()
             self._quoted = 0
         if _is_sent_from(folded):
-            return True
-        if self._ends_in_headers(shown):
-            return False
-        if quotes_behind(shown):
-            return False
+            return self._pass_over()
+        if self._ends_in_headers(shown) or quotes_behind(shown):
+            return self._end()
         above = lines_of_attribution(self._directly_above(), shown)
         if above >= 0:
+            lines = (*self._kept[len(self._kept) - above :], shown)
+            self.left_out = self.left_out or not any(map(is_dated, lines))
             self._drop(above)
             self._announced = True
             return self._below or not self._written

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quoting import MARKUP
 
-from pbmserv.receive.html import html_text
+from pbmserv.receive.html import read_html
 from pbmserv.receive.mail import Envelope, Mail
 from pbmserv.receive.message import read_mail
 from pbmserv.receive.reply import new_text
@@ -79,13 +79,19 @@ def test_no_damage_to_a_sealed_mail_raises(at, octets):
     assert mail.unread in {"", "opaque", "no-text"}
 
 
+def html_text(markup: str) -> str:
+    found = read_html(markup)
+    assert found is not None
+    return found.text
+
+
 QUOTED = "<p>resign</p><table><tr><td>blackbox resign 12 alice secret</td></tr></table>"
 
 
 @pytest.mark.parametrize("markup", MARKUP.values(), ids=MARKUP)
 def test_no_way_of_marking_a_quote_lets_it_through(markup):
-    assert new_text(html_text(f"<p>g,+b2</p>{markup.format(QUOTED)}") or "") == "g,+b2"
-    assert new_text(html_text(markup.format(QUOTED)) or "") == ""
+    assert new_text(html_text(f"<p>g,+b2</p>{markup.format(QUOTED)}")) == "g,+b2"
+    assert new_text(html_text(markup.format(QUOTED))) == ""
 
 
 @pytest.mark.parametrize("style", ["border-left:none", "border-left: 0px", "border-left-width:0"])

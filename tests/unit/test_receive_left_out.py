@@ -1,0 +1,98 @@
+"""Whether an empty reply was surely empty: what was passed over, and could have been an answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.receive.message import read_mail
+from pbmserv.receive.reply import read_new_text
+
+QUOTE = "On Sun, 1 Mar 2026 at 12:00, pbmserv <p@games.example> wrote:\n> Will you play?\n> Bob\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n \n\u200b\n",
+        QUOTE,
+        f"\n{QUOTE}\n-- \nAlice\nof the Example Club\n",
+        "> Will you play?\n\n-- \nAlice\n",
+        f"> On Sun, 1 Mar 2026, pbmserv wrote:\n>\n{QUOTE.partition(chr(10))[2]}",
+    ],
+)
+def test_nothing_but_marked_quotes_and_a_marked_signature_is_nothing(text):
+    found = read_new_text(text)
+    assert found.text == ""
+    assert not found.left_out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"No, sorry:\n{QUOTE.partition(chr(10))[2]}",
+        "I wrote: no, and no again. So I wrote:\n> Will you play?\n",
+        "No, Bob wrote:\nnever again\n",
+        "On 1 March 2026, Bob wrote:\nno\n",
+        "Sent with regrets\n",
+        "To unsubscribe: how?\n",
+        "__________\nno\n",
+        "From: Bob\nTo: Alice\nSubject: no\n\nno\n",
+        "Reply above this line\n\nno\n",
+        "| no\n",
+        "No> no\n",
+        "-----BEGIN PGP SIGNED MESSAGE-----\nno\n",
+        "\u2014\nno\n",
+    ],
+)
+def test_what_could_be_an_answer_is_told(text):
+    found = read_new_text(text)
+    assert found.text == ""
+    assert found.left_out
+
+
+PARTS = {
+    "empty": "Content-Type: text/plain\n\n\n",
+    "html": "Content-Type: text/html\n\n<blockquote>Will you play?</blockquote>\n",
+    "signature": "Content-Type: application/pgp-signature; name=signature.asc\n\nx\n",
+    "picture": "Content-Type: image/png; name=no.png\nContent-Disposition: inline\n\nx\n",
+    "calendar": "Content-Type: text/calendar; method=REPLY\n\nBEGIN:VCALENDAR\n",
+    "tnef": "Content-Type: application/ms-tnef; name=winmail.dat\n\nx\n",
+    "mail": "Content-Type: message/rfc822\n\nSubject: no\n\nno\n",
+    "file": "Content-Type: text/plain; name=no.txt\n\nno\n",
+    "drawn": 'Content-Type: text/html\n\n<img src="cid:x" alt="No thanks">\n',
+    "signed": 'Content-Type: text/html\n\n<div class="gmail_signature">No thanks</div>\n',
+    "lined": 'Content-Type: text/html\n\n<p style="border-left: solid 1px">No thanks</p>\n',
+}
+HARMLESS = ("empty", "html", "signature")
+
+
+def mail_of(kind: str, *names: str) -> Mail:
+    parts = "".join(f"--b\n{PARTS[name]}" for name in names)
+    raw = f"From: a@players.example\nContent-Type: multipart/{kind}; boundary=b\n\n{parts}--b--\n"
+    envelope = Envelope("", "b+12@games.example", raw.replace("\n", "\r\n").encode())
+    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+
+
+@given(
+    st.sampled_from(["mixed", "alternative", "related"]),
+    st.lists(st.sampled_from(sorted(PARTS)), min_size=1, max_size=4),
+)
+def test_any_other_part_of_a_mail_without_words_is_told(kind, names):
+    mail = mail_of(kind, *names)
+    assert read_new_text(mail.text).text == ""
+    if not set(names) <= set(HARMLESS):
+        assert mail.left_out or mail.unread
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [("alternative", ("empty", "html")), ("signed", ("empty", "signature")), ("mixed", ("html",))],
+)
+def test_the_parts_that_every_mail_has_are_not_told(kind, names):
+    mail = mail_of(kind, *names)
+    assert not mail.left_out
+    assert not mail.unread
