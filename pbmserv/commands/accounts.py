@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pbmserv.commands.playing import ReplyMove
 from pbmserv.commands.terms import Credentials, Secret
 
 
@@ -44,7 +45,16 @@ class Forgot:
 
 @dataclass(frozen=True, slots=True)
 class Yes:
-    """A bare ``yes``/``ok``/``confirm`` (or nothing) in reply to a letter that asks."""
+    """A bare ``yes``/``ok``/``confirm`` in reply to a letter that asks.
+
+    Attributes:
+        below: the lines below it, if any; one of them may be a move.
+        unsaid: the reply has no words, which is an answer only to who asks whether an address
+            is somebody's at all.
+    """
+
+    below: ReplyMove | None = None
+    unsaid: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,23 @@
-"""Finds the command lines of a body, where reading stops, and what is left for an opponent."""
+"""Finds the command lines of a body, and where reading stops."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
 
-from pbmserv.commands.catalogue import STOPS
-from pbmserv.commands.heads import Head, find_command, find_head
+from pbmserv.commands.below import MOST_NOT_TRIED, Below, is_signature, short
+from pbmserv.commands.catalogue import BY_NAME, STOPS
+from pbmserv.commands.examples import example
+from pbmserv.commands.heads import find_command, find_head
 from pbmserv.commands.line import REST, not_a_command, read_line, words_of
-from pbmserv.commands.model import Line, NotTried, Reading
+from pbmserv.commands.model import Broadcast, Chat, Line, Message, NotTried, Reading
 from pbmserv.commands.words import Word, fold
+from pbmserv.errors import Misread
 
 MOST_COMMANDS = 50
 MOST_PROSE = 5
-MOST_NOT_TRIED = 10
-"""Commands below the end of the reading that are listed one by one."""
-
 MOST_LOOKED_AT = 500
 """Lines below the end of the reading in which commands are looked for."""
-
-LONGEST_WORDS = 4_000
 
 _FRONT = re.compile(
     # A list's tag, or what mail programs put before a subject, in their users' languages.
@@ -39,29 +37,6 @@ def clean_subject(subject: str) -> str:
     return subject[at:].strip()
 
 
-_REPLY_ADDRESS = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}@", re.IGNORECASE)
-
-
-def is_signature(line: str) -> bool:
-    """Whether the line is the mark above a signature (RFC 3676 section 4.3)."""
-    return line.rstrip() == "--"
-
-
-def opponent_text(lines: Sequence[str]) -> str:
-    """The text for an opponent in these lines.
-
-    There are no quoted lines in it, nothing from the signature on, and no reply address of ours.
-    """
-    kept: list[str] = []
-    for line in lines:
-        if is_signature(line):
-            break
-        # A quoted link or Reply-To would let the reader move for the writer.
-        if not line.startswith(">") and not _REPLY_ADDRESS.search(line):
-            kept.append(line)
-    return "\n".join(kept).strip()[:LONGEST_WORDS].rstrip()
-
-
 def text_lines(body: str) -> list[str]:
     """The lines of a body."""
     return body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -70,40 +45,58 @@ def text_lines(body: str) -> list[str]:
 def read_body(body: str, games: Collection[str], *, announced: bool = False) -> Reading | None:
     """The commands of a body, one a line, or ``None`` when it has none.
 
-    *announced*: the subject says that several commands follow.
+    *announced*: the subject says that several commands follow, so it is refused if none does.
     """
     found = _Body(text_lines(body), games)
     found.read()
     if not found.lines:
-        return None
+        if not announced:
+            return None
+        sample = example(BY_NAME["show"], None, games)
+        refused = Misread("no-commands", example=sample, stopped=found.stopped_by)
+        return Reading((Line("multiple", refused),), "", True)
     return Reading(tuple(found.lines), found.words, multiple=announced or len(found.lines) > 1)
 
 
 class _Body:
-    """A body while it is read, and what was found in it."""
+    """A body while it is read, and what was found in it.
+
+    Attributes:
+        stopped_by: what ended the reading before the end of the commands; see `NotTried`.
+    """
 
     def __init__(self, text: Sequence[str], games: Collection[str]) -> None:
         self._text = text
         self._games = games
-        self._commands = self._prose = self._at = self._begin = 0
+        self._commands = self._prose = self._at = self._begin = self._words_at = 0
         self.lines: list[Line] = []
         self.words = ""
+        self.stopped_by = ""
 
     def read(self) -> None:
-        """Read until one of the rules says stop."""
+        """Read until one of the rules says stop; what stands below may be words for somebody."""
         while (line := self._next()) is not None:
-            why = self._line(line)
-            if why:
+            self.stopped_by = self._line(line)
+            if self.stopped_by:
                 if self.lines:
-                    self._list_the_rest(why)
-                return
+                    self._list_the_rest(self.stopped_by)
+                break
+            if self._words_follow():
+                self._words_at = self._at
+                break
+        if self._words_at:
+            is_blank = not self._text[self._words_at - 1].strip()
+            why = "blank" if is_blank else "below"
+            below = Below(self._text, self._words_at, self._games, why=why)
+            self.words = below.words()
+            self.lines += below.not_tried()
 
     def _next(self) -> str | None:
         """The next line with those that continue it; ``None`` where the commands end."""
         while self._at < len(self._text):
             text = fold(self._text[self._at])
             if not text.strip() and self._commands:
-                self.words = opponent_text(self._text[self._at + 1 :])
+                self._words_at = self._at + 1
                 return None
             if is_signature(text) or text.lstrip().startswith(">"):
                 return None
@@ -134,6 +127,13 @@ class _Body:
             self.lines.append(not_a_command(words, self._games))
         return "prose" if self._prose >= MOST_PROSE else ""
 
+    def _words_follow(self) -> bool:
+        """Whether what was read last carries words, and no command stands right below it."""
+        if not self.lines or not isinstance(self.lines[-1].asked, Chat | Message | Broadcast):
+            return False
+        words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
+        return bool(words) and not is_stop(words) and find_head(words, self._games) is None
+
     def _list_the_rest(self, why: str) -> None:
         """Name the commands that stand below the line at which the reading stopped."""
         rest: list[Line] = []
@@ -144,7 +144,7 @@ class _Body:
             words = words_of(line)
             head = find_command(words, self._games) if words else None
             if head is not None and head.row is not None and head.row.build is not None:
-                rest.append(Line(_short(head, words), NotTried(why)))
+                rest.append(Line(short(head, words), NotTried(why)))
         self.lines += rest[:MOST_NOT_TRIED]
         if len(rest) > MOST_NOT_TRIED:
             self.lines.append(Line(REST, NotTried(why, len(rest) - MOST_NOT_TRIED)))
@@ -153,13 +153,6 @@ class _Body:
 def is_stop(words: Sequence[Word]) -> bool:
     """Whether a line says that nothing below it is to be read."""
     return words[0].text.lower().rstrip(",.;!") in STOPS
-
-
-def _short(head: Head, words: Sequence[Word]) -> str:
-    """A command without its arguments, some of which may be passwords."""
-    assert head.row is not None
-    name = f"{head.front} {head.row.name}" if head.front else head.row.name
-    return f"{name} {REST}" if len(words) > head.rest else name
 
 
 def continued(lines: Sequence[str], at: int) -> tuple[int, str]:

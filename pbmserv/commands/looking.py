@@ -139,3 +139,23 @@ class Week:
     """``game week``: this week's table of the boxes of the day."""
 
     game: str | None
+
+
+Looking = (
+    Check
+    | Daily
+    | Follow
+    | Games
+    | Help
+    | History
+    | ListGames
+    | Preview
+    | Ratings
+    | Record
+    | Scores
+    | Show
+    | ShowAs
+    | Standings
+    | Week
+)
+"""What only its writer gets an answer to, so that no words go with it."""

@@ -25,12 +25,32 @@ class Challenge:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyMove:
+    """The first lines of a reply, one of which may be a move.
+
+    Attributes:
+        lines: up to five non-blank lines, folded to plain characters, in order.
+        after: for each of them the text below it (for the opponent).
+        breaks: places of lines above which a blank line stands.
+    """
+
+    lines: tuple[str, ...]
+    after: tuple[str, ...]
+    breaks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Accept:
-    """``game accept board userid password``"""
+    """``game accept board userid password``
+
+    Attributes:
+        below: in a reply, the lines from this one on; one of them may be the first move.
+    """
 
     game: str | None
     board: int | None
     who: Credentials | None
+    below: ReplyMove | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +71,6 @@ class MakeMove:
     who: Credentials | None
     text: str
     number: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyMove:
-    """The first lines of a reply, one of which may be a move.
-
-    Attributes:
-        lines: up to five non-blank lines, folded to plain characters, in order.
-        after: for each of them the text below it (for the opponent).
-    """
-
-    lines: tuple[str, ...]
-    after: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pbmserv.commands.bodies import clean_subject, opponent_text, read_body, text_lines
-from pbmserv.commands.catalogue import BY_NAME, MULTIPLE, STOPS
-from pbmserv.commands.examples import example
+from pbmserv.commands.below import Below, without_passwords
+from pbmserv.commands.bodies import clean_subject, read_body, text_lines
+from pbmserv.commands.catalogue import MULTIPLE, STOPS
 from pbmserv.commands.heads import find_head
 from pbmserv.commands.line import HELP, not_a_command, read_line, words_of
 from pbmserv.commands.model import Games, Help, Line, ListGames, Reading
@@ -37,13 +37,17 @@ def read(
             says who speaks and of which board, and the subject says nothing.
         tray: that letter is the one mail a day, which speaks of several boards.
     """
+    return without_passwords(_read(subject, body, games, reply=reply, tray=tray))
+
+
+def _read(subject: str, body: str, games: Collection[str], *, reply: bool, tray: bool) -> Reading:
     if reply:
         return read_tray(body, games, asked=tray) or read_reply(body, games)
     text = clean_subject(subject)
     words = words_of(text)
     if not words or words[0].text.lower() in MULTIPLE | STOPS:
         announced = bool(words) and words[0].text.lower() in MULTIPLE
-        return read_body(body, games, announced=announced) or _nothing(body, announced, games)
+        return read_body(body, games, announced=announced) or _nothing(body, games)
     head = find_head(words, games)
     if head is None:
         read_in_body = read_body(body, games)
@@ -59,7 +63,8 @@ def read(
         read_in_body = read_body(body, games)
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
-    return Reading((line,), opponent_text(text_lines(body)))
+    below = Below(text_lines(body), 0, games, known=text)
+    return Reading((line, *below.not_tried()), below.words())
 
 
 def unread(why: str) -> Reading:
@@ -82,11 +87,8 @@ def _is_meant(line: Line, *, answers: bool) -> bool:
     return line.echo.count("***") > 0 or getattr(line.asked, "game", None) is not None
 
 
-def _nothing(body: str, announced: bool, games: Collection[str]) -> Reading:
+def _nothing(body: str, games: Collection[str]) -> Reading:
     """What a mail without any command reads as."""
-    if announced:
-        refused = Misread("no-commands", example=example(BY_NAME["show"], None, games))
-        return Reading((Line("multiple", refused),), "", True)
     text = body.strip()
     if not text:
         return Reading((HELP,))

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pbmserv.commands.bodies import is_signature, opponent_text, read_body, text_lines
+from pbmserv.commands.assent import adds_nothing
+from pbmserv.commands.below import Below, is_signature
+from pbmserv.commands.bodies import read_body, text_lines
 from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, IN_REPLY, WHICH
 from pbmserv.commands.credentials import has_credentials
 from pbmserv.commands.forms import Kind, Row
 from pbmserv.commands.heads import find_command, is_number
 from pbmserv.commands.line import LONGEST_LINE, REST, read_arguments, words_of
+from pbmserv.commands.looking import Looking
 from pbmserv.commands.model import (
+    Accept,
     Chat,
     Games,
     Line,
+    NotTried,
     Reading,
     ReplyMove,
     ShowAs,
@@ -26,7 +32,7 @@ from pbmserv.errors import Misread
 MOST_LINES = 5
 LONGEST_ECHO = 200
 
-EMPTY = Line("(an empty reply)", Yes())
+EMPTY = Line("(an empty reply)", Yes(unsaid=True))
 """What a reply with nothing in it is read as."""
 
 _ALONE = frozenset(
@@ -47,12 +53,23 @@ _POLITE = frozenset(
 )
 """Words behind a command of one word that change nothing about it."""
 
+_MOVES = re.compile(
+    r"(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)(?:\s*,\s*(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)){0,20}",
+    re.IGNORECASE | re.ASCII,
+)
+"""What moves look like at most games' boards: ``g``, ``14``, ``+b2,?``."""
+
+_GREETING = re.compile(
+    r"(?:hi|hello|hey|dear|hallo|hola|salut|bonjour|ciao|moin|good \w{3,9})\b.{0,40}",
+    re.IGNORECASE,
+)
+
 _MOST_PEOPLE = 3
 """``history alice bob`` is a command, "history repeats itself every time" is not."""
 
 
 def read_reply(body: str, games: Collection[str]) -> Reading:
-    """What a reply asks for; an empty one says yes to the letter."""
+    """What a reply asks for."""
     lines = text_lines(body)
     top = top_lines(lines)
     words = words_of(top[0][1]) if top else []
@@ -61,24 +78,89 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
     read = read_body(body, games) if _is_full_form(words, games) else None
     if read is not None:
         return read
-    below = opponent_text(lines[top[0][0] + 1 :])
+    below = Below(lines, top[0][0] + 1, games)
     head = _head(words, games)
     if head.row is not None and head.row.name == "chat":
         said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
-        text = opponent_text("\n".join((*said, below)).split("\n"))
-        return Reading((Line("chat", Chat(None, None, None)),), text)
+        all_of_it = Below([*said, *lines[top[0][0] + 1 :]], 0, games)
+        return Reading(
+            (Line("chat", Chat(None, None, None)), *below.not_tried()), all_of_it.words()
+        )
     if head.row is not None and head.row.name != "move":
         line = _command(head, games)
         if line is not None:
-            return Reading((line,), below)
+            return _with_what_follows(line, top[1:], below, lines, games)
     if head.row is None and "passw" in top[0][1].lower():
         refused = Misread("reply-password", example="password NEWPASSWORD")
         return Reading((Line(REST, refused),))
-    move = ReplyMove(
-        tuple(_without_move_word(text, games) for _, text in top),
-        tuple(opponent_text(lines[at + 1 :]) for at, _ in top),
+    move = _moves(top, below, lines, games)
+    return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
+
+
+def _moves(
+    top: Sequence[tuple[int, str]], below: Below, lines: Sequence[str], games: Collection[str]
+) -> ReplyMove:
+    """Lines of which one may be a move, and for each what stands below it.
+
+    What has the form of a move and stands apart from the first one, such as the letter "A" with
+    which Alice signs, is neither played nor passed on.
+    """
+    texts = [_without_move_word(text, games) for _, text in top]
+    breaks = [
+        place
+        for place in range(1, len(top))
+        if not all(line.strip() for line in lines[top[place - 1][0] + 1 : top[place][0]])
+    ]
+    forms = [place for place, text in enumerate(texts) if _MOVES.fullmatch(text)]
+    apart: set[int] = set()
+    if forms:
+        behind = next((place for place in breaks if place > forms[0]), len(top))
+        apart.update(place for place in forms if place >= behind)
+        if forms[0] in breaks and _may_be_initial(lines, top[forms[0]]) and not _greets(texts[0]):
+            apart.add(forms[0])
+    for place in apart:
+        below.leave_out(*top[place])
+    kept = [place for place in range(len(top)) if place not in apart]
+    return ReplyMove(
+        tuple(texts[place] for place in kept),
+        tuple(below.words(top[place][0] + 1) for place in kept),
+        tuple(number for number, place in enumerate(kept) if place in breaks),
     )
-    return Reading((Line(move.lines[0][:LONGEST_ECHO], move),), below)
+
+
+def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
+    """Whether a line is a single letter with which a mail ends."""
+    at, text = line
+    return len(text) == 1 and text.isalpha() and not any(map(str.strip, lines[at + 1 :]))
+
+
+def _greets(text: str) -> bool:
+    """Whether a line only greets, so that what the mail is about comes below it."""
+    return _GREETING.fullmatch(text) is not None
+
+
+def _with_what_follows(
+    line: Line,
+    following: Sequence[tuple[int, str]],
+    below: Below,
+    lines: Sequence[str],
+    games: Collection[str],
+) -> Reading:
+    """A command in a reply, with what its writer put below it."""
+    if isinstance(line.asked, Yes | Accept) and following:
+        # "accept", and below it the first move: surely no words for the opponent.
+        first = _moves(following, below, lines, games)
+        line = replace(line, asked=replace(line.asked, below=first))
+    left = below.not_tried()
+    if isinstance(line.asked, Looking):
+        # Nobody is told anything by these, so a move below them would be lost without a word.
+        left = (*(Line(text, NotTried("below")) for _, text in following if may_act(text)), *left)
+    return Reading((line, *left), below.words())
+
+
+def may_act(text: str) -> bool:
+    """Whether a line has the form of a move, or is a command of one word."""
+    return _MOVES.fullmatch(text) is not None or text.lower().rstrip(".!") in IN_REPLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +201,8 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
             return Line(f"{name} {REST}", refused)
         return read_arguments(row.as_reply, name, game, (), games)
     if name in {"yes", "accept"}:
+        if not adds_nothing(" ".join(word.raw for word in rest)):
+            return None  # "yes, but not now"
         said = head.name if head.name in row.names else name
         return read_arguments(row.as_reply, said, game, (), games)
     here = name == "show" and texts in (["board"], ["boards"])

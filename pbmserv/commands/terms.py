@@ -34,11 +34,13 @@ class BoardRef:
 
 @dataclass(frozen=True, slots=True)
 class NotTried:
-    """Stands in a command's place below the line at which the reading of a mail stopped.
+    """Stands in the place of what a mail says and nobody has carried out or passed on.
 
     Attributes:
-        why: what stopped it: ``"limit"`` (too many commands), ``"stop"`` (``quit``) or
-            ``"prose"`` (too many lines that are no command).
+        why: ``"limit"`` (too many commands above), ``"stop"`` (``quit`` above), ``"prose"`` (too
+            many lines above that are no command), ``"blank"`` (a blank line above), ``"below"``
+            (it stands below a command that ends the reading), ``"apart"`` (it may be a move, or an
+            initial below a move) or ``"password"`` (words with the writer's password).
         more: further commands that are not listed one by one.
     """
 

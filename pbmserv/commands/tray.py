@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from pbmserv.commands.below import MOST_NOT_TRIED, is_signature
 from pbmserv.commands.bodies import (
     MOST_COMMANDS,
-    MOST_NOT_TRIED,
     MOST_PROSE,
     continued,
-    is_signature,
     is_stop,
     text_lines,
 )

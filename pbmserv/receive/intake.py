@@ -16,7 +16,7 @@ from pbmserv.errors import MailError
 from pbmserv.receive.guards import wire_refusal
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.receive.message import read_mail
-from pbmserv.receive.reply import new_text
+from pbmserv.receive.reply import read_new_text
 from pbmserv.receive.reports import read_report
 from pbmserv.receive.sender.checking import Senders
 from pbmserv.service.desk import Post
@@ -144,14 +144,15 @@ class Intake:
         if capability is not None and capability.purpose is Purpose.BOUNCE:
             return self._read_returned(envelope, capability)
         mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
-        text = new_text(mail.text)
+        found = read_new_text(mail.text)
+        text, left_out = found.text, found.left_out or mail.left_out
         if _is_unread(mail, reply=capability is not None):
             return Post(envelope, mail, text, unread(mail.unread), capability)
         tray = capability is not None and capability.purpose is Purpose.TRAY
         reading = read(
             mail.subject, text, games=self._games, reply=capability is not None, tray=tray
         )
-        return Post(envelope, mail, text, reading, capability)
+        return Post(envelope, mail, text, reading, capability, left_out=left_out)
 
     def _read_returned(self, envelope: Envelope, capability: Capability) -> Post:
         """A mail to where a letter comes back to; commands are not even looked for in it.

@@ -118,6 +118,7 @@ class Composer:
             lines = self._lines(connection, row.words["lines"], reader)
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
+            values["numbers"] = _numbers(row.words["lines"])
         elif row.letter == "tray":
             reader.parts = len(row.words["waiting"]) + len(row.words["news"])
             for name in ("waiting", "news"):
@@ -273,6 +274,12 @@ class Composer:
             return None
         last = parts[-1]
         return self._seen(connection, last["board"], last["ply"], last["seat"])
+
+
+def _numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The boards at which the reader of a report sits, if they are several."""
+    found = {p["board"] for line in lines for p in line["parts"] if p["seat"] is not None}
+    return sorted(found - {None}) if len(found) > 1 else []
 
 
 @dataclass(slots=True)

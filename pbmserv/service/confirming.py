@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from pbmserv.capability import Capability, Purpose
 from pbmserv.commands import model
+from pbmserv.commands.assent import first_paragraph, says_yes
 from pbmserv.errors import Refused
 from pbmserv.service import addresses, leaving, people
 from pbmserv.service.answers import Answer
@@ -30,6 +31,9 @@ _UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
 }
 """Words that could mean either: what is said about them, and what would be clear."""
 
+_FOR_GOOD = frozenset({Purpose.SIGNOFF, Purpose.DELETE, Purpose.BROADCAST})
+"""What cannot be taken back: here a yes is the whole first paragraph, and no empty reply is one."""
+
 
 def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:
     """What the reply leads to; ``None`` when it is a command of its own.
@@ -37,7 +41,10 @@ def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:
     Raises:
         Refused: it is not clear, or it comes too late.
     """
-    asks = (capability.purpose, type(asked))
+    kind = type(asked)
+    if kind is model.Yes and capability.purpose in _FOR_GOOD:
+        kind = model.Yes if says_yes(first_paragraph(desk.post.text)) else model.ReplyMove
+    asks = (capability.purpose, kind)
     if asks in _MEANT:
         return _MEANT[asks](desk, capability)
     if asks in _UNCLEAR:

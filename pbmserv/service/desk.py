@@ -37,6 +37,7 @@ class Post:
         capability: what the reply address it came to says, if it was one.
         verdict: whether the From address is proven.
         report: whom it reports as not reached, if it came to where a letter comes back to.
+        left_out: the mail holds more than `text`, and it may be its writer's.
     """
 
     envelope: Envelope
@@ -46,6 +47,7 @@ class Post:
     capability: Capability | None
     verdict: Verdict = UNCHECKED
     report: tuple[Failure, ...] = ()
+    left_out: bool = False
 
     @property
     def comes_back(self) -> bool:

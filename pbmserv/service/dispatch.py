@@ -9,6 +9,7 @@ from typing import Any
 
 from pbmserv.capability import Capability, Purpose
 from pbmserv.commands import model
+from pbmserv.commands.assent import says_yes
 from pbmserv.commands.model import Line
 from pbmserv.errors import PlayerError, Refusal, Refused
 from pbmserv.render.kinds import CAN_WAIT
@@ -93,10 +94,6 @@ _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
     model.Delete: leaving.delete,
     model.Export: leaving.export,
 }
-
-_YES = frozenset(
-    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "ja", "jawohl", "oui", "si", "sí")
-)
 
 _COMMAND = Savepoint("command")
 
@@ -258,7 +255,7 @@ def _ask(desk: Desk, line: Line) -> Answer:
     if isinstance(line.asked, PlayerError):
         raise line.asked
     if isinstance(line.asked, model.Yes):
-        return _yes(desk, capability)
+        return _yes(desk, line.asked, capability)
     if isinstance(line.asked, model.TrayReply):
         unfolded = tray.unfold(desk, line.asked)
         return _HANDLERS[type(unfolded)](desk, unfolded)
@@ -273,9 +270,9 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
             return _ONE_MEANING[capability.purpose](desk, capability)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
             return people.refuse_signup(desk, capability)
-        case Purpose.CONFIRM | Purpose.ADDRESS if _unclear(asked):
-            assert isinstance(asked, model.ReplyMove)
-            raise Refused("confirm-how", part=asked.lines[0], example="yes")
+        case Purpose.CONFIRM | Purpose.ADDRESS if _unclear(desk, asked):
+            part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""
+            raise Refused("confirm-how", part=part, example="yes")
         case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):
             return people.confirm_by_reply(desk, capability)
         case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
@@ -289,27 +286,33 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
             command = tray.only_board(desk, line)
             return _HANDLERS[type(command)](desk, command)
         case Purpose.PLAYER if isinstance(asked, model.ReplyMove):
-            games = ", ".join(game.info.key for game in desk.rooms.registry)
-            raise Refused("not-a-command", part=asked.lines[0], example="help", games=games)
+            raise tray.without_number(desk, asked)
     return confirming.answer(desk, asked, capability)
 
 
-def _unclear(asked: object) -> bool:
-    """Whether a reply says something that is no yes: "Yes please!" is one, "No!" is not."""
-    if not isinstance(asked, model.ReplyMove):
-        return False
-    first = asked.lines[0].split(None, 1)[0]
-    return first.strip(".,;:!").lower() not in _YES
+def _unclear(desk: Desk, asked: object) -> bool:
+    """Whether a reply says something that is no yes: "Yes please!" is one, "No!" is not.
+
+    One without any words is, as it came from that address; but not if it had words that may
+    have been its writer's, however sure it looked that they were not.
+    """
+    if isinstance(asked, model.Yes):
+        return asked.unsaid and desk.post.left_out
+    return isinstance(asked, model.ReplyMove) and not says_yes(asked.lines[0])
 
 
-def _yes(desk: Desk, capability: Capability | None) -> Answer:
+def _yes(desk: Desk, asked: model.Yes, capability: Capability | None) -> Answer:
     if capability is None or capability.purpose is not Purpose.BOARD:
         return watch.help_on(desk, model.Help())
     board, sitter = desk.seat_at(None, None, None)
+    if asked.unsaid:
+        raise Refused("empty-reply")
     if drafts.may_confirm(desk, board, sitter):
         return drafts.confirm(desk, model.ConfirmMove(None, None, None))
     if board.status == "proposed" and sitter.accepted_at is None:
-        return invitations.accept(desk, model.Accept(None, None, None))
+        return offers.accept(desk, model.Accept(None, None, None, asked.below))
+    if asked.below is not None:
+        return play.reply_move(desk, asked.below)
     raise Refused("empty-reply")
 
 
@@ -353,7 +356,7 @@ def _answer(
 ) -> NewLetter:
     """The part itself when there is just one, else a report over all lines."""
     part = parts[0]
-    if len(parts) > 1 or desk.post.reading.multiple:
+    if len(parts) > 1 or desk.post.reading.multiple or any(line.stopped for line in lines):
         part = Part("report", {"lines": [line.as_json() for line in lines]})
     return NewLetter(
         letter=part.letter,

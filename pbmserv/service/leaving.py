@@ -88,7 +88,7 @@ def _home(desk: Desk, player: Player) -> str:
 
 
 def _meant(desk: Desk, capability: Capability, word: str) -> Player:
-    """The player, if the reply says ``yes`` in so many words and in time."""
+    """The player, if the reply comes in time."""
     player = players.by_id(desk.connection, capability.player)
     late = (desk.now - _EPOCH).days > capability.number + ASKED_DAYS
     if player is None or player.reply_epoch != capability.epoch or player.state == "deleted":
@@ -96,8 +96,6 @@ def _meant(desk: Desk, capability: Capability, word: str) -> Player:
     if late:
         example = f"{word} {player.userid} PASSWORD"
         raise Refused("leaving-late", part=word, days=ASKED_DAYS, example=example)
-    if not desk.post.text.strip():  # an empty reply says yes elsewhere; here it is too easy
-        raise Refused("leaving-how", part=word, example="yes")
     return player
 
 

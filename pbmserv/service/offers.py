@@ -8,12 +8,16 @@ from pbmserv.errors import MoveError
 from pbmserv.service import invitations
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
-from pbmserv.service.play import play_move, resign
+from pbmserv.service.play import holds_move, play_move, reply_move, resign
 
 
 def accept(desk: Desk, command: Accept) -> Answer:
     """``game accept board userid password``: a challenge, or what the opponent proposes."""
-    return _as_move(desk, command, "accept") or invitations.accept(desk, command)
+    return (
+        _as_move(desk, command, "accept")
+        or _with_first_move(desk, command)
+        or invitations.accept(desk, command)
+    )
 
 
 def reject(desk: Desk, command: Reject) -> Answer:
@@ -28,6 +32,15 @@ def _drop_out(desk: Desk, command: Reject) -> Answer:
         return resign(desk, Resign(command.game, command.board, command.who))
     assert sitter.seat < board.seats
     return invitations.reject(desk, command)
+
+
+def _with_first_move(desk: Desk, command: Accept) -> Answer | None:
+    """The answer to the first move below "accept", which says yes as well; ``None`` without one."""
+    if command.below is None:
+        return None
+    board, sitter = desk.seat_at(None, None, None)
+    waits = board.status == "proposed" and sitter.accepted_at is None
+    return reply_move(desk, command.below) if waits and holds_move(desk, command.below) else None
 
 
 def _as_move(desk: Desk, command: Accept | Reject, word: str) -> Answer | None:

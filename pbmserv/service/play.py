@@ -61,12 +61,20 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
             raise Refused("no-password-needed", example=error.refusal.example) from error
         raise
     text, words = lines[first], command.after[first]
-    for line, after in zip(lines[first + 1 :], command.after[first + 1 :], strict=True):
-        if not _is_move(position, view, line):
+    for place in range(first + 1, len(lines)):
+        if place in command.breaks or not _is_move(position, view, lines[place]):
             break
-        text, words = f"{text},{line}", after
+        text, words = f"{text},{lines[place]}", command.after[place]
         move = None
     return play_move(desk, board, sitter, position, move or position.game.parse(view, text), words)
+
+
+def holds_move(desk: Desk, command: ReplyMove) -> bool:
+    """Whether a line of a reply is meant as a move, legal or not."""
+    board, sitter = desk.seat_at(None, None, None)
+    position = desk.position(board)
+    view = position.game.view(position.state, sitter.seat)
+    return any(_is_move(position, view, line) for line in _numbered(command.lines)[0])
 
 
 def resign(desk: Desk, command: Resign) -> Answer:

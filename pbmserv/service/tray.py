@@ -9,13 +9,13 @@ from typing import Any
 
 from pbmserv.capability import Purpose
 from pbmserv.commands import model
-from pbmserv.commands.replies import read_reply
+from pbmserv.commands.replies import may_act, read_reply
 from pbmserv.engine.spans import daytime, zone
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.localtime import local_date, next_local
-from pbmserv.store import boards, clocks, outbox, players
+from pbmserv.store import boards, clocks, leaving, outbox, players
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.outbox import QueuedLetter
 
@@ -272,11 +272,24 @@ def only_board(desk: Desk, line: model.Line) -> model.Command:
     return unfold(desk, model.TrayReply(waiting[0], text))
 
 
+def without_number(desk: Desk, asked: model.ReplyMove) -> Refused:
+    """Why a line that may be a move is none in answer to a letter that is about no one board."""
+    text = asked.lines[0]
+    running = sorted(_mailed(desk))
+    if not running or not may_act(text):
+        games = ", ".join(game.info.key for game in desk.rooms.registry)
+        return Refused("not-a-command", part=text, example="help", games=games)
+    return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
+
+
 def _mailed(desk: Desk) -> dict[int, int | None]:
     """Boards of the letter that is answered, with the turn that each waited for."""
     capability = desk.capability
     if capability is not None and capability.purpose is Purpose.BOARD:
         return {capability.about: capability.number}  # one board's own letter says it, too
+    if capability is not None and capability.purpose is Purpose.PLAYER:
+        # An answer that speaks of several boards: the number says which one is meant.
+        return dict.fromkeys(leaving.running(desk.connection, capability.player))
     letter = None
     if capability is not None and capability.purpose is Purpose.TRAY:
         letter = outbox.letter(desk.connection, capability.about)

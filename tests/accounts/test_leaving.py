@@ -105,7 +105,7 @@ def test_the_question_does_not_wait_for_ever(server: Running) -> None:
 def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Running) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     start_game(server, hidden=("alice",))
-    server.send(bob, "message bob secret alice", "A secret between us")
+    server.send(bob, "message bob secret alice", "Something between us")
     server.send(bob, "blackbox show 1")
     server.letters()
     asked(server, alice, "prefs alice secret block=bob tz=Europe/Berlin")
@@ -125,7 +125,7 @@ def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Running) -> 
     [board] = kept["boards"]
     assert [move["text"] for move in board["moves"]]
     assert board["seat"] == [0]
-    assert any(row.get("said") == "A secret between us" for row in kept["letters_to_you"])
+    assert any(row.get("said") == "Something between us" for row in kept["letters_to_you"])
     assert b"argon2id$" not in content
     assert b"bob@players.example" not in content
 

@@ -204,7 +204,9 @@ def test_what_else_a_line_can_say(server: Running) -> None:
     server.send(alice, "prefs alice secret")
     report = server.letter(alice)
     server.reply(report, "1: show")
-    assert "no reply to this letter" in one_line(server.letter(alice).text)
+    assert "Board 1" in server.letter(alice).text  # any letter to her alone will do
+    server.reply(report, "7: show")
+    assert "The letter was about: 1, 2, 3." in one_line(server.letter(alice).text)
     server.live(hours=19)
     tray = server.letter(bob)
     server.reply(tray, "1: show\n2: yes\n3: help\n1: move b2")

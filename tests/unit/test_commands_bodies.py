@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from pbmserv.commands.bodies import opponent_text
+from pbmserv.commands.below import Below
 from pbmserv.commands.model import (
     BoardRef,
     Credentials,
@@ -128,7 +128,8 @@ def test_commands_below_quit_are_listed_but_nothing_else_and_no_arguments():
     body = "show 1\nquit\nBest wishes,\nmove 12 alice secret g\n  ,+b2\nblackbox list\n"
     reading = mail(body + "\nresign 12 alice secret")
     assert boards(reading) == [1]
-    assert not_tried(reading) == (["move ...", "blackbox list"], {"stop"}, 0)
+    listed = ["move ...", "blackbox list", "resign ..."]
+    assert not_tried(reading) == (listed, {"stop", "blank"}, 0)
     assert reading.multiple
 
 
@@ -215,4 +216,78 @@ def test_a_reply_address_is_never_passed_on():
         "On Monday <PBMSERV+AEAQEAIBACLBY6C2X6CCNGTIBQ@games.example> wrote",
         "alice+games@home.example",
     )
-    assert opponent_text(lines) == "Look at this:\nalice+games@home.example"
+    assert Below(lines, 0, GAMES).words() == "Look at this:\nalice+games@home.example"
+
+
+COMMANDS = (
+    "blackbox move 3 alice secret c",
+    "Blackbox Resign 3 alice secret",
+    "move 3 alice secret c",
+    "signoff alice secret",
+    "change password alice secret rabbit",
+    "message alice secret bob",
+    "away alice secret until 24 Dec",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_below_the_commands_goes_to_nobody_and_is_named(command):
+    for reading in (
+        mail(f"{command}\nGood luck!", "blackbox move 12 alice secret g"),
+        mail(f"blackbox move 12 alice secret g\n\n{command}\nGood luck!"),
+        mail(f"blackbox chat 12 alice secret\nHello Bob,\n{command}\nGood luck!"),
+        read("", f"g\n{command}\nGood luck!", games=GAMES, reply=True),
+        read("", f"chat\n{command}\nGood luck!", games=GAMES, reply=True),
+    ):
+        assert reading.words.endswith("Good luck!")
+        assert "secret" not in reading.words
+        (echo,), whys, more = not_tried(reading)
+        assert (echo.endswith("..."), whys <= {"below", "blank"}, more) == (True, True, 0)
+        assert "secret" not in echo
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Blackbox rules are great!",
+        "Show me what you can do",
+        "I challenge you to a rematch",
+        "Back home again, sorry it took so long",
+        "My move was silly",
+    ],
+)
+def test_what_only_begins_like_a_command_is_passed_on(words):
+    reading = mail(f"{words}\nBob", "blackbox move 12 alice secret g")
+    assert reading.words == f"{words}\nBob"
+    assert len(reading.lines) == 1
+
+
+def test_words_that_hold_the_password_of_the_same_mail_are_left_out():
+    reading = mail("My password is secret.\nHow are you?", "message alice secret bob")
+    assert reading.words == "How are you?"
+    assert not_tried(reading) == (["..."], {"password"}, 0)
+
+
+def test_words_right_below_chat_are_for_the_opponent_unless_they_are_commands():
+    assert mail("blackbox chat 12 alice secret\nHello Bob").words == "Hello Bob"
+    assert mail("message alice secret bob\nHello Bob\n\nAlice").words == "Hello Bob\n\nAlice"
+    reading = mail("blackbox chat 12 alice secret\nshow 2\n\nHello Bob")
+    assert reading.words == "Hello Bob"
+    assert isinstance(reading.lines[1].asked, Show)
+
+
+def test_very_many_words_are_read_in_no_time():
+    body = "blackbox move 3 alice secret c\n" * 30_000
+    started = time.process_time()
+    reading = mail(body, "blackbox move 12 alice secret g")
+    assert reading.words == ""
+    assert len(not_tried(reading)[0]) == 11
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("lovely day\n" * 5, "prose"), ("", "")]
+)
+def test_where_many_commands_are_announced_it_is_said_why_none_was_read(stop, why):
+    refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].asked.refusal
+    assert (refusal.code, refusal.values["stopped"]) == ("no-commands", why)

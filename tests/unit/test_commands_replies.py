@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from pbmserv.commands.assent import says_yes
 from pbmserv.commands.model import (
     Accept,
     Away,
@@ -63,7 +64,7 @@ def asked(body):
 @pytest.mark.parametrize(
     ("body", "command"),
     [
-        ("", Yes()),
+        ("", Yes(unsaid=True)),
         ("prefs", Prefs(None)),
         ("prefs digest=off format = text", Prefs(None, (("digest", "off"), ("format", "text")))),
         ("prefs digest daily@07:30", Prefs(None, (("digest", "daily@07:30"),))),
@@ -115,8 +116,8 @@ def asked(body):
         ("unsubscribe", Follow(None, None, "off")),
         ("blackbox chat", Chat(None, None, None)),
         ("move alice 12 secret g", MakeMove(None, 12, ALICE, "g")),
-        ("\n\n -- \nAlice", Yes()),
-        ("> quoted only", Yes()),
+        ("\n\n -- \nAlice", Yes(unsaid=True)),
+        ("> quoted only", Yes(unsaid=True)),
         ("yes", Yes()),
         ("Yes, please!", Yes()),
         ("OK", Yes()),
@@ -185,7 +186,7 @@ def test_everything_else_may_be_a_move(body, line):
 def test_the_words_below_each_line_are_for_the_opponent():
     reading = reply("Hi Bob!\n\ng,+b2\nYour turn.\n> old text\n-- \nAlice")
     assert reading.lines[0].asked == ReplyMove(
-        ("Hi Bob!", "g,+b2", "Your turn."), ("g,+b2\nYour turn.", "Your turn.", "")
+        ("Hi Bob!", "g,+b2", "Your turn."), ("g,+b2\nYour turn.", "Your turn.", ""), (1,)
     )
 
 
@@ -334,3 +335,70 @@ def test_a_reply_to_the_one_mail_a_day_may_be_any_other_reply():
     for body, command in [("show 12", Show(None, (BoardRef(12),))), ("games", Games(None))]:
         (line,) = read("", body, games=GAMES, reply=True, tray=True).lines
         assert line.asked == command
+
+
+@pytest.mark.parametrize(
+    ("body", "lines", "left"),
+    [
+        ("+b2\ng", ("+b2", "g"), ()),
+        ("+b2\n\nA", ("+b2",), ("A",)),
+        ("g\n\nHave fun!\n\nA", ("g", "Have fun!"), ("A",)),
+        ("Nice one!\n\nM", ("Nice one!",), ("M",)),
+        ("Nice one!\n\n14", ("Nice one!", "14"), ()),
+        ("Nice one!\ng", ("Nice one!", "g"), ()),
+        ("Nice one!\n\ng\n\nYours,\nMartha", ("Nice one!", "g", "Yours,", "Martha"), ()),
+        ("Hello Bob,\n\ng", ("Hello Bob,", "g"), ()),
+    ],
+)
+def test_a_letter_apart_from_the_move_may_be_an_initial(body, lines, left):
+    reading = reply(body)
+    assert reading.lines[0].asked.lines == lines
+    assert tuple(line.echo for line in reading.lines[1:]) == left
+    assert all(line.asked == NotTried("apart") for line in reading.lines[1:])
+    assert not {*left} & {*reading.words.split("\n")}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "yes",
+        "Yes, please!",
+        "OK",
+        "ok \U0001f44d",
+        "sure, with pleasure",
+        "Yes, it\u2019s me",
+        "accept",
+    ],
+)
+def test_words_that_agree_do_not_take_a_yes_back(body):
+    assert isinstance(asked(body), Yes | Accept | ReplyMove)
+    assert says_yes(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "yes, but not now",
+        "Yes. Or wait, no.",
+        "ok, but next week",
+        "ok?",
+        "ok what does that mean?",
+        "accept nothing",
+        "no",
+        "",
+    ],
+)
+def test_words_that_may_take_a_yes_back_leave_none(body):
+    assert not isinstance(asked(body), Accept)
+    assert asked(body) == Yes(unsaid=True) if not body else not isinstance(asked(body), Yes)
+    assert not says_yes(body)
+
+
+def test_a_first_move_may_stand_below_accept():
+    assert asked("accept\n\nb2,f4") == Accept(None, None, None, ReplyMove(("b2,f4",), ("",)))
+    assert asked("ok\nb2,f4\nGood luck!").below.after == ("Good luck!", "")
+
+
+def test_what_is_below_a_question_is_not_lost_without_a_word():
+    assert [line.echo for line in reply("show\n+c3\nThanks,\nBob").lines] == ["show", "+c3"]
+    assert [line.echo for line in reply("games\n\ng").lines] == ["games", "g"]
