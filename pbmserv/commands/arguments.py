@@ -43,8 +43,9 @@ def read_places(at: Cursor) -> Taken:
     """
     row, most, found = at.row, at.row.most, len(at.words)
     if found > most:
-        if row.parameters[:1] and row.parameters[0].kind is Kind.BOARD:
-            places.board(at)
+        for parameter in row.parameters[:2]:
+            if parameter.kind in {Kind.BOARD, Kind.USERID}:
+                _READERS[parameter.kind](at)
         at.at = most
         raise at.refusal("too-many-words", expected=most, found=found)
     for parameter in row.parameters:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from pbmserv.commands.below import MOST_NOT_TRIED, Below, is_signature, short
-from pbmserv.commands.catalogue import BY_NAME, STOPS
-from pbmserv.commands.examples import example
+from pbmserv.commands.catalogue import STOPS
 from pbmserv.commands.heads import find_command, find_head
 from pbmserv.commands.line import REST, not_a_command, read_line, words_of
 from pbmserv.commands.model import Broadcast, Chat, Line, Message, NotTried, Reading
@@ -52,8 +51,7 @@ def read_body(body: str, games: Collection[str], *, announced: bool = False) -> 
     if not found.lines:
         if not announced:
             return None
-        sample = example(BY_NAME["show"], None, games)
-        refused = Misread("no-commands", example=sample, stopped=found.stopped_by)
+        refused = Misread("no-commands", example="list", stopped=found.stopped_by)
         return Reading((Line("multiple", refused),), "", True)
     return Reading(tuple(found.lines), found.words, multiple=announced or len(found.lines) > 1)
 

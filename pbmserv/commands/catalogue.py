@@ -36,6 +36,17 @@ BY_SLIP: Mapping[str, Row] = {
 IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for name in row.names}
 """Commands that a reply may consist of, by each of their spellings."""
 
+FINAL = frozenset({"resign", "solve", "signoff", "delete"})
+"""What cannot be taken back, so that a misspelt one is asked about and never guessed."""
+
+MEANT_BY: Mapping[str, str] = {
+    **dict.fromkeys(("newplayer", "newuser", "join", "enroll", "enrol"), "signup"),
+    **dict.fromkeys(("play", "new", "newgame", "begin", "invite"), "challenge"),
+    **dict.fromkeys(("stop", "leave", "remove", "cancel", "unregister"), "signoff"),
+    **dict.fromkeys(("login", "log", "start", "hello", "hi", "hallo", "man", "tutorial"), "help"),
+}
+"""Words with which newcomers begin, and the command that is suggested for each."""
+
 RESERVED = frozenset(name for row in ROWS for name in row.names) | WHICH | {"all", *HOUSE}
 """Words that cannot be a userid; a server's games come on top."""
 

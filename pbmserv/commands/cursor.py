@@ -2,15 +2,17 @@
 
 A word that stands in a wrong place may be a password. So a refusal quotes a
 word only if it is shorter than any password, and tells its place otherwise;
-and after a refusal the echo shows only words that were understood.
+and after a refusal the echo shows only words that were understood, and userids
+that are somebody's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pbmserv.commands.examples import example
 from pbmserv.commands.forms import Kind, Row, Taken
+from pbmserv.commands.model import Sender
 from pbmserv.commands.spelling import BOARD, harmless, quotable
 from pbmserv.commands.words import Word
 from pbmserv.errors import Misread
@@ -26,12 +28,18 @@ class Cursor:
     """
 
     def __init__(
-        self, row: Row, game: str | None, words: Sequence[Word], games: Collection[str]
+        self,
+        row: Row,
+        game: str | None,
+        words: Sequence[Word],
+        games: Collection[str],
+        sender: Sender,
     ) -> None:
         self.row = row
         self.game = game
         self.words = words
         self.games = games
+        self.sender = sender
         self.at = 0
         self.taken = Taken()
         self.hidden: Collection[int] = ()
@@ -67,8 +75,23 @@ class Cursor:
 
     def accept(self, kind: Kind, text: str) -> None:
         """The word in this place is right, so that examples may repeat it."""
-        self._right[kind] = text
+        self.keep(kind, text)
         self.at += 1
+
+    def keep(self, kind: Kind, text: str) -> None:
+        """What an example may have in a place, if nothing in it can be a password."""
+        self._right[kind] = text
+
+    @property
+    def right(self) -> Mapping[Kind, str]:
+        """What examples may repeat: boards, and userids that are somebody's."""
+        if not self.row.secrets:
+            return self._right
+        return {
+            kind: text
+            for kind, text in self._right.items()
+            if kind is Kind.BOARD or (kind is Kind.USERID and self.sender.is_player(text))
+        }
 
     def bad_userid(self, text: str) -> Misread:
         """The word in this place cannot be a userid."""
@@ -87,24 +110,28 @@ class Cursor:
 
         *doubtful*: a word that has a userid's form may be a password.
         """
-        row, count = self.row, len(self.words)
-        shown: set[int] = set()
-        if row.secrets:  # any word may be the password, but the board's
-            self._right = {k: v for k, v in self._right.items() if k is Kind.BOARD}
-            shown = {0} if self._right else set()
-        else:
-            for place, word in enumerate(self.words[: row.most]):
-                if doubtful:
-                    safe = BOARD.fullmatch(word.text) is not None
-                else:
-                    safe = place != self.at and harmless(word.text)
-                if safe:
-                    shown.add(place)
-        self.hidden = set(range(count)) - shown
+        row = self.row
+        safe = self._known if row.secrets else self._numbered if doubtful else self._harmless
+        shown = {place for place, word in enumerate(self.words[: row.most]) if safe(place, word)}
+        self.hidden = set(range(len(self.words))) - shown
         return kind(
             code,
             part=part,
-            example=example(row, self.game, self.games, self._right),
+            example=example(row, self.game, self.games, self.right, self.sender),
             command=row.name,
             **values,
         )
+
+    def _known(self, place: int, word: Word) -> bool:
+        """Where any word may be the password: the board, and userids that are somebody's."""
+        if place == 0 and Kind.BOARD in self._right:
+            return True
+        return place not in self.row.secrets and self.sender.is_player(word.text.lower())
+
+    def _numbered(self, place: int, word: Word) -> bool:  # noqa: ARG002 - one form for all
+        """Where what looks like a userid may be a password."""
+        return BOARD.fullmatch(word.text) is not None or self.sender.is_player(word.text.lower())
+
+    def _harmless(self, place: int, word: Word) -> bool:
+        """Where no password belongs."""
+        return place != self.at and harmless(word.text)

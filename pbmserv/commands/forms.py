@@ -66,7 +66,7 @@ _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
     Kind.NEW_PASSWORD: (1, 1, ""),
     Kind.MOVE: (1, NO_LIMIT, "g,+b2"),
     Kind.PLAN: (1, NO_LIMIT, "g if #: c else j"),
-    Kind.DATE: (1, NO_LIMIT, "until 2030-12-31"),
+    Kind.DATE: (1, NO_LIMIT, "until friday"),
     Kind.SETTINGS: (0, NO_LIMIT, "digest=daily@07:30"),
     Kind.SEATS: (0, NO_LIMIT, ""),
     Kind.PLAYERS: (1, NO_LIMIT, "alice bob"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, misspelt, nearest
+from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, FINAL, misspelt, nearest
 from pbmserv.commands.forms import NO_LIMIT, Kind, Row, Scope
 from pbmserv.commands.words import Word
 
@@ -96,20 +96,25 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
     word = _plain(words[at].text)
     following = words[at + 1].text.lower() if at + 1 < len(words) else ""
     pair = f"{word} {following}"
-    row = BY_NAME.get(pair) or BY_SLIP.get(pair)
+    row = BY_NAME.get(pair) or _guessed(BY_SLIP.get(pair))
     if row is not None:
         return Head(front, game, row, at + 2)
-    row = BY_NAME.get(word) or BY_SLIP.get(word)
+    row = BY_NAME.get(word) or _guessed(BY_SLIP.get(word))
     if row is not None:
         return Head(front, game, row, at + 1)
     if word in _SAID_AS_MOVES and front and is_number(following):
         return Head(front, game, BY_NAME["move"], at + 1, move=(words[at],))
     # Without a game in front, a number must follow: "more ..." is English, "movr 12 ..." is not.
     if front or is_number(following):
-        row = misspelt(word)
+        row = _guessed(misspelt(word))
         if row is not None and (front or row.name[0] == word[0]):  # "what 5 ..." is English, too
             return Head(front, game, row, at + 1)
     return None
+
+
+def _guessed(row: Row | None) -> Row | None:
+    """A command whose name was misspelt, unless carrying it out cannot be taken back."""
+    return None if row is not None and row.name in FINAL else row
 
 
 def _names_a_command(words: Sequence[Word]) -> bool:

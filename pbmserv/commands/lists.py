@@ -5,12 +5,14 @@ from __future__ import annotations
 from pbmserv.commands.catalogue import PAIRS, WHICH
 from pbmserv.commands.cursor import Cursor
 from pbmserv.commands.examples import unknown_game
+from pbmserv.commands.forms import Kind
 from pbmserv.commands.model import BoardRef
 from pbmserv.commands.spelling import (
     ADDRESS,
     BOARD,
     DAYS,
     MOST_ADDRESSES,
+    MOST_DAYS,
     MOST_PLAYERS,
     MOST_RECIPIENTS,
     MOST_SETTINGS,
@@ -52,6 +54,7 @@ def _sitting(at: Cursor) -> list[str]:
     options: list[str] = []
     times: list[str] = []
     userids: list[str] = []
+    _keep_seated(at)
     while at.more:
         text = at.words[at.at].text.rstrip(",;") or ","
         timed = TIME.fullmatch(text)
@@ -74,6 +77,25 @@ def _sitting(at: Cursor) -> list[str]:
     at.taken.options, at.taken.times = tuple(options), tuple(times)
     at.taken.userids = tuple(userids)
     return userids
+
+
+def _keep_seated(at: Cursor) -> None:
+    """What of a challenge an example may repeat: players, options, and times that are right."""
+    texts = [word.text.rstrip(",;").lower() for word in at.words]
+    names = [text for text in dict.fromkeys(texts) if at.sender.is_player(text)]
+    kind = at.row.parameters[-1].kind
+    if kind is Kind.ALONE:
+        names = names[:1]
+    elif len(names) == 1:
+        names = [*names, "house"] if names[0] == at.sender.userid else [at.sender.userid, *names]
+    if not names or not all(names):
+        return
+    times = [
+        found for found in map(TIME.fullmatch, texts) if found and DAYS.fullmatch(found[2] or "")
+    ]
+    said = [text for text in texts if text.startswith("-") and OPTION.fullmatch(text)]
+    said += [f"--{found[1]}={found[2]}" for found in times]
+    at.keep(kind, " ".join((*names[:MOST_PLAYERS], *dict.fromkeys(said))))
 
 
 def seats(at: Cursor) -> None:
@@ -110,6 +132,8 @@ def _time(at: Cursor, name: str, value: str | None) -> str:
         at.at += 1
         value = at.words[at.at].text
     days = DAYS.fullmatch(value or "")
+    if days is None and value and value.isdigit():
+        raise at.refusal("time-long", part=f"--{name}", kind=OptionError, most=MOST_DAYS)
     if days is None:
         raise at.refusal(
             "bad-time", part=f"--{name}={quotable(value or '')}", kind=OptionError, name=name
@@ -181,6 +205,8 @@ def shown(at: Cursor) -> None:
             userids[text] = None
         else:
             raise at.refusal("bad-shown", part=quotable(text), place=at.at + 1, doubtful=True)
+    if boards:
+        at.keep(Kind.SHOWN, " ".join(f"{ref.board}" for ref in list(boards)[:MOST_SHOWN]))
     if boards and userids:
         # `show 12 alice password` is how a player's own view is often asked for.
         raise at.refusal("boards-and-userids", doubtful=True)
@@ -275,10 +301,11 @@ def games(at: Cursor) -> None:
     """Games that this server has."""
     for name in at.rest():
         if name not in at.games:
-            at.hidden = range(at.at, len(at.words))
-            raise _unknown(at, name)
+            rest = range(at.at, len(at.words))
+            at.hidden = [place for place in rest if not quotable(at.words[place].text)]
+            raise _unknown(at, name, at.at + 1)
         at.taken.subjects = (*at.taken.subjects, name)
 
 
-def _unknown(at: Cursor, name: str) -> Misread:
-    return unknown_game("", name, at.games, example="list")
+def _unknown(at: Cursor, name: str, place: int) -> Misread:
+    return unknown_game(quotable(name), name, at.games, example="list", place=place)

@@ -58,10 +58,19 @@ from pbmserv.commands.playing import (
     TrayReply,
     Undo,
 )
-from pbmserv.commands.terms import VOUCHED, BoardRef, Credentials, NotTried, Secret
+from pbmserv.commands.terms import (
+    STRANGER,
+    VOUCHED,
+    BoardRef,
+    Credentials,
+    NotTried,
+    Secret,
+    Sender,
+)
 from pbmserv.errors import PlayerError
 
 __all__ = [
+    "STRANGER",
     "VOUCHED",
     "Accept",
     "Away",
@@ -106,6 +115,7 @@ __all__ = [
     "Scores",
     "Secret",
     "Seek",
+    "Sender",
     "Show",
     "ShowAs",
     "SignOff",
@@ -180,11 +190,14 @@ class Line:
         asked: the command, or why it could not be read.
         unsaid: reads the line as one without a password, where it could be one; ``None``
             comes back if it makes no sense either. Only for mails whose sender is proven.
+        again: reads a line that was refused once more, for somebody of whom more is known: what
+            may be repeated, and which example is right, depends on that.
     """
 
     echo: str
     asked: Command | PlayerError
     unsaid: Callable[[], Line | None] | None = field(default=None, repr=False, compare=False)
+    again: Callable[[Sender], Line] | None = field(default=None, repr=False, compare=False)
 
     @property
     def who(self) -> Credentials | None:

@@ -39,6 +39,8 @@ def board(at: Cursor) -> None:
 def userid(at: Cursor) -> None:
     """Who speaks."""
     text = at.next("missing-userid").lower()
+    if text in UNTIL and at.row.parameters[-1].kind is Kind.DATE:
+        raise at.refusal("missing-userid")
     if not USERID.fullmatch(text):
         if at.short:
             raise at.refusal("missing-userid")
@@ -95,7 +97,9 @@ def new_password(at: Cursor) -> None:
 
 def move(at: Cursor) -> None:
     """The rest of the line, the number behind ``#`` cut off."""
-    at.next("missing-move")
+    labels = [parameter.label.partition("[")[0] for parameter in at.row.parameters]
+    if not at.more:
+        raise at.refusal("missing-move", form=", ".join(labels))
     text = at.line()
     numbered = NUMBER.search(text) if "#" in text else None
     if numbered:
@@ -105,7 +109,7 @@ def move(at: Cursor) -> None:
         text = COMMAS.sub(",", text)
     at.taken.move = text.strip()
     if not at.taken.move:
-        raise at.refusal("missing-move")
+        raise at.refusal("missing-move", form=", ".join(labels))
 
 
 def plan(at: Cursor) -> None:

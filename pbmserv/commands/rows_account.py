@@ -18,8 +18,8 @@ SECTION = "Your account"
 
 ACCOUNT: tuple[Row, ...] = (
     Row(
-        names=("signup", "add", "register"),
-        slips=("singup", "sign-up", "signpu", "sigunp"),
+        names=("signup", "add", "register", "sign up", "sign-up"),
+        slips=("singup", "signpu", "sigunp"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(
@@ -112,7 +112,7 @@ ACCOUNT: tuple[Row, ...] = (
         parameters=(USERID, PASSWORD, Parameter("until DATE", Kind.DATE)),
         build=lambda _, t: model.Away(t.who, t.until),
         summary="no reminders and no lost games until a day of your choice",
-        example="away alice PASSWORD until 2030-12-31",
+        example="away alice PASSWORD until friday",
         places=ANYWHERE,
         page="away",
     ),
@@ -141,8 +141,8 @@ ACCOUNT: tuple[Row, ...] = (
         page="export",
     ),
     Row(
-        names=("signoff",),
-        slips=("sign-off", "singoff", "signof", "sign off"),
+        names=("signoff", "sign off", "sign-off"),
+        slips=("singoff", "signof"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),

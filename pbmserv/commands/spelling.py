@@ -14,6 +14,8 @@ MOST_PLAYERS = 8
 MOST_SHOWN = 20
 MOST_SUBJECTS = 5
 MOST_SETTINGS = 20
+MOST_DAYS = 365
+"""Longest time that a challenge can set."""
 SETTINGS = frozenset(
     {"format", "digest", "tz", "timezone", "remind", "accept", "block", "unblock"}
     | {"broadcast", "broadcasts"}

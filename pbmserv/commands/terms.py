@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -46,3 +47,22 @@ class NotTried:
 
     why: str
     more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """What is known of whoever wrote a line that was refused, so that the refusal can say more.
+
+    Attributes:
+        userid: of the player whose mail it seems to be; ``""`` = a stranger.
+        board: one of that player's boards; 0 = none.
+        is_player: whether a word is somebody's userid, and so no secret.
+    """
+
+    userid: str
+    board: int
+    is_player: Callable[[str], bool]
+
+
+STRANGER = Sender("", 0, lambda _: False)
+"""Nothing is known, not even which words are userids."""

@@ -11,7 +11,7 @@ from pbmserv.capability import Capability, Purpose
 from pbmserv.commands import model
 from pbmserv.commands.assent import says_yes
 from pbmserv.commands.model import Line
-from pbmserv.errors import PlayerError, Refusal, Refused
+from pbmserv.errors import PlayerError, Refused
 from pbmserv.render.kinds import CAN_WAIT
 from pbmserv.service import (
     absence,
@@ -31,6 +31,7 @@ from pbmserv.service import (
     play,
     racing,
     rating,
+    refusing,
     returning,
     saving,
     scoring,
@@ -159,7 +160,7 @@ def _readdressed(letters: list[NewLetter], homes: Mapping[int, returning.Home]) 
 def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
     unsaid = vouching.without_password(desk, line)
-    status, read = "done", unsaid or line
+    read = unsaid or line
     waiting = len(desk.house)
     _COMMAND.begin(desk.connection)
     try:
@@ -168,12 +169,13 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
         _COMMAND.undo(desk.connection)
         desk.played.clear()
         del desk.house[waiting:]
-        status = "refused"
         if unsaid is not None and not vouching.was_meant(error):
             read, error = line, vouching.otherwise(desk, line)
-        answer = Answer((_refusal(desk, read, error.refusal),))
+        part, echo = refusing.told(desk, read, error)
+        _COMMAND.end(desk.connection)
+        return Answer((part,)), echo, "refused"
     _COMMAND.end(desk.connection)
-    return answer, read.echo, status
+    return answer, read.echo, "done"
 
 
 def _is_talk(desk: Desk, line: Line) -> bool:
@@ -306,33 +308,16 @@ def _yes(desk: Desk, asked: model.Yes, capability: Capability | None) -> Answer:
         return watch.help_on(desk, model.Help())
     board, sitter = desk.seat_at(None, None, None)
     if asked.unsaid:
-        raise Refused("empty-reply")
+        if sitter.accepted_at is None:
+            raise Refused("accept-how", example="accept")
+        raise Refused("empty-reply", example=play.example_of(desk.position(board), sitter.seat))
     if drafts.may_confirm(desk, board, sitter):
         return drafts.confirm(desk, model.ConfirmMove(None, None, None))
     if board.status == "proposed" and sitter.accepted_at is None:
         return offers.accept(desk, model.Accept(None, None, None, asked.below))
     if asked.below is not None:
         return play.reply_move(desk, asked.below)
-    raise Refused("empty-reply")
-
-
-def _refusal(desk: Desk, line: Line, refusal: Refusal) -> Part:
-    words = {
-        "refusal": {**asdict(refusal), "values": dict(refusal.values)},
-        "echo": _head(desk, line.echo) if desk.echo_hidden else line.echo,
-    }
-    # A reply that cannot be read is still about the board of the letter that it answers.
-    focus = desk.answered_board() if isinstance(line.asked, PlayerError) else desk.focus
-    if focus is None or focus.board.status == "declined":  # such a board is nobody's move
-        return Part("refusal", words)
-    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat)
-
-
-def _head(desk: Desk, echo: str) -> str:
-    """Only the command itself, for a line whose words must not be repeated."""
-    words = echo.split()
-    kept = words[: 2 if words and words[0] in desk.rooms.registry else 1]
-    return " ".join([*(word for word in kept if desk.capability is None), "***"])
+    raise Refused("nothing-to-confirm", example=play.example_of(desk.position(board), sitter.seat))
 
 
 def told_letter(desk: Desk, told: Told) -> NewLetter:

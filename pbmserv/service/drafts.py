@@ -8,7 +8,14 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk, Focus, not_seated, wrong_game
-from pbmserv.service.play import bound_turn, must_run, not_late, play_move
+from pbmserv.service.invitations import must_run
+from pbmserv.service.play import (
+    bound_turn,
+    example_of,
+    meant_turn,
+    not_late,
+    play_move,
+)
 from pbmserv.store import boards, queued
 from pbmserv.store.boards import BoardRow, Sitter
 
@@ -19,8 +26,7 @@ def submit(desk: Desk, command: Submit) -> Answer:
     must_run(desk, board)
     position = desk.position(board)
     game, seat = position.game, sitter.seat
-    number = command.number if command.number is not None else bound_turn(desk, board)
-    not_late(position, seat, number, [command.text])
+    not_late(position, seat, meant_turn(desk, board, command.number), [command.text])
     view = game.view(position.state, seat)
     move = game.parse(view, command.text)
     turn = game.turn(position.state, seat)
@@ -40,13 +46,15 @@ def confirm(desk: Desk, command: ConfirmMove) -> Answer:
     must_run(desk, board)
     waiting = queued.submitted(desk.connection, board.id, sitter.seat)
     if waiting is None:
-        raise Refused("nothing-submitted", part=str(board.id), example="submit g,+b2")
+        example = f"submit {example_of(desk.position(board), sitter.seat)}"
+        raise Refused("nothing-submitted", part=str(board.id), example=example)
     position = desk.position(board)
     game = position.game
     meant, text = waiting
     turn = game.turn(position.state, sitter.seat)
     if meant != turn or bound_turn(desk, board) not in {None, turn}:
-        raise Refused("submitted-stale", part=text, meant=meant, turn=turn)
+        example = example_of(position, sitter.seat)
+        raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=example)
     queued.drop_submitted(desk.connection, board.id, sitter.seat)
     move = game.parse(game.view(position.state, sitter.seat), text)
     return play_move(desk, board, sitter, position, move, desk.words)

@@ -19,7 +19,7 @@ from pbmserv.service import house, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.following import not_played
-from pbmserv.service.named import known_game, must_be_open
+from pbmserv.service.named import known_game, must_be_open, unknown_player
 from pbmserv.store import boards, challenges, players, preferences
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
@@ -239,9 +239,7 @@ def _whole_line(error: OptionError, line: str) -> OptionError:
 def accept(desk: Desk, command: Accept) -> Answer:
     """Say yes to a challenge."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
-    if board.status in {"finished", "declined"}:
-        code = "board-over" if board.status == "finished" else "board-declined"
-        raise Refused(code, part=str(board.id), example=another_game(desk, board))
+    must_run(desk, board)
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
     undecided = join(desk, board, sitter)
@@ -275,6 +273,7 @@ def accept(desk: Desk, command: Accept) -> Answer:
 def reject(desk: Desk, command: Reject) -> Answer:
     """Say no to a challenge."""
     board, sitter = desk.seat_at(command.board, command.game, command.who)
+    must_run(desk, board)
     if board.status != "proposed":
         raise Refused("nothing-to-reject", part=str(board.id), example="resign")
     return decline(desk, board, sitter)
@@ -306,6 +305,14 @@ def decline(desk: Desk, board: BoardRow, sitter: Sitter) -> Answer:
     return Answer((own,), told + not_played(desk, board))
 
 
+def must_run(desk: Desk, board: BoardRow) -> None:
+    """Refuse what only a board that is not over can be asked for."""
+    if board.status == "finished":
+        raise Refused("board-over", part=str(board.id), example=another_game(desk, board))
+    if board.status == "declined":
+        raise Refused("board-declined", part=str(board.id), example=another_game(desk, board))
+
+
 def another_game(desk: Desk, board: BoardRow) -> str:
     """The command for one more game of the same kind."""
     game = desk.rooms.registry.version(board.game, board.rules_version)
@@ -328,7 +335,7 @@ def _invited(
         return house.invited(desk, game, userid, options, userids)
     player = players.by_userid(desk.connection, userid)
     if player is None:
-        raise Refused("no-such-player", part=userid)
+        raise unknown_player(desk, userid)
     return player
 
 

@@ -10,6 +10,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service import house
 from pbmserv.service.desk import Desk, wrong_game
+from pbmserv.service.refusing import nearest_userid
 from pbmserv.store import audit, boards, dailies
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player
@@ -78,13 +79,20 @@ def players_of(desk: Desk, userids: Sequence[str]) -> list[Player]:
 
     Raises:
         Refused: one is unknown. Behind a userid it may be a password (``show alice secret``), so
-            then nothing is repeated.
+            then it is not repeated.
     """
     found: list[Player] = []
     for userid in userids:
         player = house.named(desk, userid)
         if player is None:
-            desk.echo_hidden = bool(found)
-            raise Refused("no-such-player", part="" if found else userid)
+            if found:
+                desk.echo_hidden = True
+                raise Refused("no-such-player", place=len(found) + 1)
+            raise unknown_player(desk, userid)
         found.append(player)
     return found
+
+
+def unknown_player(desk: Desk, userid: str) -> Refused:
+    """Nobody plays under a name that stands where no password belongs."""
+    return Refused("no-such-player", part=userid, suggestion=nearest_userid(desk, userid))

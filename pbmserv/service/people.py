@@ -14,6 +14,7 @@ from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.service.named import unknown_player
 from pbmserv.store import addresses, audit, outbox, players, preferences
 from pbmserv.store.audit import Entry
 from pbmserv.store.leaving import NEUTRAL
@@ -144,7 +145,7 @@ def message(desk: Desk, command: Message) -> Answer:
             raise Refused("house-deaf", part=userid, example="help message")
         player = players.by_userid(desk.connection, userid)
         if player is None:
-            raise Refused("no-such-player", part=userid)
+            raise unknown_player(desk, userid)
         to.append(player)
     return _send_words(desk, sender, to, desk.words)
 

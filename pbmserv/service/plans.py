@@ -19,7 +19,8 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.service.play import must_run, play_move
+from pbmserv.service.invitations import must_run
+from pbmserv.service.play import play_move
 from pbmserv.store import boards, queued
 from pbmserv.store.boards import BoardRow, Sitter
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.capability import Purpose
@@ -17,7 +17,7 @@ from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service import daily, following, house, rating, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.service.invitations import another_game, decline, join
+from pbmserv.service.invitations import decline, join, must_run
 from pbmserv.service.scoring import keep_scores
 from pbmserv.store import boards, operating
 from pbmserv.store.boards import BoardRow, Sitter
@@ -30,8 +30,7 @@ def make_move(desk: Desk, command: MakeMove) -> Answer:
     board, sitter = desk.seat_at(command.board, command.game, command.who)
     must_run(desk, board)
     position = desk.position(board)
-    number = command.number if command.number is not None else bound_turn(desk, board)
-    not_late(position, sitter.seat, number, [command.text])
+    not_late(position, sitter.seat, meant_turn(desk, board, command.number), [command.text])
     view = position.game.view(position.state, sitter.seat)
     move = position.game.parse(view, command.text)
     return play_move(desk, board, sitter, position, move, desk.words)
@@ -47,9 +46,7 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
     must_run(desk, board)
     position = desk.position(board)
     lines, number = _numbered(command.lines)
-    if number is None:
-        number = bound_turn(desk, board)
-    not_late(position, sitter.seat, number, lines)
+    not_late(position, sitter.seat, meant_turn(desk, board, number), lines)
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
@@ -225,14 +222,6 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     return Answer((own,), tuple(told))
 
 
-def must_run(desk: Desk, board: BoardRow) -> None:
-    """Refuse what only a board that is not over can be asked for."""
-    if board.status == "finished":
-        raise Refused("board-over", part=str(board.id), example=another_game(desk, board))
-    if board.status == "declined":
-        raise Refused("board-declined", part=str(board.id), example=another_game(desk, board))
-
-
 def bound_turn(desk: Desk, board: BoardRow) -> int | None:
     """The turn that the letter which is being answered was written for."""
     capability = desk.capability
@@ -245,6 +234,22 @@ def bound_turn(desk: Desk, board: BoardRow) -> int | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class MeantTurn:
+    """The turn that a move was meant for; `said` = what said so (``#7``), "" = a reply address."""
+
+    number: int
+    said: str
+
+
+def meant_turn(desk: Desk, board: BoardRow, number: int | None) -> MeantTurn | None:
+    """The turn that a move was meant for: by the *number* behind it, else by the letter."""
+    if number is not None:
+        return MeantTurn(number, f"#{number}")
+    bound = bound_turn(desk, board)
+    return None if bound is None else MeantTurn(bound, "")
+
+
 def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
     """The lines without the ``#n`` behind the first one, and n."""
     found = _NUMBER.search(lines[0])
@@ -254,21 +259,32 @@ def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
 
 
 def not_late(
-    position: Position, seat: Seat, number: int | None, lines: list[str] | tuple[str, ...]
+    position: Position, seat: Seat, meant: MeantTurn | None, lines: list[str] | tuple[str, ...]
 ) -> None:
     """Refuse a turn that was meant for another moment; free moves are never late."""
-    if number is None or number == (turn := position.game.turn(position.state, seat)):
+    turn = position.game.turn(position.state, seat)
+    if meant is None or meant.number == turn:
         return
     view = position.game.view(position.state, seat)
     for line in lines:
+        move = None
         try:
-            if position.game.parse(view, line).free:
-                return
+            move = position.game.parse(view, line)
         except NotUnderstood:
             continue
         except MoveError:
             pass
-        raise Refused("stale", part=line, meant=number, turn=turn)
+        if move is not None and move.free:
+            return
+        example = line if move is not None else example_of(position, seat)
+        part = meant.said or line
+        raise Refused("stale", part=part, meant=meant.number, turn=turn, example=example)
+
+
+def example_of(position: Position, seat: Seat) -> str:
+    """A reply that would work now: some move, or a look at the board."""
+    legal = position.game.legal(position.game.view(position.state, seat))
+    return next(iter(legal or ()), "show")
 
 
 def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[int, Move | None]:

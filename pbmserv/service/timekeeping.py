@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from pbmserv.commands.spelling import MOST_DAYS
 from pbmserv.engine.clocks import USUAL, SeatClock, Terms, earliest, turned
 from pbmserv.engine.referee import Position
 from pbmserv.engine.spans import counted, merged
@@ -15,9 +16,6 @@ from pbmserv.store import clocks
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.clocks import Times
 from pbmserv.store.house import STATE
-
-MOST_DAYS = 365
-"""Longest time that a challenge can set."""
 
 _NAMES = {"nagtime": "nag", "forfeittime": "forfeit", "totaltime": "total"}
 _EXAMPLES = {"nagtime": 7, "forfeittime": 30, "totaltime": 60}

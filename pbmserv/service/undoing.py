@@ -7,7 +7,8 @@ from pbmserv.engine.referee import Position
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
-from pbmserv.service.play import log_ply, must_run
+from pbmserv.service.invitations import must_run
+from pbmserv.service.play import log_ply
 from pbmserv.store import followers, unsent
 from pbmserv.store.boards import BoardRow, Sitter
 

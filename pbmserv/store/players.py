@@ -13,14 +13,19 @@ from sqlalchemy import (
     Select,
     bindparam,
     delete,
+    exists,
+    func,
     insert,
     select,
     update,
 )
 
-from pbmserv.store.models import addresses, bounces, keys, players, signups
+from pbmserv.store.models import addresses, bounces, keys, players, seats, signups
 from pbmserv.store.prepared import Prepared
 from pbmserv.store.upsert import insert_into
+
+_MOST_ALIKE = 200
+"""Userids that are compared with a misspelt one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,22 @@ def of_name(connection: Connection, userid: str) -> Player | None:
 def by_address(connection: Connection, address: str) -> list[Player]:
     """All active players for whom *address* (lower case) is confirmed."""
     return [Player(*row) for row in connection.execute(_BY_ADDRESS, {"address": address})]
+
+
+def seated_like(connection: Connection, userid: str) -> list[str]:
+    """Some userids of players at boards that begin as this one does and are about as long."""
+    found = connection.execute(
+        select(players.c.userid)
+        .where(
+            players.c.userid.startswith(userid[0], autoescape=True),
+            func.length(players.c.userid).between(len(userid) - 2, len(userid) + 2),
+            players.c.state == "active",
+            exists().where(seats.c.player_id == players.c.id),
+        )
+        .order_by(players.c.id)
+        .limit(_MOST_ALIKE)
+    )
+    return list(found.scalars())
 
 
 def listed(connection: Connection, *which: ColumnElement[bool]) -> list[Player]:

@@ -59,7 +59,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
         server.send(carol.address, f"{line} alice hunter22")
         refused = carol.letter()
         assert "hunter22" not in refused.subject + refused.text + refused.html
-        assert "One of the names belongs to nobody" in refused.text
+        assert "Name 2 belongs to nobody" in refused.text
     server.send(carol.address, "blackbox seek carol secret -size=99x99")
     assert "blackbox seek carol PASSWORD -size=" in carol.letter().text
     _played_back(record, tmp_path / "mail.txt", capsys)

@@ -11,6 +11,7 @@ import pbmserv.commands
 from pbmserv.commands.catalogue import ROWS
 from pbmserv.commands.examples import example
 from pbmserv.commands.help import help_pages, topic
+from pbmserv.commands.model import STRANGER
 from pbmserv.commands.reading import read
 from pbmserv.errors import PlayerError
 from pbmserv.render.environment import environment
@@ -109,7 +110,9 @@ def test_lines_that_a_page_shows_are_understood(name):
 def test_an_example_of_every_row_is_understood():
     for row in ROWS:
         if row.build and row.in_line:
-            (line,) = read(example(row, None, GAMES), "", games=GAMES, reply=False).lines
+            (line,) = read(
+                example(row, None, GAMES, {}, STRANGER), "", games=GAMES, reply=False
+            ).lines
             assert not isinstance(line.asked, PlayerError), row.name
 
 
@@ -158,6 +161,13 @@ def garbled():
         "prefs alice secret nice",
         "change address a1 secret",
     ]
+    lines += [
+        "blackbox 12 move alice secret g",
+        "12 resign alice secret",
+        "change userid al secret",
+    ]
+    lines += ["blackbox challenge a1 b1 --nagtime=99999999999", "away until friday"]
+    lines += ["play bob", "newplayer alice secret", "blackbox resgin 12 alice secret", "list xyz"]
     lines += ["prefs alice secret" + " tz=UTC" * 21, "blackbox seek alice secret two"]
     lines += ["message alice secret " + " ".join(f"p{i}" for i in range(9)), "show 1 alice"]
     found = [read(line, "", games=GAMES, reply=False) for line in lines]
