@@ -14,7 +14,7 @@ from pbmserv.engine.referee import opening
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import HOUSE
-from pbmserv.errors import OptionError, Refused
+from pbmserv.errors import OptionError, Refusal, Refused
 from pbmserv.service import house, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
@@ -225,14 +225,25 @@ def read_options(
     try:
         options = game.options(words, seats)
     except OptionError as error:
-        raise _whole_line(error, line) from error
+        raise _whole_line(error, line, _kept(game, words, seats, error.refusal)) from error
     return game.describe(options), game.rated(options)
 
 
-def _whole_line(error: OptionError, line: str) -> OptionError:
+def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -> tuple[str, ...]:
+    """Option words that can stay beside the one that a refusal gives as its example."""
+    changed = {word.partition("=")[0] for word in (refusal.part, *refusal.example.split())}
+    kept = tuple(word for word in words if word.partition("=")[0] not in changed)
+    try:
+        game.options((*kept, *refusal.example.split()), seats)
+    except OptionError:
+        return ()
+    return kept
+
+
+def _whole_line(error: OptionError, line: str, kept: tuple[str, ...]) -> OptionError:
     """The same refusal, with the whole command as the example instead of one option."""
     refusal = error.refusal
-    example = f"{line} {refusal.example}".strip()
+    example = " ".join((line, *kept, refusal.example)).strip()
     return OptionError(refusal.code, part=refusal.part, example=example, **refusal.values)
 
 

@@ -36,8 +36,13 @@ def seek(desk: Desk, command: Seek) -> Answer:
         return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
     must_be_open(desk, game)
     seats = command.seats or max(2, game.info.min_seats)
+    said = () if command.seats is None else (str(command.seats),)
     options, rated = read_options(
-        game, command.options, seats, str(seats), f"{key} seek {player.userid} PASSWORD"
+        game,
+        command.options,
+        seats,
+        str(seats),
+        " ".join((key, "seek", player.userid, "PASSWORD", *said)),
     )
     found = seeks.like(desk.connection, key, seats, options)
     mine = next((one for one in found if one.player_id == player.id), None)

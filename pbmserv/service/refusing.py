@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 
@@ -15,7 +16,8 @@ from pbmserv.capability import Purpose
 from pbmserv.commands.catalogue import WHICH, nearest
 from pbmserv.commands.model import Challenge, Line, Sender
 from pbmserv.engine.types import HOUSE
-from pbmserv.errors import Misread, MoveError, PlayerError, Refusal
+from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused
+from pbmserv.service import tray
 from pbmserv.service.answers import Part
 from pbmserv.service.desk import Desk
 from pbmserv.store import boards, players
@@ -122,6 +124,9 @@ def _example(desk: Desk, line: Line, refusal: Refusal, echo: str, sender: Sender
     """The example with the sender's own name in it."""
     if refusal.code == "no-such-player":
         return _with_known_names(desk, refusal, echo, sender)
+    if refusal.code == "tray-line" and desk.capability is not None:
+        with suppress(Refused):
+            return f"{tray.first_board(desk)}: show"
     if refusal.code == "no-words":
         by_reply = "chat Good luck!" if refusal.part == "chat" else "Good luck!"
         return by_reply if desk.capability is not None else echo.replace(BLANK, "PASSWORD")

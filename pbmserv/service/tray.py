@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ from pbmserv.capability import Purpose
 from pbmserv.commands import model
 from pbmserv.commands.replies import may_act, read_reply
 from pbmserv.engine.spans import daytime, zone
-from pbmserv.errors import PlayerError, Refused
+from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.localtime import local_date, next_local
@@ -264,11 +265,17 @@ def only_board(desk: Desk, line: model.Line) -> model.Command:
     Raises:
         Refused: several boards wait, so it is not clear for which one it is.
     """
-    waiting = [number for number, turn in _mailed(desk).items() if turn is not None]
+    mailed = _mailed(desk)
+    waiting = [number for number, turn in mailed.items() if turn is not None]
     text = line.asked.lines[0] if isinstance(line.asked, model.ReplyMove) else line.echo
+    named = _NUMBER_ALONE.fullmatch(text)
+    if named:
+        board = int(named[1]) if int(named[1]) in mailed else first_board(desk)
+        raise Refused("tray-nothing", part=text, example=f"{board}: show")
     if len(waiting) != 1:
-        first = waiting[0] if waiting else 412
-        raise Refused("tray-which", part=text, example=f"{first}: {text}")
+        first = first_board(desk)
+        example = f"{first}: {text}" if _is_move(desk, first, text) else f"{first}: show"
+        raise Refused("tray-which", part=text, example=example)
     return unfold(desk, model.TrayReply(waiting[0], text))
 
 
@@ -280,6 +287,31 @@ def without_number(desk: Desk, asked: model.ReplyMove) -> Refused:
         games = ", ".join(game.info.key for game in desk.rooms.registry)
         return Refused("not-a-command", part=text, example="help", games=games)
     return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
+
+
+_NUMBER_ALONE = re.compile(r"#?(\d{1,9})\s*[:.)]?", re.ASCII)
+
+
+def first_board(desk: Desk) -> int:
+    """A board of the letter that is answered, for examples; one that waits if there is one.
+
+    Raises:
+        Refused: as `_mailed` does.
+    """
+    mailed = _mailed(desk)
+    waiting = [number for number, turn in mailed.items() if turn is not None]
+    return next(iter((*waiting, *sorted(mailed))), 0)
+
+
+def _is_move(desk: Desk, number: int, text: str) -> bool:
+    """Whether a text is a move on a board of the speaker."""
+    board, sitter = desk.seat_at(number, None, None)
+    position = desk.position(board)
+    try:
+        position.game.parse(position.game.view(position.state, sitter.seat), text)
+    except MoveError:
+        return False
+    return True
 
 
 def _mailed(desk: Desk) -> dict[int, int | None]:
