@@ -10,6 +10,7 @@ from typing import Any
 from pbmserv.capability import Capability, Purpose
 from pbmserv.commands import model
 from pbmserv.commands.assent import says_yes
+from pbmserv.commands.catalogue import STOPS
 from pbmserv.commands.model import Line
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.render.kinds import CAN_WAIT
@@ -258,10 +259,18 @@ def _ask(desk: Desk, line: Line) -> Answer:
         raise line.asked
     if isinstance(line.asked, model.Yes):
         return _yes(desk, line.asked, capability)
+    if isinstance(line.asked, model.ReplyMove) and _only_thanks(line.asked):
+        return watch.show_as(desk, model.ShowAs(None, None))
     if isinstance(line.asked, model.TrayReply):
         unfolded = tray.unfold(desk, line.asked)
         return _HANDLERS[type(unfolded)](desk, unfolded)
     return _HANDLERS[type(line.asked)](desk, line.asked)
+
+
+def _only_thanks(asked: model.ReplyMove) -> bool:
+    """Whether a reply asks for nothing: it is only a word that ends the reading elsewhere."""
+    words = " ".join(asked.lines[0].lower().strip(".!").split())
+    return len(asked.lines) == 1 and words in STOPS | {"thank you", "thx"}
 
 
 def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None:

@@ -204,6 +204,15 @@ def test_a_board_of_many_atoms_may_have_long_placements() -> None:
         "-Jo",
         "xx",
         "g.",
+        "G!",
+        "g please",
+        "a good move",
+        "I fire",
+        "fire away",
+        "fire a ray",
+        "mark my words",
+        "I guess",
+        "port",
         "2024",
         "/home",
         "+1-2",
@@ -216,6 +225,37 @@ def test_a_board_of_many_atoms_may_have_long_placements() -> None:
 def test_words_are_no_moves(state: State, typed: str) -> None:
     for seat in (ALICE, BOB, None):
         assert refusal(view(state, seat), typed, NotUnderstood).code == "blackbox.not-a-move"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("Port g", "G"),
+        ("fire g", "G"),
+        ("I fire g.", "G"),
+        ("I'll shoot at 12", "12"),
+        ("please mark b2", ""),
+        ("mark b2", "+B2"),
+        ("unmark cell 2b", "/B2"),
+        ("seal c3!", "!C3"),
+        ("12.", "12"),
+        ("g,+b2.", "G,+B2"),
+    ],
+)
+def test_moves_are_understood_in_words(typed: str, meant: str) -> None:
+    if not meant:
+        assert refusal(view(HIDDEN), typed, NotUnderstood).part == typed
+    else:
+        assert GAME.parse(view(HIDDEN), typed).text == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("g.", "G"), ("G!", "G"), ("g please", "G"), ("now 12", ""), ("12, pls", "12")],
+)
+def test_what_is_nearly_a_move_is_suggested(typed: str, meant: str) -> None:
+    found = refusal(view(HIDDEN), typed, NotUnderstood)
+    assert found.example == (meant or view(HIDDEN).examples.probe)
 
 
 @pytest.mark.parametrize("typed", ["", "  ", ",", " ; , "])

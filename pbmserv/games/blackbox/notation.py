@@ -11,6 +11,7 @@ from typing import NoReturn, Protocol
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.saying import asked_for, said, without_full_stop
 
 TEXT_LIMIT = 1000
 """Longest text of a move, in characters, on a board of few atoms."""
@@ -105,6 +106,7 @@ def _no_example(kind: str, better: str = "") -> str:  # noqa: ARG001 - as an `Ex
 
 
 def _read(board: Geometry, text: str, example: Example, limit: int) -> tuple[Element, ...]:
+    typed, text = text, _as_signs(board, text)
     parts = [part.strip() for part in _SEPARATOR.split(text[:limit])]
     if len(text) > limit and len(parts) > 1:
         parts.pop()  # it may be cut in the middle
@@ -112,11 +114,27 @@ def _read(board: Geometry, text: str, example: Example, limit: int) -> tuple[Ele
         raise NotUnderstood("blackbox.empty", example=example(Kind.PROBE))
     for part in parts:
         if part and not _is_shaped(board, part):
-            raise NotUnderstood("blackbox.not-a-move", part=part, example=example(Kind.PROBE))
+            meant = asked_for(board, typed) if len(typed) <= _SHORT else ""
+            kind = Kind.GUESS if meant == "?" else Kind.PROBE
+            raise NotUnderstood("blackbox.not-a-move", part=part, example=example(kind, meant))
     if len(text) > limit:
         raise Illegal("blackbox.too-long", length=len(text), limit=limit)
     reader = _Reader(board, example)
     return tuple(reader.element(part) for part in parts)
+
+
+def _as_signs(board: Geometry, text: str) -> str:
+    """A short move that was said in words, or with a full stop behind it, as a move is written."""
+    if len(text) > _SHORT or text.isalnum():
+        return text
+    spoken = said(board, text)
+    if spoken:
+        return spoken
+    bare = without_full_stop(text)
+    if bare.isalpha():  # "J." below a move is a name
+        return text
+    parts = [part.strip() for part in _SEPARATOR.split(bare)]
+    return bare if all(part and _is_shaped(board, part) for part in parts) else text
 
 
 def _is_shaped(board: Geometry, part: str) -> bool:
