@@ -25,8 +25,8 @@ _MEANT: Mapping[tuple[Purpose, type], Callable[[Desk, Capability], Answer]] = {
 _UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
     (Purpose.KEEP_ADDRESS, model.Yes): ("keep-address-how", "reject"),
     (Purpose.KEEP_ADDRESS, model.ReplyMove): ("keep-address-how", "reject"),
-    (Purpose.SIGNOFF, model.ReplyMove): ("leaving-how", "yes"),
-    (Purpose.DELETE, model.ReplyMove): ("leaving-how", "yes"),
+    (Purpose.SIGNOFF, model.ReplyMove): ("leaving-how", "no"),
+    (Purpose.DELETE, model.ReplyMove): ("leaving-how", "no"),
     (Purpose.BROADCAST, model.ReplyMove): ("broadcast-how", "yes"),
 }
 """Words that could mean either: what is said about them, and what would be clear."""
@@ -35,12 +35,30 @@ _FOR_GOOD = frozenset({Purpose.SIGNOFF, Purpose.DELETE, Purpose.BROADCAST})
 """What cannot be taken back: here a yes is the whole first paragraph, and no empty reply is one."""
 
 
+_LEAVING = frozenset({Purpose.SIGNOFF, Purpose.DELETE})
+
+_NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "cancel", "stay"}) | {
+    *("nein", "non", "nee", "nej", "nei", "não", "nao", "nie")
+}
+
+
+def _is_no(asked: object) -> bool:
+    """Whether a reply says no: by a command that does, or by its first word."""
+    if isinstance(asked, model.Reject):
+        return True
+    if not isinstance(asked, model.ReplyMove):
+        return False
+    return asked.lines[0].split(None, 1)[0].strip(".,;:!").lower() in _NO
+
+
 def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:
     """What the reply leads to; ``None`` when it is a command of its own.
 
     Raises:
         Refused: it is not clear, or it comes too late.
     """
+    if capability.purpose in _LEAVING and _is_no(asked):
+        return leaving.stay(desk, capability)
     kind = type(asked)
     if kind is model.Yes and capability.purpose in _FOR_GOOD:
         kind = model.Yes if says_yes(first_paragraph(desk.post.text)) else model.ReplyMove

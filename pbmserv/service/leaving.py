@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pbmserv.capability import Capability
 from pbmserv.commands.model import Credentials, Delete, Export, Resign, SignOff
@@ -11,11 +11,14 @@ from pbmserv.errors import Refused
 from pbmserv.service import play
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.store import leaving, players
+from pbmserv.store import leaving, notices, players
 from pbmserv.store.players import Player
 
 ASKED_DAYS = 7
 """Days for which the letter that asks can be answered."""
+
+_STAYS = "stays"
+"""Kind of the notice that somebody has said no to such a letter, until it is asked for again."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -23,12 +26,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def sign_off(desk: Desk, command: SignOff) -> Answer:
     """``signoff userid password``: a letter asks whether it is meant."""
     player = desk.speaker(command.who)
+    notices.forget(desk.connection, player.id, _STAYS)
     return Answer((), (_question(desk, player, player.address, "signoff-asked"),))
 
 
 def delete(desk: Desk, command: Delete) -> Answer:
     """``delete userid password``: a letter asks; also for those who have signed off."""
     player, home = _anybody(desk, command.who)
+    notices.forget(desk.connection, player.id, _STAYS)
     return Answer((), (_question(desk, player, home, "delete-asked"),))
 
 
@@ -63,6 +68,16 @@ def deleted(desk: Desk, capability: Capability) -> Answer:
     return Answer((), (*_renamed(told, player.userid, neutral), Told(home, None, farewell)))
 
 
+def stay(desk: Desk, capability: Capability) -> Answer:
+    """``no`` to the letter that asked: no reply to it can mean yes any more."""
+    player = players.by_id(desk.connection, capability.player)
+    if player is None or player.reply_epoch != capability.epoch or player.state == "deleted":
+        raise Refused("leaving-settled", part="no", example="help signoff")
+    notices.may_tell(desk.connection, player.id, _STAYS, desk.now, timedelta(0))
+    part = Part("stayed", {"userid": player.userid})
+    return Answer((), (Told(_home(desk, player), player.id, part),))
+
+
 def _question(desk: Desk, player: Player, home: str, letter: str) -> Told:
     words = {
         "userid": player.userid,
@@ -90,6 +105,8 @@ def _home(desk: Desk, player: Player) -> str:
 def _meant(desk: Desk, capability: Capability, word: str) -> Player:
     """The player, if the reply comes in time."""
     player = players.by_id(desk.connection, capability.player)
+    if player is not None and notices.last_told(desk.connection, player.id, _STAYS):
+        raise Refused("leaving-settled", part=word, example=f"help {word}")
     late = (desk.now - _EPOCH).days > capability.number + ASKED_DAYS
     if player is None or player.reply_epoch != capability.epoch or player.state == "deleted":
         raise Refused("leaving-settled", part=word, example=f"help {word}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.models import notices
@@ -35,3 +35,10 @@ def last_told(connection: Connection, player_id: int, kind: str) -> datetime | N
         select(notices.c.told_at).where(notices.c.player_id == player_id, notices.c.kind == kind)
     ).scalar()
     return found
+
+
+def forget(connection: Connection, player_id: int, kind: str) -> None:
+    """Whatever was told is as if it had not been."""
+    connection.execute(
+        delete(notices).where(notices.c.player_id == player_id, notices.c.kind == kind)
+    )

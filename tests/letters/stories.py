@@ -149,7 +149,9 @@ def preferring(folder: Path) -> Iterator[Posted]:
         yield from server.send(ALICE, f"export alice {PASSWORD}")
         (asked,) = server.send(CAROL, f"signoff carol {PASSWORD}")
         yield asked
+        yield from server.reply(asked, "I am not sure")
         yield from server.reply(asked, "no")
+        (asked,) = server.send(CAROL, f"signoff carol {PASSWORD}")
         yield from server.reply(asked, "yes")
         yield from server.send(CAROL, f"back carol {PASSWORD}")
         yield from server.send(BOB, "blackbox challenge bob carol")
