@@ -20,6 +20,8 @@ _PAGES: Mapping[str, str] = {
     "beginner": "tutorial",
     "first game": "tutorial",
     "moves": "moves",
+    "#n": "moves",
+    "#": "moves",
     "reply": "replies",
     "replies": "replies",
     "times": "times",

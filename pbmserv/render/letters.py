@@ -47,6 +47,7 @@ class BoardScene:
         you: the reader's seat; ``None`` = a spectator.
         view: the game's view for that seat.
         events: one sentence for each thing that happened, oldest first.
+        turn: number of the reader's next turn, as ``#n`` carries it; ``None`` = a spectator.
         waiting: userids of others whose turn it is.
         your_turn: whether the reader may use a turn now.
         moves: turns used; free moves are not counted, for they may be private.
@@ -62,6 +63,7 @@ class BoardScene:
     you: Seat | None
     view: Any
     events: tuple[str, ...]
+    turn: int | None
     waiting: tuple[str, ...]
     your_turn: bool
     moves: int
@@ -144,6 +146,7 @@ def board_scene(
         you=seat,
         view=game.view(state, seat),
         events=tuple(note_sentences(game, notes, names, seat)),
+        turn=None if seat is None else game.turn(state, seat),
         waiting=tuple(names[s] for s in sorted(to_act) if s != seat),
         your_turn=seat in to_act,
         moves=position.turns_of(seat),

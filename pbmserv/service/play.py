@@ -276,7 +276,8 @@ def not_late(
             pass
         if move is not None and move.free:
             return
-        example = line if move is not None else example_of(position, seat)
+        acts = seat in position.game.to_act(position.state)
+        example = move.text if move is not None and acts else example_of(position, seat)
         part = meant.said or line
         raise Refused("stale", part=part, meant=meant.number, turn=turn, example=example)
 

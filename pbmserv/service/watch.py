@@ -163,10 +163,13 @@ def _seeks(desk: Desk, player: Player, command: Games) -> list[dict[str, Any]]:
 
 def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
     waiting: list[str] = list(board.undecided)
+    turns: list[int] = []
     if board.status == "active":
         position = desk.position(board)
-        to_act = position.game.to_act(position.state)
-        waiting = [board.names[seat] for seat in sorted(to_act)]
+        to_act = sorted(position.game.to_act(position.state))
+        waiting = [board.names[seat] for seat in to_act]
+        if not position.apart:  # how far others are in a race is not told
+            turns = [position.game.turn(position.state, seat) for seat in to_act]
     places = (board.outcome or {}).get("places", [])
     return {
         "board": board.id,
@@ -174,6 +177,7 @@ def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
         "players": list(board.names),
         "status": board.status,
         "waiting": waiting,
+        "turns": turns,
         "winners": winners(board.names, places) if places else [],
     }
 
@@ -205,8 +209,25 @@ def _as_player(desk: Desk, board: BoardRow, player: Player, number: int | None) 
 
 
 def _ply(desk: Desk, board: BoardRow, number: int | None) -> int:
-    """The ply that ``board#number`` shows: turns are counted, past the end is the newest."""
-    return board.plies if number is None else desk.position(board).at_turn(number).number
+    """The ply that ``board#number`` shows: turns are counted.
+
+    Raises:
+        Refused: so many turns have not been made yet.
+    """
+    if number is None:
+        return board.plies
+    position = desk.position(board)
+    made = position.turns
+    # Where each seat plays unseen by the others, nobody shall learn how many turns there were.
+    if number > made and not (position.apart and position.outcome is None):
+        raise Refused(
+            "no-such-turn",
+            part=f"#{number}",
+            board=board.id,
+            made=made,
+            example=f"{board.game} show {board.id}#{made}",
+        )
+    return position.at_turn(number).number
 
 
 def _seated(desk: Desk, player: Player, ref: BoardRef, game: str | None) -> Part:
