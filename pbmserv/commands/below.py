@@ -16,6 +16,7 @@ from pbmserv.commands.forms import Kind
 from pbmserv.commands.heads import Head, find_command, is_number
 from pbmserv.commands.line import REST, words_of
 from pbmserv.commands.model import Line, NotTried, Reading
+from pbmserv.commands.spelling import BOARD
 from pbmserv.commands.words import Word, fold
 
 LONGEST_WORDS = 4_000
@@ -100,10 +101,13 @@ def without_passwords(reading: Reading) -> Reading:
 
 
 def short(head: Head, words: Sequence[Word]) -> str:
-    """A command without its arguments, some of which may be passwords."""
+    """A command without its arguments, some of which may be passwords; boards are none."""
     assert head.row is not None
     name = f"{head.front} {head.row.name}" if head.front else head.row.name
-    return f"{name} {REST}" if len(words) > head.rest else name
+    behind = words[head.rest :]
+    if not head.row.secrets and all(BOARD.fullmatch(word.text) for word in behind):
+        return " ".join((name, *(word.text for word in behind)))
+    return f"{name} {REST}" if behind else name
 
 
 def _in_full(line: str, games: Collection[str]) -> str | None:

@@ -129,15 +129,21 @@ class Composer:
     def _lines(
         self, connection: Connection, lines: Sequence[Mapping[str, Any]], reader: _Reader
     ) -> list[dict[str, Any]]:
-        """What a report says of each command; a board that comes several times is drawn once."""
+        """What a report says of each command; a board that comes several times is drawn once.
+
+        Who looked at a board several times is shown it once, with the last of these commands.
+        """
         reader.parts = sum(len(line["parts"]) for line in lines)
-        drawn: set[tuple[int, int | None]] = set()
+        drawn: set[tuple[object, object]] = set()
         found = []
         for line in reversed(lines):
             parts = []
             for part in reversed(line["parts"]):
-                key = (part["board"], part["seat"])
-                parts.append(self._excerpt(connection, part, reader, brief=key in drawn))
+                # What is about no board may explain something that need not be told again.
+                no_board = part["board"] is None
+                key = (part["letter"], None) if no_board else (part["board"], part["seat"])
+                if key not in drawn or part["letter"] != "show":
+                    parts.append(self._excerpt(connection, part, reader, brief=key in drawn))
                 if part["letter"] not in FORESEEN:
                     drawn.add(key)
             found.append({**line, "parts": parts[::-1]})
@@ -201,6 +207,7 @@ class Composer:
             topics = self._topics(words["subjects"])
             # Only what is known is repeated: what is not may be a slipped password.
             values["topic"] = ", ".join(found.subject for found in topics if found.known)
+            values["unknown"] = not any(found.known for found in topics)
             values["pages"] = [self._page(found) for found in topics]
         return values
 

@@ -202,7 +202,8 @@ def test_wrong_times_are_refused_each_for_its_reason(tmp_path: Path) -> None:
             refusal = server.letter(alice)
             assert sentence in " ".join(refusal.text.split())
             example = refusal.text.partition("Try this:")[2].strip().splitlines()[0]
-            server.send(alice, f"blackbox challenge alice bob {example}")
+            assert example.startswith("blackbox challenge alice bob --")
+            server.send(alice, example)
             assert "is board" in server.letters(alice)[0].text
             server.letters()
             with server.server.database.reading.connect() as connection:
