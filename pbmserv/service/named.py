@@ -26,7 +26,8 @@ def known_game(desk: Desk, key: str) -> AnyGame:
     """
     registry = desk.rooms.registry
     if key not in registry:
-        raise Refused("unknown-game", part=key, games=", ".join(g.info.key for g in registry))
+        known = ", ".join(g.info.key for g in registry)
+        raise Refused("unknown-game", part=key, games=known, suggestion="")
     return registry.newest(key)
 
 

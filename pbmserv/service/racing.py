@@ -8,7 +8,7 @@ from pbmserv.errors import Illegal, Refused
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import Proposal, invite, must_run, read_options, sender_of
-from pbmserv.service.named import board_of, known_game, must_not_spoil
+from pbmserv.service.named import board_of, known_game, must_not_spoil, unknown_player
 from pbmserv.service.play import log_ply
 from pbmserv.store import players
 
@@ -66,7 +66,7 @@ def replay(desk: Desk, command: Replay) -> Answer:
     must_not_spoil(desk, board)
     player = players.by_userid(desk.connection, userid or desk.speaker(None).userid)
     if player is None:
-        raise Refused("no-such-player", part=userid)
+        raise unknown_player(desk, userid)
     example = f"{board.game} replay {board.id}"
     sender = sender_of(desk, (player,), f"{example} {{you}}")
     options, _ = read_options(game, board.options, 1, str(board.id), example)

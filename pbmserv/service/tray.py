@@ -285,7 +285,7 @@ def without_number(desk: Desk, asked: model.ReplyMove) -> Refused:
     running = sorted(_mailed(desk))
     if not running or not may_act(text):
         games = ", ".join(game.info.key for game in desk.rooms.registry)
-        return Refused("not-a-command", part=text, example="help", games=games)
+        return Refused("not-a-command", part=text, example="help", games=games, suggestion="")
     return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
 
 

@@ -52,7 +52,8 @@ def list_games(desk: Desk, command: ListGames) -> Answer:
     known = desk.rooms.registry
     for key in command.games:
         if key not in known:
-            raise Refused("unknown-game", part=key, games=", ".join(g.info.key for g in known))
+            games = ", ".join(g.info.key for g in known)
+            raise Refused("unknown-game", part=key, games=games, suggestion="")
     wanted = command.games or tuple(game.info.key for game in known)
     return Answer((Part("list", {"games": list(wanted)}),))
 
