@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pbmserv.commands.below import MOST_NOT_TRIED, Below, is_signature, short
 from pbmserv.commands.catalogue import STOPS
 from pbmserv.commands.heads import find_command, find_head
-from pbmserv.commands.line import REST, not_a_command, read_line, words_of
+from pbmserv.commands.line import REST, not_a_command, read_line, without_its_word, words_of
 from pbmserv.commands.model import Broadcast, Chat, Line, Message, NotTried, Reading
 from pbmserv.commands.words import Word, fold
 from pbmserv.errors import Misread
@@ -120,7 +120,10 @@ class _Body:
             if self._commands > MOST_COMMANDS:
                 self._at = self._begin
                 return "limit"
-            self.lines.append(read_line(words, head, len(text), self._games))
+            read = read_line(words, head, len(text), self._games)
+            # A word alone below a command may be its password, which a mail program has wrapped.
+            alone = len(words) == 1 and self._commands > 1
+            self.lines.append(without_its_word(read) if alone else read)
         elif self._commands:  # a greeting above the first command needs no answer of its own
             self.lines.append(not_a_command(words, self._games))
         return "prose" if self._prose >= MOST_PROSE else ""

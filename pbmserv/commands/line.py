@@ -153,6 +153,15 @@ def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -
     return Line(echo, refused)
 
 
+def without_its_word(line: Line) -> Line:
+    """The line so that, if it is refused for a word that is no command, this is not repeated."""
+    if not isinstance(line.asked, Misread) or line.asked.refusal.code != "unknown-command":
+        return line
+    refusal = line.asked.refusal
+    refused = Misread(refusal.code, part="", example=refusal.example, **refusal.values)
+    return replace(line, echo=REST, asked=refused, again=None)
+
+
 def _repeated(word: Word) -> str:
     """A word of a line that is no command: only what cannot be a password is repeated."""
     return word.raw if _plain(word) in MEANT_BY else quotable(word.text) or REST
