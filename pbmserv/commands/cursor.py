@@ -133,5 +133,8 @@ class Cursor:
         return BOARD.fullmatch(word.text) is not None or self.sender.is_player(word.text.lower())
 
     def _harmless(self, place: int, word: Word) -> bool:
-        """Where no password belongs."""
-        return place != self.at and harmless(word.text)
+        """Where no password belongs; but people write one behind a userid out of habit."""
+        if place == self.at or not harmless(word.text):
+            return False
+        behind = place and self.sender.is_player(self.words[place - 1].text.lower())
+        return self._numbered(place, word) if behind and not quotable(word.text) else True

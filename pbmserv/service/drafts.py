@@ -16,7 +16,7 @@ from pbmserv.service.play import (
     not_late,
     play_move,
 )
-from pbmserv.store import boards, queued
+from pbmserv.store import boards, players, queued
 from pbmserv.store.boards import BoardRow, Sitter
 
 
@@ -81,6 +81,11 @@ def preview(desk: Desk, command: Preview) -> Answer:
     try:
         found = game.preview(game.view(position.state, seat), mover, command.text)
     except MoveError as error:
+        first = command.text.split(None, 1)[0].lower()
+        if players.by_userid(desk.connection, first) is not None:
+            desk.echo_hidden = True  # the word behind it is a password, which need not be there
+            example = f"{board.game} preview {board.id} {error.refusal.example}"
+            raise Refused("no-password-there", part="preview", example=example) from error
         raise error if seat is not None else _asked_again(error, board) from error
     words = {"move": found.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, board.plies, seat),))

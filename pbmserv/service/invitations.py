@@ -52,6 +52,8 @@ def challenge(desk: Desk, command: Challenge) -> Answer:
     command = _with_writer(desk, command)
     terms = timekeeping.read_times(command.times)
     game = known_game(desk, command.game)
+    for place, userid in enumerate(command.userids, 1):
+        _must_play(desk, userid, place)
     part = " ".join(command.userids)
     options, rated = read_options(
         game, command.options, len(command.userids), part, f"{game.info.key} challenge {part}"
@@ -337,6 +339,19 @@ def _is_race(proposal: Proposal) -> bool:
     game = proposal.game
     options = game.options(proposal.options, len(proposal.sitting))
     return races(game) and game.is_race(options)
+
+
+def _must_play(desk: Desk, userid: str, place: int) -> None:
+    """Refuse a challenge to nobody. Such a name is repeated only if it nearly is somebody's:
+    it may be a password that nobody has asked for.
+    """
+    if userid in HOUSE or players.by_userid(desk.connection, userid) is not None:
+        return
+    unknown = unknown_player(desk, userid)
+    if unknown.refusal.values["suggestion"]:
+        raise unknown
+    desk.echo_hidden = True
+    raise Refused("no-such-player", place=place)
 
 
 def _invited(

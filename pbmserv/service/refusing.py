@@ -152,10 +152,10 @@ def _with_known_names(desk: Desk, refusal: Refusal, echo: str, sender: Sender) -
     words = [
         instead if wrong and word.lower().rstrip(",;") == wrong else word for word in echo.split()
     ]
+    game = words[0] if words[0] in desk.rooms.registry else ""
+    if not instead and "challenge" in words and sender.userid:
+        return " ".join(word for word in (game, "challenge", sender.userid, "house") if word)
     if wrong and not instead:
-        game = words[0] if words[0] in desk.rooms.registry else ""
-        if "challenge" in words and sender.userid:
-            return " ".join(word for word in (game, "challenge", sender.userid, "house") if word)
         return " ".join(word for word in (game, "standings") if word)
     if not wrong:
         return " ".join(word for word in words if word != BLANK)

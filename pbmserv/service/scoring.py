@@ -47,8 +47,10 @@ def show_scores(desk: Desk, command: Scores) -> Answer:
             wanted = game.read_kind(command.kind) if command.kind else ""
         except OptionError as error:
             example = f"{key} scores {error.refusal.example}"
+            desk.echo_hidden = not command.kind[:1].isdigit()  # "scores alice secret"
+            part = "" if desk.echo_hidden else command.kind
             raise OptionError(
-                error.refusal.code, part=command.kind, example=example, **error.refusal.values
+                error.refusal.code, part=part, example=example, **error.refusal.values
             ) from error
         kinds = [wanted] if wanted else [k for k, _ in scores.kinds(desk.connection, key, KINDS)]
         lists = [
