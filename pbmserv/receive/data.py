@@ -10,6 +10,8 @@ import asyncio
 
 from aiosmtpd.smtp import SMTP, syntax
 
+from pbmserv.receive.lines import give_back
+
 _END = b"\r\n.\r\n"
 _EVERYTHING = 1 << 30  # what has arrived is far less
 
@@ -63,7 +65,7 @@ class MailAtOnce(SMTP):
             taken += piece
         content, rest = taken[: end + 2], taken[end + len(_END) :]
         if rest:
-            self._reader.feed_data(bytes(rest))  # the next commands; `read` took everything
+            give_back(self._reader, bytes(rest))  # the next commands; `read` took everything
         if is_too_much or len(content) - 2 > most:
             return None
         return bytes(content).replace(b"\r\n.", b"\r\n")[2:]

@@ -27,10 +27,19 @@ MOST_ERRORS = 20
 MOST_COMMANDS = 100
 """Commands without a mail that was taken between them."""
 
-_WORD = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_LABEL = r"[A-Za-z0-9-]+"
-_PLAIN_PATH = re.compile(rf"<({_WORD}(?:\.{_WORD})*@{_LABEL}(?:\.{_LABEL})*)>([ -~]*)")
-"""A dot-atom in angle brackets and parameters (RFC 5321 section 4.1.2): nearly every one."""
+_ABOVE_ASCII = r"\xa0-\ud7ff\ue000-\U0010ffff"
+_ATOM = rf"[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.{_ABOVE_ASCII}-]+"  # some providers do give out "a..b"
+_QUOTED = rf'"(?:[ !#-\[\]-~{_ABOVE_ASCII}]|\\[ -~])*"'
+_LABEL = rf"[A-Za-z0-9_{_ABOVE_ASCII}-]+"
+_DOMAIN = rf"@(?:{_LABEL}(?:\.{_LABEL})*|\[[!-Z^-~]+\])"
+_PATH = re.compile(
+    rf"(?P<open><)?(?:{_DOMAIN}(?:,{_DOMAIN})*:)?"
+    rf"(?:(?P<local>{_ATOM}|{_QUOTED})(?P<domain>{_DOMAIN})?)?"
+    r"(?(open)>)(?P<rest>(?: .*)?)"
+)
+"""A path and its parameters (RFC 5321 section 4.1.2, RFC 6531 section 3.3), also without brackets,
+as people type it and VRFY has it. The route in front is ignored (appendix C)."""
+_UNQUOTED = re.compile(rf'"({_ATOM})"')
 
 
 class Hall:
@@ -125,13 +134,16 @@ class Visit(MailAtOnce, StrictLines):
             super().data_received(data)
 
     def eof_received(self) -> bool | None:
-        """A client that was turned away has nothing to say, and TLS knows no half-open ends."""
+        """Whoever was turned away has nothing to say, and TLS knows no half-open ends."""
         if self._peer is None:
             return None
-        half_open = super().eof_received()
         transport = self.transport
-        is_tls = transport is not None and transport.get_extra_info("ssl_object") is not None
-        return False if is_tls else half_open
+        if transport is not None and transport.get_extra_info("ssl_object") is not None:
+            super().eof_received()
+            return False
+        # It may still listen, and is owed replies to what it has said (RFC 9293 section 3.6);
+        # aiosmtpd would forget all of that, and a mail that came with it.
+        return asyncio.StreamReaderProtocol.eof_received(self)
 
     def _timeout_cb(self) -> None:
         self._part(b"421 4.4.2 nothing was heard for too long, goodbye\r\n")
@@ -154,6 +166,8 @@ class Visit(MailAtOnce, StrictLines):
         await super().push(reply)
         if self.patience.ends_with(reply):
             self._part(b"421 4.7.0 too many commands that led to nothing, goodbye\r\n")
+        elif isinstance(self._reader, StrictReader) and self._reader.is_torn:
+            self._part(b"421 4.7.0 lines end in CRLF here (RFC 5321, 2.3.8), goodbye\r\n")
         elif reply.startswith(b"500") and self.session and not self.session.host_name:
             # A browser that was made to post here begins with GET, POST or Host.
             self._part(b"421 4.7.0 this is a mail server, goodbye\r\n")
@@ -177,14 +191,23 @@ class Visit(MailAtOnce, StrictLines):
             await super().smtp_STARTTLS(arg)
 
     def _getaddr(self, arg: str) -> tuple[str | None, str | None]:
-        """The address of MAIL and RCPT; the parser below raises whatever odd input makes it."""
-        if plain := _PLAIN_PATH.fullmatch(arg):  # the parser takes longer than a mail's text does
-            return plain[1], plain[2].strip()
-        try:
-            found: tuple[str | None, str | None] = super()._getaddr(arg)
-        except Exception:  # noqa: BLE001 - a stranger's typing is no fault of ours
+        """The address of MAIL and RCPT, and what follows it; ``<>`` is the null sender.
+
+        The parser below is made for headers: it closes quotes that nobody closed, leaves out
+        comments, and takes longer than a mail's text does.
+        """
+        path = _PATH.fullmatch(arg)
+        if path is None:
             return None, None
-        return found
+        local, domain = path["local"] or "", path["domain"] or ""
+        if arg.startswith("<>"):
+            return "<>", path["rest"].strip()
+        # Without a domain it may be a name on the very machine that says it, such as <root>.
+        if not local or (local[0] == '"' and not domain):
+            return None, None
+        if plain := _UNQUOTED.fullmatch(local):  # quotes that are not needed mean nothing (4.1.2)
+            local = plain[1]
+        return local + domain, path["rest"].strip()
 
     def _getparams(self, params: Sequence[str]) -> dict[str, str | bool] | None:
         """What follows an address; in other alphabets there are digits that are no numbers."""

@@ -351,6 +351,84 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(embedded: Running) 
     assert received(embedded) == before
 
 
+def test_a_client_that_has_said_all_still_gets_its_replies(embedded: Running) -> None:
+    """``… | nc -N``: everything at once, and then the end of the stream."""
+    begin = f"EHLO a\r\nMAIL FROM:<half@players.example>\r\nRCPT TO:<{OURS}>\r\nDATA\r\n".encode()
+    before = len(received(embedded))
+    for number, (last, codes) in enumerate(
+        [(b"", []), (b"QUIT\r\n", ["221"]), (b"QU", []), (b"NOOP\r\nNOOP\n", ["250", "500", "421"])]
+    ):
+        said = mail("half@players.example", "help", Message_ID=f"<half.{number}@players.example>")
+        with Wire(embedded.port, hello="") as wire:
+            wire.say(begin + said + b"\r\n.\r\n" + last)
+            wire.half_close()
+            replies = []
+            while reply := wire.answer():
+                replies.append(reply[:3])
+        assert replies == ["250", "250", "250", "354", "250", *codes]
+    assert len(received(embedded)) == before + 4
+    with Wire(embedded.port, hello="") as wire:
+        wire.say(begin + b"Subject: half of it\r\n.\r")
+        wire.half_close()
+        assert wire.rest().endswith(b"<CR><LF>.<CR><LF>\r\n")  # the 354, and then nothing
+    assert len(received(embedded)) == before + 4
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *('<"\\', '<"a@b.example>', '<a"b@c.example>', '<"a"b@c.example>', '<"">', '<""@>'),
+        *("<a@b@c>", "<@>", "<a@>", "<@b.example>", "<", ">", "< >", "<<a@b.example>>"),
+        *("<a@b.example", "a@b.example>", "<a@.example>", "<a@b..example>", "<a@b.example.>"),
+        *("<a b@c.example>", "<a(x)@b.example>", "<a @b.example>", "<a@ b.example>"),
+        *("<a@b.example;c@d.example>", "<a,b@c.example>", "<a@b!c>", "<a\\b@c.example>"),
+        *(
+            "<a@[]>",
+            "<a@[>",
+            "<a@[x y]>",
+            "<a@b.example>SIZE=3",
+            "<@b.example:>",
+            "<a\x80@b.example>",
+        ),
+    ],
+)
+def test_paths_that_are_none_are_no_senders(embedded: Running, path: str) -> None:
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:{path}")[:3] in {"501", "553"}
+        assert wire.ask(f"RCPT TO:<{OURS}>").startswith("503")
+
+
+@pytest.mark.parametrize(
+    ("path", "sender"),
+    [
+        ("<>", ""),
+        ("<> SIZE=100", ""),
+        ("<a@b.example> SIZE=100 BODY=8BITMIME", "a@b.example"),
+        (" <a@b.example>", "a@b.example"),
+        ("a@b.example", "a@b.example"),
+        ("<root>", "root"),
+        ("<a..b.@c.example>", "a..b.@c.example"),
+        ('<"a b\\"@"@c.example>', '"a b\\"@"@c.example'),
+        ('<"a.b"@c.example>', "a.b@c.example"),
+        ("<@x.example,@y.example:a@b.example>", "a@b.example"),
+        ("<a@[127.0.0.1]>", "a@[127.0.0.1]"),
+        ("<a@[IPv6:::1]>", "a@[ipv6:::1]"),
+        ("<grün@münchen.example> SMTPUTF8", "grün@münchen.example"),
+        ("<a_b+c=d@e_f.example>", "a_b+c=d@e_f.example"),
+    ],
+)
+def test_paths_that_are_some_are_kept_as_they_are(
+    embedded: Running, path: str, sender: str
+) -> None:
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:{path}").startswith("250")
+        assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")
+        assert wire.ask("DATA").startswith("354")
+        raw = mail("path@players.example", "help", Message_ID=f"<{path.encode().hex()}@b.example>")
+        assert wire.ask(raw + b"\r\n.\r\n").startswith("250")
+    assert received(embedded)[-1][0] == sender
+
+
 def test_a_line_without_an_end_ends_the_session(embedded: Running) -> None:
     """aiosmtpd keeps what belongs to one line; nobody may fill the memory with that."""
     with Wire(embedded.port) as wire:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from running import Running, start
 from wire import Wire, mail
 
@@ -31,7 +33,6 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.mark.parametrize(
     "line",
     [
-        b"NOOP\n",  # ended by a bare LF
         b"NOOP\rRSET\r\n",
         b"NOOP\x00\r\n",
         b"\x00\r\n",
@@ -50,12 +51,55 @@ def test_a_command_line_that_is_none_is_refused_and_forgotten(
         assert wire.ask("NOOP").startswith("250")  # one reply to one line
 
 
-def test_lines_that_only_lf_ends_carry_no_mail_in(embedded: Running) -> None:
-    """What a stricter server in front took for the text of a mail is no list of commands."""
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"NOOP\n",
+        b"\n",
+        f"NOOP\nMAIL FROM:<{ALICE}>\r\n".encode(),
+        f"MAIL FROM:<{ALICE}>\nRCPT TO:<{OURS}>\nDATA\n".encode(),
+        b"NOOP " + b"x" * 5000 + f"\nMAIL FROM:<{ALICE}>\r\n".encode(),
+        b"NOOP " + b"x" * 5000 + f"\r\n\nMAIL FROM:<{ALICE}>\r\n".encode(),
+    ],
+)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_follows_a_bare_lf_is_never_carried_out(
+    embedded: Running, line: bytes, at_once: bool
+) -> None:
+    """A stricter server in front took it for the rest of the line, or for the text of a mail."""
     with Wire(embedded.port) as wire:
-        wire.say(f"MAIL FROM:<{ALICE}>\nRCPT TO:<{OURS}>\nDATA\n".encode())
-        assert [wire.answer()[:3] for _ in range(3)] == ["500", "500", "500"]
-        assert wire.ask("DATA").startswith("503")
+        assert wire.ask("NOOP").startswith("250")
+        if at_once:
+            wire.say(line)
+        else:
+            head, _, rest = line.partition(b"\n")
+            wire.say(head)
+            wire.say(b"\n" + rest)
+        replies = []
+        while reply := wire.answer():
+            replies.append(reply)
+    assert replies.pop() == "421 4.7.0 lines end in CRLF here (RFC 5321, 2.3.8), goodbye"
+    assert replies
+    assert {reply[:3] for reply in replies} == {"500"}
+
+
+@given(
+    st.lists(st.sampled_from([b"NOOP", b"RSET", b"x" * 1200, b"\r", b"\n", b"\r\n"]), max_size=9)
+)
+@settings(max_examples=60)
+def test_one_reply_to_one_line_however_they_end(embedded: Running, words: list[bytes]) -> None:
+    said = b"".join(words)
+    before, lf, _ = said.replace(b"\r\n", b"\0").partition(b"\n")
+    whole = before.split(b"\0")
+    with Wire(embedded.port) as wire:
+        wire.say(said)
+        wire.half_close()
+        replies = []
+        while reply := wire.answer():
+            replies.append(reply[:3])
+    sound = [b"NOOP", b"RSET"]
+    expected = ["250" if line in sound else "500" for line in whole[:-1]]
+    assert replies == [*expected, *(["500", "421"] if lf else [])]
 
 
 @pytest.mark.parametrize("first", ["GET / HTTP/1.1", "POST / HTTP/1.0", "Host: games.example"])
