@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pbmserv.commands.bodies import clean_subject
 from pbmserv.receive.headers import Headers, content_type, first
-from pbmserv.receive.phrases import AWAY, REPORTS, ROLES
+from pbmserv.receive.phrases import AWAY, AWAY_WITHIN, REPORTS, ROLES
 
 LINE_LIMIT = 998
 """Octets in a line without its CRLF (RFC 5321 section 4.5.3.1.6)."""
@@ -31,6 +33,13 @@ _REPORT_KINDS = frozenset(
 _ROLE_HEADS = ("noreply", "donotreply", "mailerdaemon")
 _ROLE_TAILS = ("noreply", "donotreply", "mailerdaemon")
 _PUNCTUATION = str.maketrans("", "", "-_.")
+
+AWAY_SUBJECT = "away-subject"
+"""The reason of a mail that nothing but its subject shows to be a note: a person may write so."""
+
+_WITHIN = "|".join(map(re.escape, AWAY_WITHIN))
+_SAYS_AWAY = re.compile(rf"[^:：]{{0,120}}?(?<!\w)(?:{_WITHIN})(?!\w)")  # noqa: RUF001
+_ENDS_AWAY = re.compile(rf"[\[(–-]\s?(?:{_WITHIN})\s?[\])]?\Z")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +109,33 @@ def automatic(
         return Automatic(reason)
     # RFC 3834 section 5: anything but "no"; parameters may follow.
     submitted = {_word(value) for value in headers.get("auto-submitted", ())} - {"no"}
-    names_it = words.startswith(AWAY)
+    names_it = _names_absence(subject)
     away = names_it or "auto-replied" in submitted or _has(headers, _ANSWERING_HEADERS)
     reason = (
         _by_envelope(headers, envelope_sender, sender, is_ours)
         or _by_robot_header(headers)
-        or ("away-subject" if names_it else "")
+        or (AWAY_SUBJECT if names_it else "")
     )
     if reason:
         return Automatic(reason, away=away)
     if submitted:
         return Automatic("auto-submitted", only_auto_submitted=True, away=away)
     return _PERSON
+
+
+def _names_absence(subject: str) -> bool:
+    """Whether a subject says that somebody is out of the office.
+
+    What stands behind a colon is what the note answers: our own subject, and the names in it.
+    """
+    words = subject.casefold()
+    bare = clean_subject(subject).casefold()  # "[EXTERN] Re: Automatic reply: …"
+    return (
+        words.startswith(AWAY)
+        or bare.startswith(AWAY)
+        or _SAYS_AWAY.match(bare) is not None
+        or _ENDS_AWAY.search(bare) is not None
+    )
 
 
 def _by_person(sender: str, is_ours: Callable[[str], bool]) -> str:

@@ -13,7 +13,7 @@ from pbmserv.capability import Capability, House, Purpose
 from pbmserv.commands.model import Reading, Yes
 from pbmserv.commands.reading import read, unread
 from pbmserv.errors import MailError
-from pbmserv.receive.guards import wire_refusal
+from pbmserv.receive.guards import AWAY_SUBJECT, wire_refusal
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.receive.message import read_mail
 from pbmserv.receive.reply import read_new_text
@@ -39,7 +39,7 @@ UNREADABLE = {
     "too-deep": "the mail's parts are nested too deeply",
 }
 
-_FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER, Purpose.UNSUBSCRIBE))
+_FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
 """Reply addresses whose mails are a player's commands, and no answer to a question."""
 
 _QUICK = 32_768
@@ -177,16 +177,19 @@ def _is_unread(mail: Mail, *, reply: bool) -> bool:
 
 
 def _robot_may_play(post: Post, mail: Mail) -> bool:
-    """A player's own program may answer a letter to that player although it says Auto-Submitted.
+    """Whether a mail that must not be answered may still be a player's.
 
-    Only with words of its own: an empty answer of a machine is not the yes that a person's is.
+    A player's own program may answer a letter to that player although it says Auto-Submitted,
+    and anybody may write a command below a subject like that of a note, or in it.
     """
-    return (
-        mail.only_auto_submitted
-        and post.capability is not None
-        and post.capability.purpose in _FOR_PROGRAMS
-        and (
-            post.capability.purpose is Purpose.UNSUBSCRIBE  # written by programs, and empty
-            or not any(isinstance(line.asked, Yes) for line in post.reading.lines)
-        )
-    )
+    if not mail.only_auto_submitted and mail.automatic != AWAY_SUBJECT:
+        return False
+    lines = post.reading.lines
+    if post.capability is None:
+        proves = bool(lines) and all(line.who is not None for line in lines)
+        return proves and mail.automatic == AWAY_SUBJECT
+    if post.capability.purpose is Purpose.UNSUBSCRIBE:  # written by programs, and empty
+        return mail.only_auto_submitted
+    # Only with words of its own: an empty answer of a machine is not the yes that a person's is.
+    is_yes = any(isinstance(line.asked, Yes) for line in lines)
+    return post.capability.purpose in _FOR_PROGRAMS and not is_yes

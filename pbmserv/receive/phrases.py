@@ -156,15 +156,47 @@ AWAY = _phrases(
     автоматический ответ; автоответ; нет на месте; нет в офисе; вне офиса; автоматична відповідь
     自動応答; 自動返信; 【自動返信】; [自動返信]; 自動送信; 【自動応答】; 不在通知; 不在のお知らせ
     【不在】; 外出中; 休暇中; 休暇のお知らせ; 自动回复; 自动答复; 自動回覆; 외출 중; 자동 회신
-    부재중
-    מענה אוטומטי; رد تلقائي
+    부재중; 자동 응답; 자동응답; 不在; 休假; 自動返答
+    מענה אוטומטי; رد تلقائي; پاسخ خودکار
+    automaatvastus; automatinis atsakymas; automātiskā atbilde; samodejni odgovor
+    automatski odgovor; аутоматски одговор; автоматичен отговор; автоматски одговор
+    автоматты жауап; trả lời tự động; ตอบกลับอัตโนมัติ; การตอบกลับอัตโนมัติ; balasan otomatis
+    balasan automatik; sjálfvirkt svar; resposta automàtica; erantzun automatikoa
+    स्वचालित उत्तर; αυτοματη απαντηση; İzinde; izindeyim
+    i'm out of; i’m out of; i'm away; i’m away; on leave; annual leave; maternity leave
+    parental leave; vacation notice; urlaub; im urlaub; ferien; mutterschutz; elternzeit; vakantie
+    op vakantie; de vacaciones; vacaciones; en vacances; vacances:; in ferie; ferie:; semester:
+    på semester; på ferie; de férias; férias; na urlopie; urlop; na dovolené; dovolená; lomalla
+    в отпуске; отпуск; у відпустці; szabadság; szabadságon; absent:; absent(e); afwezigheids
     """
 )
 """How the subject of an out-of-office note begins: what Outlook, Exchange, Notes, Gmail, Zimbra,
 GMX, Yahoo and vacation(1) write, and what people write in its place."""
 
+AWAY_WITHIN = _phrases(
+    """
+    out of office; out of the office; on vacation; on holiday; on leave; on annual leave
+    on maternity leave; on parental leave; away from the office; away from my desk
+    away from my mail; away from my email; automatic reply; automated reply
+    außer haus; nicht im büro; nicht im haus; im urlaub; in elternzeit; automatische antwort
+    absent(e); est absent; est absente; suis absent; suis absente; absent du bureau
+    absente du bureau; hors du bureau; en congé; en congés; en vacances; réponse automatique
+    fuera de la oficina; fuera de oficina; de vacaciones; está ausente; estoy ausente
+    fuori sede; fuori ufficio; è assente; sono assente; in ferie
+    is afwezig; ben afwezig; op vakantie; niet aanwezig; niet op kantoor; buiten kantoor
+    fora do escritório; de férias; estou ausente; på semester; är frånvarande
+    inte på kontoret; ej på kontoret; på ferie; er fraværende; ikke på kontoret; ikke til stede
+    on poissa; olen poissa; on lomalla; olen lomalla; poza biurem; na urlopie
+    mimo kancelář; na dovolené; na dovolenke; в отпуске; нет на месте; вне офиса; нет в офисе
+    у відпустці; házon kívül; ofis dışında; εκτός γραφείου; nu sunt la birou
+    """
+)
+"""What such a subject says after a name, or behind ours: Notes and people write so. None of it
+could be a userid."""
+
 REPORTS = _phrases(
     """
+    mail system error; delivery notification; warning: message
     undeliverable; undelivered mail; mail delivery failed; mail delivery failure
     mail delivery subsystem; delivery status notification; delivery failure; delivery has failed
     returned mail; failure notice; message delivery failure; warning: could not send

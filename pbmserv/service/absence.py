@@ -11,6 +11,7 @@ from pbmserv.service import accounts, localtime
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.store import notices, players
+from pbmserv.store.players import Player
 
 ASKED_EVERY = timedelta(days=7)
 """A player is asked at most once in so long."""
@@ -19,15 +20,21 @@ MOST_PLAYERS = 3
 """Of those who share one address."""
 
 
-def ask(desk: Desk, mail: Mail) -> list[Told]:
-    """The question for whoever the note's sender is; nobody else, and nobody who is away already.
+def ask(desk: Desk, mail: Mail, letter_to: int | None = None) -> list[Told]:
+    """The question for whom the note seems to be about; nobody who is away already.
 
-    The note proves nothing, so the question goes to the player's own address and changes nothing.
+    At a reply address that is its player, whatever address the note is from: mail is forwarded,
+    and it is the last mailbox that writes notes. Elsewhere it is whoever has the sender's address.
+    The note proves nothing, so the question goes to the player's own address and changes nothing;
+    who forges notes, and be it with somebody's reply address, has one letter a week sent there.
+
+    Args:
+        letter_to: whose letter the note answers, where the address it came to does not say so.
     """
     if not mail.away:
         return []
     asked = []
-    for player in players.by_address(desk.connection, mail.sender.lower())[:MOST_PLAYERS]:
+    for player in _about(desk, mail, letter_to):
         is_away = player.away_until is not None and player.away_until > desk.now
         if is_away or not notices.may_tell(
             desk.connection, player.id, "away", desk.now, ASKED_EVERY
@@ -37,6 +44,16 @@ def ask(desk: Desk, mail: Mail) -> list[Told]:
         words = {"userid": player.userid, "example": (today + timedelta(days=7)).isoformat()}
         asked.append(Told(player.address, player.id, Part("away-asked", words)))
     return asked
+
+
+def _about(desk: Desk, mail: Mail, letter_to: int | None) -> list[Player]:
+    capability = desk.capability
+    number = letter_to or (capability.player if capability is not None else 0)
+    player = players.by_id(desk.connection, number) if number else None
+    if player is None:
+        return players.by_address(desk.connection, mail.sender.lower())[:MOST_PLAYERS]
+    is_revoked = letter_to is None and capability and capability.epoch != player.reply_epoch
+    return [] if is_revoked or not player.active else [player]
 
 
 def answer(desk: Desk, asked: object) -> Answer | None:

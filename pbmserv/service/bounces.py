@@ -82,7 +82,7 @@ def _received(desk: Desk, letter: Posted) -> list[Told]:
     if desk.post.report:
         return _reported(desk, letter, desk.post.report)
     if desk.post.mail.automatic:
-        return absence.ask(desk, desk.post.mail)
+        return absence.ask(desk, desk.post.mail, letter.player_id)
     return _astray(desk, letter)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +12,10 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from sqlalchemy import select
 
+from pbmserv.capability import Capability, Purpose
+from pbmserv.receive.guards import automatic
 from pbmserv.receive.mail import Envelope
+from pbmserv.receive.phrases import AWAY_WITHIN
 from pbmserv.store.models import notices, players
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -19,9 +23,10 @@ ALICE, BOB = address_of("alice"), address_of("bob")
 EXCHANGE = {"Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All"}
 GMAIL = {"Auto-Submitted": "auto-replied", "Precedence": "bulk", "X-Autoreply": "yes"}
 SIEVE = {"Auto-Submitted": "auto-replied (vacation)", "Precedence": "bulk"}
+NOTES = {"Auto-Submitted": "auto-generated"}
 PLAIN: dict[str, str] = {}
 
-NOTES = (
+LETTERS = (
     ("en", EXCHANGE, "Automatic reply: Blackbox 1: alice - bob", "I am out of the office."),
     ("en", SIEVE, "Auto: Blackbox 1: alice - bob", "I will read your mail next week."),
     ("en", GMAIL, "Gone fishing Re: Blackbox 1: alice - bob", "Back in two weeks."),
@@ -48,6 +53,23 @@ NOTES = (
     ("ja", EXCHANGE, "自動応答: Blackbox 1", "休暇をいただいております。"),
     ("ja", PLAIN, "【自動返信】Blackbox 1", "不在にしております。"),
     ("zh", EXCHANGE, "自动答复: Blackbox 1", "我正在休假。"),
+    # Notes names the person first; others put theirs behind our subject, or tags in front.
+    ("en", PLAIN, "Alice Smith is out of the office.", "I will respond when I return."),
+    ("en", NOTES, "Alice Smith/Berlin/ACME is out of the office (returning 03/12/2026)", "x"),
+    ("en", PLAIN, "I'm out of the office", "Back on Monday."),
+    ("en", PLAIN, "[EXTERN] Automatic reply: Blackbox 1: alice - bob", "I am away."),
+    ("en", PLAIN, "Re: Automatic reply: Blackbox 1: alice - bob", "I am away."),
+    ("en", PLAIN, "Re: Blackbox 1: alice - bob (Out of office)", "I am away."),
+    ("de", PLAIN, "Alice Schmidt ist außer Haus.", "Ich kehre zurück am 14.03.2026."),
+    ("de", PLAIN, "Urlaub", "Ich bin erst am Montag wieder da."),
+    ("fr", NOTES, "Alice Dupont est absent(e).", "Je serai absent(e) du 01/03 au 14/03."),
+    ("es", PLAIN, "Alicia está fuera de la oficina", "Volveré el lunes."),
+    ("et", PLAIN, "Automaatvastus: Blackbox 1", "Olen puhkusel."),
+    ("lt", PLAIN, "Automatinis atsakymas: Blackbox 1", "Atostogauju."),
+    ("hr", PLAIN, "Automatski odgovor: Blackbox 1", "Na godišnjem sam."),
+    ("bg", PLAIN, "Автоматичен отговор: Blackbox 1", "В отпуск съм."),
+    ("vi", PLAIN, "Trả lời tự động: Blackbox 1", "Tôi đang nghỉ phép."),
+    ("ko", PLAIN, "자동 응답: Blackbox 1", "휴가 중입니다."),
 )
 
 
@@ -87,14 +109,14 @@ def note(
     lines += [f"Message-ID: <note.{server.mails}@players.example>", "MIME-Version: 1.0"]
     headers = {"Content-Type": "text/plain; charset=utf-8"} | headers
     lines += [f"{name}: {value}" for name, value in headers.items()]
-    raw = "\r\n".join([*lines, "", body, ""]).encode()
+    raw = "\r\n".join([*lines, "", *body.split("\n"), ""]).encode()
     came_from = sender if envelope is None else envelope
     answer = server.loop.run_until_complete(server.server.intake.take(Envelope(came_from, to, raw)))
     assert answer.startswith("250")
     return server.letters()
 
 
-@pytest.mark.parametrize(("language", "headers", "subject", "body"), NOTES)
+@pytest.mark.parametrize(("language", "headers", "subject", "body"), LETTERS)
 def test_a_note_leads_to_a_question(
     server: Indoors,
     board: Posted,
@@ -106,7 +128,7 @@ def test_a_note_leads_to_a_question(
     (asked,) = note(server, board.reply_to, subject, body, headers)
     assert (asked.recipient, asked.kind) == (ALICE, "away-asked"), language
     assert asked.subject == "Are you away, alice?"
-    assert "away until 2026-" in asked.text
+    assert "away until 20" in asked.text
     assert asked.message["Auto-Submitted"] == "auto-generated"
     again = note(server, board.reply_to, subject, f"{body} (again)", headers)
     assert again == []  # at most once a week
@@ -185,9 +207,89 @@ def test_reports_lists_and_loops_are_no_notes(
     assert note(server, board.reply_to, "Out of office", "x", {**GMAIL, **headers}) == []
 
 
+@pytest.mark.parametrize("envelope", ["", None])
+@pytest.mark.parametrize("kind", ["reply", "bounce"])
+def test_a_forwarded_letter_says_itself_whose_it_is(
+    server: Indoors, board: Posted, kind: str, envelope: str | None
+) -> None:
+    """alice reads her mail elsewhere, and that mailbox writes the note; she is asked at home."""
+    to = (
+        board.reply_to
+        if kind == "reply"
+        else server.server.house.reply_address(Capability(Purpose.BOUNCE, about=board.id))
+    )
+    corp = "alice.smith@corp.example"
+    (asked,) = note(server, to, "Out of office", kind, SIEVE, sender=corp, envelope=envelope)
+    assert (asked.recipient, asked.kind) == (ALICE, "away-asked")
+    assert (
+        note(server, to, "Out of office", f"{kind} 2", SIEVE, sender=BOB, envelope=envelope) == []
+    )
+
+
+@pytest.mark.parametrize("subject", ["I'm on vacation", "Alice is out of the office", "Urlaub"])
+def test_a_command_counts_whatever_stands_above_it(tmp_path: Path, subject: str) -> None:
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        letters = server.send(BOB, "blackbox challenge bob alice")
+        asked = next(letter for letter in letters if letter.recipient == ALICE)
+        played = note(server, asked.reply_to, subject, "b3,d3,e5,g2", PLAIN, envelope=None)
+        assert (BOB, "board") in [(one.recipient, one.kind) for one in played]
+        line = f"away alice {PASSWORD} until tomorrow"
+        assert note(server, server.server.house.address, subject, line, PLAIN, envelope=None) == []
+        (away,) = server.send(ALICE, f"away alice {PASSWORD} until today")
+        assert away.kind in {"away", "back", "refusal"}
+
+
+@pytest.mark.parametrize("subject", ["I'm on vacation", "Out of office"])
+@pytest.mark.parametrize("body", ["", "yes", "Hello,\nI am on vacation until March 14.\nAlice"])
+def test_a_note_never_says_yes(tmp_path: Path, subject: str, body: str) -> None:
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        letters = server.send(BOB, "blackbox challenge bob alice")
+        asked = next(letter for letter in letters if letter.recipient == ALICE)
+        found = note(server, asked.reply_to, subject, body, PLAIN, envelope=None)
+        assert [letter.kind for letter in found] == ["away-asked"]
+
+
+def test_no_letter_of_ours_has_a_subject_that_a_note_could_have(server: Indoors) -> None:
+    """Nor do names change that, and a reply to it is a person's."""
+    names = (
+        "vacaciones",
+        "out-of-office - afwezig",
+        "ooo, away and autoreply",
+        "absent 12: urlaub",
+    )
+    folder = Path(__file__).parents[2] / "templates" / "letters"
+    written = [re.sub(r"{%.*?%}", "|", one.read_text()) for one in folder.glob("*/subject.j2")]
+    shapes = [shape.strip() for text in written for shape in text.split("|") if shape.strip()]
+    # What begins with a title or a name: the game's, or somebody's who cannot be reached.
+    shapes = [shape for shape in shapes if not shape.removeprefix("Re: ").startswith("{{")]
+    assert len(shapes) > 50
+    subjects = {re.sub(r"{{.*?}}", name, shape) for shape in shapes for name in names}
+    for name in names:
+        subjects |= {f"Blackbox 12: {name}", f"Not done: message {name}: I am on vacation"}
+    for subject in subjects:
+        for shown in (subject, f"Re: {subject}", f"[club] AW: {subject}"):
+            found = automatic(
+                {}, envelope_sender=ALICE, sender=ALICE, subject=shown, host="", is_ours=_nobody
+            )
+            assert not found.reason, shown
+
+
+def _nobody(address: str) -> bool:
+    return False
+
+
+def test_what_says_within_a_subject_that_somebody_is_away_is_nobodys_name() -> None:
+    assert not [words for words in AWAY_WITHIN if re.fullmatch(r"[a-z0-9-]+", words)]
+
+
 def test_nobody_else_is_asked(server: Indoors, board: Posted) -> None:
     for sender in ("stranger@players.example", "alice@players.example.evil.example"):
-        assert note(server, board.reply_to, "Out of office", "x", GMAIL, sender=sender) == []
+        assert (
+            note(server, server.server.house.address, "Out of office", "x", GMAIL, sender=sender)
+            == []
+        )
     server.send(ALICE, f"away alice {PASSWORD} until tomorrow")
     assert note(server, board.reply_to, "Out of office", "x", GMAIL) == []
     server.send(ALICE, f"back alice {PASSWORD}")

@@ -214,5 +214,24 @@ def test_notes_of_people_who_are_away_are_told_from_all_else():
         assert not other.away
 
 
-def test_a_person_who_answers_a_vacation_notice_is_a_person():
-    assert judge(subject="Re: Automatic reply: board 12") == Automatic()
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "Re: Blackbox 12: out-of-office - afwezig",
+        "A message from vacaciones",
+        "blackbox move 12 alice secret b3",
+        "away until 24 Dec",
+        "Are you away, alice?",
+        "The office is out of coffee",
+        "semester break",
+        "Not done: message bob: I am on vacation",
+    ],
+)
+def test_people_write_of_offices_and_have_names(subject):
+    assert judge(subject=subject) == Automatic()
+
+
+def test_a_note_below_a_tag_or_an_answer_s_mark_is_a_note():
+    # No letter of ours has such a subject, so no reply to one has; a command in it counts.
+    for front in ("Re: ", "[EXTERN] ", "AW: [EXT] ", "Re[2]: "):
+        assert judge(subject=f"{front}Automatic reply: board 12").away
