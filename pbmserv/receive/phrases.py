@@ -194,19 +194,25 @@ AWAY_WITHIN = _phrases(
 """What such a subject says after a name, or behind ours: Notes and people write so. None of it
 could be a userid."""
 
-REPORTS = _phrases(
+UNDELIVERED = _phrases(
     """
     mail system error; delivery notification; warning: message
-    undeliverable; undelivered mail; mail delivery failed; mail delivery failure
+    undeliverable; undelivered; mail delivery failed; mail delivery failure
     mail delivery subsystem; delivery status notification; delivery failure; delivery has failed
     returned mail; failure notice; message delivery failure; warning: could not send
-    read:; not read:; unzustellbar; nicht zugestellt; gelesen:; lu :; non lu :; leído:; letto:
-    lida:; gelezen:; läst:; przeczytano:; 開封済み:; non remis; non recapitabile
-    no se puede entregar; onbestelbaar; niet-bestelbaar; kan inte levereras; niedostarczone
-    não é possível entregar
+    unzustellbar; nicht zugestellt; non remis; non recapitabile; no se puede entregar
+    onbestelbaar; niet-bestelbaar; kan inte levereras; niedostarczone; não é possível entregar
     """
 )
-"""How the subject of a report begins: nobody got a mail, or somebody opened it."""
+"""How the subject of a report begins that nobody got a mail."""
+
+REPORTS = UNDELIVERED + _phrases(
+    """
+    read:; not read:; gelesen:; lu :; non lu :; leído:; letto:; lida:; gelezen:; läst:
+    przeczytano:; 開封済み:
+    """
+)
+"""The same, or that somebody opened it."""
 
 ROLES = frozenset(
     _words(

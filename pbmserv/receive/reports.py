@@ -27,8 +27,10 @@ from pbmserv.receive.headers import (
 from pbmserv.receive.headers import (
     one_line as header_line,
 )
+from pbmserv.receive.html import html_text
 from pbmserv.receive.mail import Envelope
 from pbmserv.receive.parts import encoding_of, octets_of, split_parts
+from pbmserv.receive.phrases import UNDELIVERED
 
 MOST_PARTS = 30
 DEEPEST = 4
@@ -46,6 +48,12 @@ _SERVERS = frozenset(
     ("mailer-daemon", "mailerdaemon", "postmaster", "mail-daemon", "mailer_daemon")
 )
 _FIELD = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)")
+_REFUSAL = re.compile(r"(?<![\d.])5\d\d[ -]#?5\.\d{1,3}\.\d{1,3}(?![\d.]\d)[^'\"\n]{0,300}")
+_STILL_TRYING = re.compile(
+    r"delay|not yet been delivered|will (?:be retried|continue|keep trying|retry|try again)"
+    r"|attempts will continue|still being retried|warning|verzöger|retard|retras|ritard",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"[^\s<>;,()\"]{1,64}@[^\s<>;,()\"]{1,254}")
 
 log = logging.getLogger("pbmserv.receive")
@@ -94,7 +102,10 @@ class _Leaf:
 
     @property
     def text(self) -> str:
-        text = decode(self.octets, self.kind.param("charset"))[:TEXT_LIMIT]
+        text = decode(self.octets, self.kind.param("charset"))
+        if self.kind.kind == "text/html":  # its head alone may be longer than that
+            text = html_text(text) or ""
+        text = text[:TEXT_LIMIT]
         return "\n".join(line[:LINE_LIMIT] for line in text.splitlines())
 
 
@@ -193,9 +204,10 @@ def _address(value: str) -> str:
 def _by_other_forms(headers: Headers, kind: ContentType, leaves: list[_Leaf]) -> Iterator[Failure]:
     """What flufl.bounce finds in the first text: qmail, old Exchange, Exim, Yahoo and their kin.
 
-    It is given a small mail made anew, so that it never meets what a stranger has built.
+    It is given a small mail made anew, so that it never meets what a stranger has built. Where it
+    finds nothing, a server's own refusal may still be quoted, as Microsoft 365 does.
     """
-    leaf = next((leaf for leaf in leaves if leaf.kind.kind == "text/plain"), None)
+    leaf = _first(leaves, "text/plain") or _first(leaves, "text/html")
     text = leaf.text if leaf is not None else ""
     shown = _rebuilt(headers, kind, text, leaf)
     try:
@@ -204,12 +216,35 @@ def _by_other_forms(headers: Headers, kind: ContentType, leaves: list[_Leaf]) ->
         log.warning("a report could not be looked at: %s", type(error).__name__)
         return
     lower = text.lower()
+    known = False
     for one in sorted(failed)[:MOST_RECIPIENTS]:
         address = _address(one.decode("ascii", "replace"))
         if address:
+            known = True
             said = _reason(text, lower, address)
             status = status_in(said)
             yield Failure(judge(status, said), status, one_line(said), frozenset({address}))
+    if not known:
+        yield from _by_quoted_refusal(headers, text)
+
+
+def _by_quoted_refusal(headers: Headers, text: str) -> Iterator[Failure]:
+    """A refusal with both its codes, in a mail that says in its subject that a letter came back."""
+    subject = header_line(first(headers, "subject")).casefold()
+    refusal = _REFUSAL.search(text)
+    named = _ADDRESS.search(text)
+    if refusal is None or named is None or not subject.startswith(UNDELIVERED):
+        return
+    if _STILL_TRYING.search(subject) or _STILL_TRYING.search(text):
+        return
+    said = one_line(refusal[0])
+    status = status_in(said)
+    address = named[0].lower().strip("'.:*[]")
+    yield Failure(judge(status, said), status, said, frozenset({address}))
+
+
+def _first(leaves: list[_Leaf], kind: str) -> _Leaf | None:
+    return next((leaf for leaf in leaves if leaf.kind.kind == kind), None)
 
 
 def _rebuilt(headers: Headers, kind: ContentType, text: str, leaf: _Leaf | None) -> Message:

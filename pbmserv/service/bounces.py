@@ -106,7 +106,24 @@ def _reported(desk: Desk, letter: Posted, report: Sequence[Failure]) -> list[Tol
     if letter.state == "sent" and letter.noted:
         return []  # one letter counts once
     failure = next((f for f in report if letter.recipient.lower() in f.recipients), None)
+    if failure is None and len(report) == 1 and not _arrives_elsewhere(desk, letter):
+        (failure,) = report  # to where the letter was forwarded, or by another spelling
     return [] if failure is None else _take(desk, letter, failure)
+
+
+def _arrives_elsewhere(desk: Desk, letter: Posted) -> bool:
+    """Whether the letter's player has been heard of since it, or one before it, came back.
+
+    Of two mailboxes to which an address forwards, one may be dead: letters that are answered
+    are read. Whose report it is could be forged by the letter's reader only, who also knows the
+    letter's own recipient, so to insist on that name would keep nobody out.
+    """
+    if letter.player_id is None:
+        return True
+    found = bounces.standings(desk.connection, [letter.recipient.lower()])
+    times = [letter.since, *(s.hard_at or s.soft_at or letter.since for s in found)]
+    own = players.addresses_of(desk.connection, letter.player_id)
+    return inbox.heard_from(desk.connection, letter.player_id, own, min(times))
 
 
 def _astray(desk: Desk, letter: Posted) -> list[Told]:

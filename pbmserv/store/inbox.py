@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.receive.mail import UNCHECKED, Verdict
@@ -111,6 +111,22 @@ def add(
 def spoken_by(connection: Connection, mail_id: int, player_id: int) -> None:
     """Note whose mail it was, for the day on which all about that player must go."""
     connection.execute(_SPEAKER, {"mail": mail_id, "player": player_id})
+
+
+def heard_from(
+    connection: Connection, player_id: int, senders: Collection[str], since: datetime
+) -> bool:
+    """Whether a player has written since then, from these addresses or proving who it is."""
+    found = connection.execute(
+        select(inbox.c.id)
+        .where(
+            inbox.c.received_at > since,
+            inbox.c.state == "done",
+            or_(inbox.c.player_id == player_id, inbox.c.sender.in_(senders)),
+        )
+        .limit(1)
+    )
+    return found.first() is not None
 
 
 def empty(connection: Connection, mail_id: int) -> None:

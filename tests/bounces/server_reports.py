@@ -360,6 +360,50 @@ Disposition: manual-action/MDN-sent-manually; displayed
 
 COMPLAINT = RECEIPT.replace("disposition-notification", "feedback-report")
 
+MICROSOFT_PLAIN = """From: Microsoft Outlook <MicrosoftExchange329e@players.example>
+To: {our}
+Subject: Undeliverable: Blackbox 1: alice - bob
+Message-ID: <ndr1@players.example>
+Content-Type: text/plain; charset=us-ascii
+
+Delivery has failed to these recipients or groups:
+
+{to}<mailto:{to}>
+The email address you entered couldn't be found. Please check it and try again.
+
+Diagnostic information for administrators:
+
+Generating server: DB9PR01MB1234.eurprd01.prod.exchangelabs.com
+
+{to}
+Remote Server returned '550 5.1.1 RESOLVER.ADR.RecipNotFound; not found'
+"""
+
+MICROSOFT_HTML = """From: postmaster@players.example
+To: {our}
+Subject: Unzustellbar: Blackbox 1: alice - bob
+Message-ID: <ndr2@players.example>
+Content-Type: text/html; charset=utf-8
+
+<html><head><style>
+"""
+MICROSOFT_HTML += ".unused { color: #5a5; }\n" * 900
+MICROSOFT_HTML += """</style></head><body>
+<p>Ihre Nachricht an <a href="mailto:{to}">{to}</a> konnte nicht zugestellt werden.</p>
+<table><tr><td>Remote Server returned '550 5.1.10 RESOLVER.ADR.RecipientNotFound;
+Recipient {to} not found by SMTP address lookup'</td></tr></table></body></html>
+"""
+
+PLAIN_DELAYED = """From: postmaster@players.example
+To: {our}
+Subject: Undelivered so far: Blackbox 1
+Message-ID: <ndr3@players.example>
+Content-Type: text/plain
+
+Your message to {to} has not yet been delivered: 550 5.1.1 no such user.
+Delivery attempts will continue for five days.
+"""
+
 REPORTS: tuple[ServerReport, ...] = (
     ServerReport("postfix", HARD, "5.1.1", "User unknown", postfix("failed", "5.1.1", UNKNOWN)),
     ServerReport(
@@ -410,6 +454,9 @@ REPORTS: tuple[ServerReport, ...] = (
     ServerReport("postfix-relayed", NONE, "", "", postfix("relayed", "2.0.0", "smtp; 250 ok")),
     ServerReport("postfix-expanded", NONE, "", "", postfix("expanded", "2.0.0", "smtp; 250 ok")),
     ServerReport("exchange-online", HARD, "5.1.10", "RecipientNotFound", EXCHANGE_ONLINE),
+    ServerReport("microsoft-plain", HARD, "5.1.1", "RecipNotFound", MICROSOFT_PLAIN),
+    ServerReport("microsoft-html", HARD, "5.1.10", "RecipientNotFound", MICROSOFT_HTML),
+    ServerReport("plain-delayed", NONE, "", "", PLAIN_DELAYED),
     ServerReport("exchange-old", HARD, "", "not recognized", EXCHANGE_OLD),
     ServerReport("gmail", HARD, "5.1.1", "does not exist", GMAIL),
     ServerReport("exim", SOFT, "5.0.0", "Mailbox full", EXIM),

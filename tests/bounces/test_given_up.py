@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from posting import come_back, comes_from, deliver
+from server_reports import ServerReport, multipart
 from sqlalchemy import select
 
 from pbmserv.store.models import absences, bounces, outbox, players
@@ -410,16 +411,79 @@ def test_a_forged_address_is_none_of_ours(house: Indoors) -> None:
     assert comes_from(house, other) != real
 
 
-def test_reports_about_somebody_else_or_by_somebody_prove_nothing(house: Indoors) -> None:
+def test_reports_by_somebody_and_of_long_ago_prove_nothing(house: Indoors) -> None:
     number = begun(house)
     for _ in range(3):
         letter = chat(house, number)
-        assert come_back(house, letter, to=BOB) == []
         assert come_back(house, letter, sender="mallory@players.example") == []
         house.live(days=1)
     old = chat(house, number)
     house.live(days=31)
     assert come_back(house, old) == []
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(bounces)).all() == []
+
+
+FORWARDED = [
+    "alice@gmail.example",
+    "alice+pbm@players.example",
+    "alice=40players.example@x.example",
+]
+
+
+@pytest.mark.parametrize("elsewhere", FORWARDED)
+@pytest.mark.parametrize("kind", ["postfix", "qmail", "microsoft-plain"])
+def test_a_forwarded_letter_comes_back_under_another_name(
+    house: Indoors, elsewhere: str, kind: str
+) -> None:
+    number = begun(house)
+    assert come_back(house, chat(house, number), kind, to=elsewhere) == []
+    assert not unreachable(house)
+    (again,) = house.live(days=1)
+    told = come_back(house, again, kind, to=elsewhere)
+    assert [(one.recipient, one.kind) for one in told] == [(BOB, "unreachable")]
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(bounces.c.address)).scalars().all() == [ALICE]
+    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert "came-back" in [one.kind for one in to(letters, ALICE)]
+
+
+def test_of_two_mailboxes_behind_an_address_one_may_be_dead(house: Indoors) -> None:
+    """Letters that are answered are read, whatever else comes back."""
+    number = begun(house)
+    elsewhere = FORWARDED[0]
+    for _ in range(3):
+        letter = chat(house, number)
+        house.live(hours=1)
+        house.send(ALICE, f"blackbox chat {number} alice {PASSWORD}", "I am here.")
+        assert come_back(house, letter, to=elsewhere) == []
+        house.live(days=1)
+    # Nor between the first that counted and the second.
+    assert come_back(house, chat(house, number), to=elsewhere) == []
+    (mine,) = to(house.live(days=1), ALICE)
+    house.live(hours=1)
+    house.send("alice@work.example", "Re: board", "chat\nStill here.", mine.reply_to)
+    assert come_back(house, mine, to=elsewhere) == []
+    assert not unreachable(house)
+    # Her own name is another matter.
+    told = come_back(house, chat(house, number))
+    assert [(one.recipient, one.kind) for one in told] == [(BOB, "unreachable")]
+
+
+def test_a_report_about_several_others_says_nothing_of_this_letter(house: Indoors) -> None:
+    number = begun(house)
+    for _ in range(2):
+        letter = chat(house, number)
+        status = "\n\n".join(
+            f"Final-Recipient: rfc822; {name}@gmail.example\nAction: failed\nStatus: 5.1.1"
+            for name in ("alice", "carol")
+        )
+        mail = multipart(
+            "From: MAILER-DAEMON@mx.example", "Sorry.", f"Reporting-MTA: dns; mx\n\n{status}"
+        )
+        about = ServerReport("several", None, "", "", mail)
+        assert come_back(house, letter, about) == []
+        house.live(days=1)
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(bounces)).all() == []
 
