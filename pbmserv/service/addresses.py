@@ -55,7 +55,7 @@ def confirm(desk: Desk, capability: Capability) -> Answer:
     desk.player = changed
     desk.heard(changed.id, changed.unreachable_since)
     part = Part("address-changed", _words(player, address=found.address, dropped=dropped))
-    anew = _boards_anew(desk, changed) if dropped else ()
+    anew = boards_anew(desk, changed) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *anew))
 
 
@@ -74,6 +74,20 @@ def stop(desk: Desk, capability: Capability) -> Answer:
         raise Refused("address-settled")
     addresses.stop(desk.connection, player.id)
     return Answer((Part("address-stopped", _words(player)),))
+
+
+def boards_anew(desk: Desk, player: Player) -> tuple[Told, ...]:
+    """The running boards once more, for a player whose earlier letters are dead."""
+    told = []
+    numbers = boards.of_player(desk.connection, player.id, ("proposed", "active"), None, BOARDS)
+    for number in sorted(numbers):
+        board = boards.load(desk.connection, number)
+        sitter = board.sitter_of(player.id) if board is not None else None
+        if board is not None and sitter is not None:
+            words = {"event": "show", "undecided": list(board.undecided)}
+            part = Part("board", words, number, board.plies, sitter.seat)
+            told.append(Told.sitter(sitter, part))
+    return tuple(told)
 
 
 def _waiting(desk: Desk, capability: Capability) -> tuple[AddressChange, Player]:
@@ -106,27 +120,13 @@ def _fewer(desk: Desk, player: Player, wanted: list[str], present: list[str]) ->
     assert changed is not None
     desk.player = changed
     part = Part("address-changed", _words(player, address=wanted[0], dropped=dropped))
-    anew = _boards_anew(desk, changed) if dropped else ()
+    anew = boards_anew(desk, changed) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *anew))
 
 
 def _farewells(player: Player, dropped: list[str]) -> tuple[Told, ...]:
     part = Part("address-moved", _words(player))
     return tuple(Told(address, player.id, part) for address in dropped)
-
-
-def _boards_anew(desk: Desk, player: Player) -> tuple[Told, ...]:
-    """The running boards once more: letters that went to dropped addresses are dead."""
-    told = []
-    numbers = boards.of_player(desk.connection, player.id, ("proposed", "active"), None, BOARDS)
-    for number in sorted(numbers):
-        board = boards.load(desk.connection, number)
-        sitter = board.sitter_of(player.id) if board is not None else None
-        if board is not None and sitter is not None:
-            words = {"event": "show", "undecided": list(board.undecided)}
-            part = Part("board", words, number, board.plies, sitter.seat)
-            told.append(Told.sitter(sitter, part))
-    return tuple(told)
 
 
 def _words(player: Player, **more: object) -> dict[str, object]:

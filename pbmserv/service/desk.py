@@ -304,7 +304,9 @@ class Desk:
         if epoch is not None and epoch != sitter.reply_epoch:
             if sitter.state == "barred":
                 raise suspended(sitter.userid)
-            raise Refused("revoked-address", example=f"forgot {sitter.userid}")
+            raise Refused(
+                "revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD"
+            )
         self.heard(player_id, sitter.unreachable_since)
         self.sitter = sitter
         self.focus = Focus(board, sitter.seat)

@@ -12,6 +12,7 @@ from pbmserv.capability import Capability, Purpose, password_mark
 from pbmserv.commands.model import Broadcast, ChangePassword, Forgot, Message, Signup
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
+from pbmserv.service.addresses import boards_anew
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.named import unknown_player
@@ -92,7 +93,8 @@ def change_password(desk: Desk, command: ChangePassword) -> Answer:
     """Set a new password, proven by the old one or by a reset address.
 
     Every confirmed address is told, and a change of address that still waits is dropped: who
-    asked for it may have known the old password.
+    asked for it may have known the old password. A reset also ends all reply addresses so far,
+    since it is the way out for somebody whose letters were read; the boards come anew.
     """
     desk.echo_hidden = command.who is None
     if command.who is not None:
@@ -107,10 +109,15 @@ def change_password(desk: Desk, command: ChangePassword) -> Answer:
     hashed = desk.rooms.passwords.hash(command.new.text)
     players.set_password(desk.connection, player.id, hashed)
     addresses.stop(desk.connection, player.id)
-    part = Part("password-changed", {"userid": player.userid, "left": not player.active})
+    is_reset = command.who is None
+    if is_reset:
+        preferences.save(desk.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
+    words = {"userid": player.userid, "left": not player.active, "reset": is_reset}
+    part = Part("password-changed", words)
     answered = desk.answer_to[0]
     others = [a for a in players.addresses_of(desk.connection, player.id) if a != answered]
-    return Answer((part,), tuple(Told(address, player.id, part) for address in others))
+    anew = boards_anew(desk, player) if is_reset and player.active else ()
+    return Answer((part,), (*(Told(address, player.id, part) for address in others), *anew))
 
 
 def forgot(desk: Desk, command: Forgot) -> Answer:
@@ -220,8 +227,10 @@ def welcome(userid: str) -> Part:
 def _resetting(desk: Desk, capability: Capability) -> Player:
     """Whose password a reset address changes; also somebody's who has signed off."""
     player = players.by_id(desk.connection, capability.player)
-    if player is None or player.state == "deleted" or player.reply_epoch != capability.epoch:
+    if player is None or player.state == "deleted":
         raise Refused("reset-used", example="forgot USERID")
+    if player.reply_epoch != capability.epoch:
+        raise Refused("reset-used", example=f"forgot {player.userid}")
     if player.active:
         desk.player = player
     if password_mark(player.password_hash) != capability.number:
