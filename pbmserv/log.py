@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import re
+import sqlite3
 import sys
 import traceback
 from datetime import UTC, datetime
@@ -22,6 +23,9 @@ _ExcInfo: TypeAlias = (
 _SECRET = re.compile(r"passw|passphrase|secret|seed|token|atoms", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/@+<>*,-]+")
 _LONGEST = 400
+_STATES = frozenset(("08", "25", "28", "3D", "40", "53", "55", "57", "58", "XX"))
+"""Classes of SQLSTATE that are about connections, locks, disks and the server, never a value."""
+_NO_TABLE = "42P01"
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -67,18 +71,37 @@ def _written(value: object) -> str:
     return text if _PLAIN.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
 
 
-def _fault(info: _ExcInfo) -> str:
-    """The exception's type and where it came from, innermost first.
+def reason(fault: BaseException) -> str:
+    """What may be told of an exception: ours and the system's whole text, of a database's what it
+    says about its own state; else ``""``.
 
-    Its text is left out unless it is ours or the system's: a library's text may
-    quote what it was given, and that may be a player's password.
+    Other text is left out: a library may quote what it was given, and that may be a player's
+    password. So do databases where a value or a statement is wrong.
     """
+    if isinstance(fault, ServerFault | OSError):
+        return str(fault)
+    said = getattr(fault, "orig", None)  # SQLAlchemy's; its own text has the statement in it
+    if isinstance(said, sqlite3.Error):
+        name = getattr(said, "sqlite_errorname", "")  # none where the driver itself complains
+        is_state = name not in {"", "SQLITE_ERROR", "SQLITE_MISMATCH"}
+        return str(said) if is_state or str(said).startswith("no such table: ") else name
+    code = getattr(said, "sqlstate", None)
+    if code:
+        primary = getattr(getattr(said, "diag", None), "message_primary", None)
+        is_state = code[:2] in _STATES or code == _NO_TABLE
+        return f"{code} {primary}" if is_state and primary else str(code)
+    # Without a code the server was never asked: psycopg tells which one could not be reached.
+    return str(said) if type(said).__name__ == "OperationalError" else ""
+
+
+def _fault(info: _ExcInfo) -> str:
+    """The exception's type, why it came, and from where, innermost first."""
     if info is None or info[1] is None:
         return "fault=unknown"
     fault = info[1]
     words = f"fault={type(fault).__name__}"
-    if isinstance(fault, ServerFault | OSError):
-        words += f" because={_written(str(fault))}"
+    if why := reason(fault):
+        words += f" because={_written(why)}"
     frames = traceback.extract_tb(fault.__traceback__)[-6:]
     places = " < ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in reversed(frames))
     return f"{words} at={_written(places)}"

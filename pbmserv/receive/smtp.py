@@ -25,6 +25,9 @@ LARGEST_MAIL = 1_048_576
 """Octets (SIZE, RFC 1870)."""
 LONGEST_ADDRESS = 254
 """Octets (RFC 5321 section 4.5.3.1.3, less the brackets)."""
+PATIENCE = 10.0
+"""Seconds after which a mail's other recipients are put off with the one that had to be. A
+database that is locked takes half a minute to say so, and a client does not wait for ever."""
 LAST_WORDS = 10.0
 """Seconds that mails under way have when the server stops."""
 
@@ -129,8 +132,13 @@ class Door:
         peer = peer_of(session.peer)
         handed_on = self._lmtp or self._crowd.is_ours(peer)
         sender, hello = _sender(envelope), str(session.host_name or "")
-        replies = {}
+        replies: dict[str, str] = {}
+        clock = asyncio.get_running_loop().time
+        patience_ends = clock() + PATIENCE
         for recipient in dict.fromkeys(envelope.rcpt_tos):
+            if clock() > patience_ends and TRY_LATER in replies.values():
+                replies[recipient] = TRY_LATER  # whatever keeps us waiting, it does so still
+                continue
             one = mail.Envelope(sender, recipient, raw, peer, hello, handed_on)
             over = server.over.get(recipient)
             taking = self._intake.put_off(one, over) if over else self._intake.take(one)

@@ -22,6 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from pbmserv.clock import Clock
 from pbmserv.commands import model
 from pbmserv.errors import ServerFault
+from pbmserv.log import reason
 from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
 from pbmserv.service import absence, bounces, busy, house
 from pbmserv.service.answers import Part
@@ -224,7 +225,8 @@ class Office:
             future.add_done_callback(self._committed)
             return await self._returned().result(future)
         except (*UNAVAILABLE, Closed) as error:
-            log.warning("the database could not take a mail: %s", type(error).__name__)
+            why = reason(error) or type(error).__name__
+            log.warning("the database could not take a mail: %s", why)
             raise TryLater("the database could not take a mail") from error
 
     def _returned(self) -> Awaiting:

@@ -16,10 +16,15 @@ from sqlalchemy import create_engine, func, select, text
 from sqlalchemy.exc import OperationalError
 from wire import Wire, mail
 
-from pbmserv.receive.intake import TRY_LATER
+from pbmserv.capability import Capability, Purpose
+from pbmserv.log import LineFormatter
+from pbmserv.receive import smtp
+from pbmserv.receive.intake import TRY_LATER, Intake
+from pbmserv.receive.mail import Envelope
 from pbmserv.store import boards, players, session
 from pbmserv.store.models import inbox, outbox
 
+ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
 Trouble = Callable[[Running], AbstractContextManager[None]]
 
@@ -101,6 +106,58 @@ def test_a_mail_that_cannot_be_stored_is_put_off_and_counts_once_when_it_comes_a
                     assert wire.mail(player.address, recipient, raw).startswith("250")
         assert counts(server, table.board)[::2] == (4, 1)
         assert len(server.letters(player.address)) == 2
+
+
+def test_the_log_says_why_mails_are_put_off(
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 100)
+    with start(database_url, tmp_path) as server, Wire(server.port) as wire:
+        with held_by_somebody(server):
+            words = "blackbox show 1 alice wonderland"
+            assert wire.mail(ALICE, OURS, mail(ALICE, words)) == TRY_LATER
+        lines = [LineFormatter().format(record) for record in caplog.records]
+    assert [line for line in lines if "database is locked" in line or "lock timeout" in line]
+    assert not [line for line in lines if "wonderland" in line]
+
+
+@pytest.mark.parametrize(("patience", "tries"), [(0.0, 1), (60.0, 4)])
+def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, tries: int
+) -> None:
+    monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 100)
+    monkeypatch.setattr(smtp, "PATIENCE", patience)
+    asked = []
+    take = Intake.take
+
+    async def counted(intake: Intake, envelope: Envelope) -> str:
+        asked.append(envelope.recipient)
+        return await take(intake, envelope)
+
+    monkeypatch.setattr(Intake, "take", counted)
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with (
+        start(url, tmp_path, lmtp="127.0.0.1:0") as server,
+        Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire,
+    ):
+        numbers = (1, 2, 3)
+        replying = [
+            server.server.house.reply_address(Capability(Purpose.PLAYER, n)) for n in numbers
+        ]
+        recipients = [OURS, *replying]
+        with held_by_somebody(server):
+            wire.begin(ALICE, *recipients)
+            replies = [wire.ask(mail(ALICE, "help") + b"\r\n.\r\n")]
+            replies += [wire.answer() for _ in replying]
+        assert replies == [TRY_LATER] * 4
+        assert asked == recipients[:tries]
+        wire.begin(ALICE, *recipients)
+        replies = [wire.ask(mail(ALICE, "help") + b"\r\n.\r\n")]
+        replies += [wire.answer() for _ in replying]
+        assert {reply[:3] for reply in replies} == {"250"}
 
 
 # The driver complains of connections that were cut and so never closed; that is the story here.

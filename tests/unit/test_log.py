@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from pbmserv import log
 from pbmserv.errors import RelayTemporary
@@ -92,6 +95,94 @@ def test_our_own_faults_and_the_systems_say_why(lines) -> None:
     ours, systems = lines()
     assert r'fault=RelayTemporary because="busy,\nlater"' in ours
     assert 'because="[Errno 2] No such file"' in systems
+
+
+def _asked(statement: str, **values: object) -> Exception:
+    engine = create_engine("sqlite://", hide_parameters=True)
+    try:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE t (a TEXT UNIQUE, b INTEGER PRIMARY KEY)")
+            connection.exec_driver_sql("PRAGMA max_page_count = 3")
+            connection.execute(text("INSERT INTO t VALUES ('hush', 7)"))
+            answer = connection.execute(text(statement), values)
+            if answer.returns_rows:
+                answer.all()
+    except SQLAlchemyError as error:
+        return error
+    finally:
+        engine.dispose()
+    raise AssertionError("nothing went wrong")
+
+
+@pytest.mark.parametrize(
+    ("statement", "values", "said"),
+    [
+        ("INSERT INTO t VALUES (:a, 8)", {"a": "hush" * 90_000}, "database or disk is full"),
+        ("INSERT INTO t VALUES (:a, 8)", {"a": "hush"}, "UNIQUE constraint failed: t.a"),
+        ("INSERT INTO gone VALUES (:a)", {"a": "hush"}, "no such table: gone"),
+        ("INSERT INTO t VALUES (:a, :a)", {"a": "hush"}, "SQLITE_MISMATCH|datatype"),
+        ("SELECT hush", {}, "SQLITE_ERROR"),
+        ("SELECT 'hush' FROM t hush hush", {}, "SQLITE_ERROR"),
+        ("SELECT CAST(x'68757368ff' AS TEXT)", {}, ""),
+    ],
+)
+def test_sqlite_says_what_ails_it_and_no_value(
+    lines, statement: str, values: dict[str, object], said: str
+) -> None:
+    logging.getLogger("pbmserv.x").error("failed", exc_info=_asked(statement, **values))
+    (line,) = lines()
+    assert "hush" not in line
+    assert re.search(f'because="?(?:{said})', line) if said else "because=" not in line
+
+
+class _Postgres(Exception):
+    """As psycopg's errors are."""
+
+    def __init__(self, sqlstate: str | None, primary: str | None, whole: str) -> None:
+        super().__init__(whole)
+        self.sqlstate = sqlstate
+        self.diag = SimpleNamespace(message_primary=primary)
+
+
+@pytest.mark.parametrize(
+    ("code", "primary", "said"),
+    [
+        ("55P03", "canceling statement due to lock timeout", "55P03 canceling statement due to"),
+        ("53100", "could not extend file: No space left on device", "53100 could not extend"),
+        ("25006", "cannot execute INSERT in a read-only transaction", "25006 cannot execute"),
+        ("42P01", 'relation "players" does not exist', r'42P01 relation \\"players'),
+        ("22P02", 'invalid input syntax for type integer: "hush"', "22P02"),
+        ("42601", 'syntax error at or near "hush"', "42601"),
+        ("23505", "duplicate key value violates unique constraint", "23505"),
+    ],
+)
+def test_postgresql_tells_its_state_without_details(
+    lines, code: str, primary: str, said: str
+) -> None:
+    whole = f"{primary}\nDETAIL: Key (password)=(hush) exists.\nLINE 1: hush"
+    fault = DBAPIError("INSERT hush", {"a": "hush"}, _Postgres(code, primary, whole))
+    logging.getLogger("pbmserv.x").error("failed", exc_info=_fails(fault))
+    (line,) = lines()
+    assert "hush" not in line
+    assert re.search(f'because="?{said}', line)
+
+
+def test_a_real_postgresql_says_so_too(lines, postgres_url: str) -> None:
+    engine = create_engine(postgres_url, hide_parameters=True)
+    for statement, said in (
+        ("SELECT CAST(:a AS INTEGER)", "because=22P02"),
+        ("SELECT :a FROM gone", 'because="42P01 relation'),
+        ("CREATE TABLE more (a INT)", 'because="25006 cannot execute CREATE TABLE'),
+    ):
+        with engine.connect() as connection:
+            connection.execute(text("SET TRANSACTION READ ONLY"))
+            with pytest.raises(DBAPIError) as raised:
+                connection.execute(text(statement), {"a": "hush"} if ":a" in statement else {})
+        logging.getLogger("pbmserv.x").error("failed", exc_info=raised.value)
+        (line,) = lines()
+        assert "hush" not in line
+        assert said in line
+    engine.dispose()
 
 
 def test_a_librarys_warning_is_one_line_too_and_its_chatter_is_not_kept(lines) -> None:
