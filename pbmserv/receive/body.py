@@ -24,6 +24,7 @@ from pbmserv.receive.html import HTML_LIMIT, read_html
 from pbmserv.receive.parts import encoding_of, octets_of, split_parts
 from pbmserv.receive.sealed import (
     ENCRYPTED,
+    OPAQUE,
     has_armour,
     is_pgp_encrypted,
     is_smime,
@@ -94,6 +95,8 @@ def read_body(headers: Headers, body: bytes) -> Body:
     html = read_html(found.text)
     if html is None:
         return Body(unread="html")
+    if has_armour(html.text):
+        return Body(unread=ENCRYPTED)
     return Body(_cut(html.text), left_out=walk.left_out or html.left_out)
 
 
@@ -144,10 +147,13 @@ class _Walk:
             if found is None or found is _BLANK:
                 other = other or found
             elif not (choose and found.html):
-                self.left_out = self.left_out or _says_more(parts, alternatives=choose)
+                once = other is None or other is _BLANK
+                self.left_out |= not once or _says_more(parts, alternatives=choose)
                 return found
             elif other is None or other is _BLANK:
                 other = found
+            else:
+                self.left_out = True  # two forms of one text in HTML
         return other
 
     def _in_wrapper(self, kind: ContentType, octets: bytes, depth: int) -> _Found | None:
@@ -157,8 +163,12 @@ class _Walk:
         entity = signed_entity(kind, octets)
         if isinstance(entity, str):
             return _Found(unread=entity)
-        block, inner = split_block(entity)
-        return self.find(read_headers(block), inner, depth=depth + 1)
+        try:
+            block, inner = split_block(entity)
+            headers = read_headers(block)
+        except MailError:
+            return _Found(unread=OPAQUE)  # torn on its way
+        return self.find(headers, inner, depth=depth + 1)
 
     def _split(self, body: bytes, boundary: str) -> Iterator[tuple[bytes, bytes]]:
         for part in split_parts(body, boundary):

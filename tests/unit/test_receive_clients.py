@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quoting import MARKUP
 
+from pbmserv.receive.headers import ContentType
 from pbmserv.receive.html import read_html
 from pbmserv.receive.mail import Envelope, Mail
 from pbmserv.receive.message import read_mail
 from pbmserv.receive.reply import new_text
+from pbmserv.receive.sealed import signed_entity
 
 TESTS = Path(__file__).parent.parent
 REPLIES = sorted((TESTS / "replies").glob("*.eml"))
@@ -97,3 +100,55 @@ def test_no_way_of_marking_a_quote_lets_it_through(markup):
 @pytest.mark.parametrize("style", ["border-left:none", "border-left: 0px", "border-left-width:0"])
 def test_no_line_on_the_left_is_no_quote(style):
     assert html_text(f'<div style="{style}">g,+b2</div>') == "g,+b2"
+
+
+def armoured(kind: str, text: str) -> Mail:
+    raw = f"From: a@players.example\r\nContent-Type: {kind}; charset=utf-8\r\n\r\n{text}"
+    envelope = Envelope("alice@players.example", "b+12@games.example", raw.encode())
+    return read_mail(envelope, host="games.example", is_ours=lambda _: False)
+
+
+ARMOUR = ("-----BEGIN PGP MESSAGE-----", "", "hQEMA1234", "=abcd", "-----END PGP MESSAGE-----")
+
+
+@pytest.mark.parametrize(
+    "front", ["", "\r\n \r\n", "\u200b", "\ufeff\u200b\r\n\u00a0", "\u2060 \u200e"]
+)
+def test_armour_is_seen_behind_what_nobody_sees(front):
+    assert armoured("text/plain", front + "\r\n".join(ARMOUR)).unread == "encrypted"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<pre>{}</pre>",
+        "<div>{}</div>",
+        "<p>&nbsp;</p><p>&#8203;{}</p>",
+        "<table><tr><td>{}</td></tr></table>",
+        "<div style='font-family:monospace'><div><br></div><span>{}</span></div>",
+    ],
+)
+@pytest.mark.parametrize("between", ["\r\n", "<br>", "</div><div>"])
+def test_armour_in_html_is_seen(markup, between):
+    if "pre" in markup or between != "\r\n":
+        text = markup.format(between.join(ARMOUR))
+        assert armoured("text/html", text).unread == "encrypted"
+
+
+@pytest.mark.parametrize("inside", [b"", b"\x02\x01\x01\x31\x00"])
+def test_a_sealed_mail_is_never_counted_together(inside):
+    # As a number this object identifier has a million digits; that took half a minute.
+    long = b"\x06\x83\x04\x00\x00\x2a" + b"\xff" * (0x40000 - 2) + b"\x7f"
+    signed = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02\xa0\x80\x30\x80"
+    octets = b"\x30\x80" + (signed + inside + b"\x30\x80" if inside else b"") + long
+    begun = process_time()
+    assert signed_entity(ContentType("application/pkcs7-mime"), octets) == "opaque"
+    tag = b"\x30\x80\x3f" + b"\xff" * 0x40000
+    assert signed_entity(ContentType("application/pkcs7-mime"), tag) == "opaque"
+    assert process_time() - begun < 1
+
+
+@given(st.binary(max_size=200))
+def test_no_sealed_octets_raise(octets):
+    signed_entity(ContentType("application/pkcs7-mime"), octets)
+    signed_entity(ContentType("application/pkcs7-mime"), b"\x30\x80" + octets)
