@@ -2,33 +2,78 @@
 
 from __future__ import annotations
 
-from email import message_from_bytes
-from email.message import Message
+from collections.abc import Iterator
 
-MOST_PARTS = 100
+from pbmserv.errors import MailError
+from pbmserv.receive.body import DEPTH_LIMIT, PARTS_LIMIT
+from pbmserv.receive.headers import (
+    Headers,
+    content_type,
+    disposition_of,
+    first,
+    read_headers,
+    split_block,
+)
+from pbmserv.receive.parts import encoding_of, octets_of, split_parts
+
 LONGEST = 200_000
-"""Characters of a file that are looked at."""
+"""Octets of a file that are looked at."""
 
 
 def attached_text(raw: bytes, mark: str) -> str:
     """The first attached text in which a line begins with *mark*, "" if there is none.
 
-    The standard library's parser will do: a mail is at most 1 MiB, has been read by our own
-    before, and whatever this one stumbles over means that there is no such file.
+    It is asked for while the database waits, and reading the mail stopped at its first text. So
+    the walk has the limits of `pbmserv.receive.body` itself; beyond them there is no file.
     """
     try:
-        parts = list(zip(message_from_bytes(raw).walk(), range(MOST_PARTS), strict=False))
-        for part, _ in parts:
-            text = _text(part)
+        block, body = split_block(raw)
+        for headers, inner in _leaves(read_headers(block), body):
+            text = _text(headers, inner)
             if any(line.startswith(mark) for line in text.splitlines()):
                 return text
-    except Exception:  # noqa: BLE001 - bugs.python.org is full of mails it cannot read
+    except MailError:
         return ""
     return ""
 
 
-def _text(part: Message) -> str:
-    if part.is_multipart() or part.get_filename() is None:
+def _leaves(headers: Headers, body: bytes) -> Iterator[tuple[Headers, bytes]]:
+    """The parts without parts, in their order, as far as the limits go."""
+    left = PARTS_LIMIT
+    stack = [_parts(headers, body)]
+    while stack:
+        found = next(stack[-1], None)
+        if found is None:
+            stack.pop()
+            continue
+        fields, inner = found
+        if not _is_multipart(fields):
+            yield found
+        elif len(stack) < DEPTH_LIMIT:
+            stack.append(_parts(fields, inner))
+        left -= 1
+        if not left:
+            return
+
+
+def _parts(headers: Headers, body: bytes) -> Iterator[tuple[Headers, bytes]]:
+    if not _is_multipart(headers):
+        yield headers, body
+        return
+    boundary = content_type(first(headers, "content-type")).params.get("boundary", "")
+    for block, inner in split_parts(body, boundary):
+        yield read_headers(block), inner
+
+
+def _is_multipart(headers: Headers) -> bool:
+    return content_type(first(headers, "content-type")).kind.startswith("multipart/")
+
+
+def _text(headers: Headers, body: bytes) -> str:
+    """The text of a part that has a name of its own, else ``""``."""
+    kind = content_type(first(headers, "content-type"))
+    if not (kind.param("name") or disposition_of(headers).param("filename")):
         return ""
-    octets = part.get_payload(decode=True)
-    return octets.decode("utf-8", "replace")[:LONGEST] if isinstance(octets, bytes) else ""
+    # An encoded line has a good third more octets than what it says, quoted-printable thrice.
+    octets = octets_of(body[: 4 * LONGEST], encoding_of(headers))
+    return octets[:LONGEST].decode("utf-8", "replace")

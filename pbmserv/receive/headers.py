@@ -161,6 +161,11 @@ def content_type(value: str) -> ContentType:
     return _content_type(value[:_CONTENT_TYPE_LIMIT])
 
 
+def disposition_of(headers: Headers) -> ContentType:
+    """A part's Content-Disposition (RFC 2183); its `kind` says nothing."""
+    return content_type(first(headers, "content-disposition"))
+
+
 @lru_cache(maxsize=256)
 def _content_type(value: str) -> ContentType:
     kind = value.partition(";")[0].partition("(")[0].strip().lower()
