@@ -1,4 +1,5 @@
 """From octets to a Mail: charsets, parts, HTML, digests."""
+# ruff: noqa: RUF001 - letters of other alphabets are meant
 
 from __future__ import annotations
 
@@ -122,6 +123,19 @@ def test_only_a_plain_message_id_is_kept(value):
         ("unicode_escape", b"\\x41", "\\x41"),
         ("punycode", b"a-", "a-"),
         ("utf-7", b"+2AA-", "+2AA-"),
+        ("utf-7", b"h,+-b2", "h,+b2"),
+        ("utf-16", b"h,+b2", "h,+b2"),
+        ("utf-16", "h,+b2".encode("utf-16-be"), "h,+b2"),
+        ("utf-16", "h,+b2".encode("utf-16-le"), "h,+b2"),
+        ("utf-16", "h,+b2".encode("utf-16"), "h,+b2"),
+        ("utf-32", "h,+b2".encode("utf-32-be"), "h,+b2"),
+        ("utf-32", "h,+b2".encode("utf-32"), "h,+b2"),
+        ("cp50220", "ｈ，＋ｂ２".encode("iso-2022-jp"), "ｈ，＋ｂ２"),
+        ("csISO2022JP", "ｈ，＋ｂ２".encode("iso-2022-jp"), "ｈ，＋ｂ２"),
+        ("", "ｈ，＋ｂ２".encode("iso-2022-jp"), "ｈ，＋ｂ２"),
+        ("iso-2022-jp", b'\x1b$B#h!$-!$"\x1b(I12\x1b(B', "ｈ，①あｱｲ"),
+        ("gb2312", "h，+b2 你好".encode("gbk") + b"\xc4", "h，+b2 你好\ufffd"),
+        ("shift_jis", "ｈ，①".encode("cp932") + b"\x81", "ｈ，①\ufffd"),
         ("undefined", b"a", "a"),
         ("", b"a", "a"),
     ],
@@ -143,7 +157,12 @@ def test_nothing_but_a_line_feed_ends_a_line(odd):
     assert new_text(text) == "g"
 
 
-@given(st.binary(max_size=200), st.sampled_from(["utf-16", "gb18030", "iso-2022-kr", "hz", "x"]))
+@given(
+    st.binary(max_size=200),
+    st.sampled_from(
+        ["utf-7", "utf-16", "utf-32", "gb18030", "iso-2022-kr", "iso-2022-jp", "hz", "x"]
+    ),
+)
 def test_any_octets_become_text_that_can_be_stored(octets, charset):
     decode(octets, charset).encode()
 
