@@ -47,7 +47,11 @@ def _table() -> dict[int, str]:
 
 
 _TABLE = _table()
-_FRENCH = re.compile(r"([\u00ab\u2039])[ \u00a0\u202f]+|[ \u00a0\u202f]+([\u00bb\u203a])")
+# Of a run of blanks only the first can begin the second form, so that a long one is read once.
+_FRENCH = re.compile(
+    r"([\u00ab\u2039])[ \u00a0\u202f]+"
+    r"|(?<![ \u00a0\u202f])[ \u00a0\u202f]+([\u00bb\u203a])"
+)
 _OPENING = re.compile(r"""[^\s"'=]*=(["'])|(["'])""")
 _PLAIN = re.compile(r"\S+")
 

@@ -37,6 +37,10 @@ _IN_NAMES = str.maketrans("", "", "-.'\u2019 ")
 # at fewer columns than this.
 _NARROWEST_WRAP = 50
 
+# Characters of a line that are kept: more than of all words that an opponent may be sent, and
+# than of any command. What reads them may look at a line more than once.
+_LONGEST_LINE = 8_000
+
 # Unquoted lines that are looked at; the commands and words of a mail are far fewer.
 _LINES_LIMIT = 5_000
 
@@ -194,7 +198,7 @@ class _Scan:
             self._drop(above)
             self._announced = True
             return self._below or not self._written
-        self._kept.append(line.rstrip())
+        self._kept.append(line[:_LONGEST_LINE].rstrip())
         self._written += 1
         self._run += 1
         return True
