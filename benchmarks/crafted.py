@@ -15,6 +15,7 @@ from time import process_time
 from benchmarks.table import Line, at_most
 from pbmserv.commands.reading import read
 from pbmserv.errors import MailError
+from pbmserv.receive.attached import attached_text
 from pbmserv.receive.guards import wire_refusal
 from pbmserv.receive.mail import Envelope
 from pbmserv.receive.message import read_mail
@@ -26,6 +27,9 @@ MOST_GROWTH = 5.0
 """How much longer four times the mail may take; 4 where time grows with the size alone."""
 MOST_S = 1.0
 """Seconds of processor time that any mail may take (spec: more is an incident)."""
+
+_KINDS = ((False, False), (True, False), (True, True))
+"""To the server's own address, to a letter's, and to that of the one mail a day."""
 
 _FROM = "From: a@players.example\r\n"
 _LINE = 900
@@ -53,12 +57,61 @@ def _nested(size: int) -> bytes:
     return head.encode() + text
 
 
-def _smime(size: int) -> bytes:
-    head = (
-        f"{_FROM}Content-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n"
-    )
-    octets = b"\x30\x80" * (size * 3 // 4 // 2)
-    return head.encode() + base64.encodebytes(octets).replace(b"\n", b"\r\n")
+def _coded(kind: str, octets: Callable[[int], bytes]) -> Callable[[int], bytes]:
+    """Mails whose body is in base64, where a line may be as long as it likes."""
+    head = f"{_FROM}Content-Type: {kind}\r\nContent-Transfer-Encoding: base64\r\n\r\n".encode()
+
+    def make(size: int) -> bytes:
+        body = octets((size - len(head)) * 36 // 50)
+        return head + base64.encodebytes(body).replace(b"\n", b"\r\n")
+
+    return make
+
+
+def _long_line(front: str, unit: str, end: str) -> Callable[[int], bytes]:
+    """Mails of one line."""
+    begins, ends, one = front.encode(), end.encode(), unit.encode()
+
+    def line(size: int) -> bytes:
+        return begins + one * ((size - len(begins) - len(ends)) // len(one)) + ends
+
+    return _coded("text/plain; charset=utf-8", line)
+
+
+def _value(tag: int, inner: bytes) -> bytes:
+    """A value as X.690 encodes it."""
+    size = len(inner).to_bytes(4)
+    return bytes((tag, 0x84)) + size + inner
+
+
+def _long_type(size: int) -> bytes:
+    """An S/MIME wrapper whose type is one number of a million digits."""
+    return _value(0x30, _value(0x06, b"\x2a" + b"\xff" * (size // 2) + b"\x7f"))
+
+
+def _long_inner_type(size: int) -> bytes:
+    """The same of what is signed."""
+    wrapped = _value(0x30, _value(0x06, b"\x2a" + b"\xff" * (size // 2) + b"\x7f"))
+    signed = _value(0x02, b"\xff" * (size // 8)) + _value(0x31, b"") + wrapped
+    form = bytes.fromhex("06092a864886f70d010702")
+    return _value(0x30, form + _value(0xA0, _value(0x30, signed)))
+
+
+def _attached(name: str, unit: str) -> Callable[[int], bytes]:
+    """Mails with a file below their text, whose field *name* fills all the mail."""
+    line = b" " + unit.encode() * (_LINE // len(unit)) + b"\r\n"
+    head = f"{_FROM}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nx\r\n--b\r\n{name}"
+
+    def make(size: int) -> bytes:
+        return head.encode() + b"\r\n" + line * ((size - 300) // len(line)) + b"\r\nx\r\n--b--\r\n"
+
+    return make
+
+
+def _files(size: int) -> bytes:
+    head = f"{_FROM}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nx\r\n"
+    part = b'--b\r\nContent-Disposition: attachment; filename="x"\r\n\r\n'
+    return head.encode() + part * ((size - 300) // len(part)) + b"--b--\r\n"
 
 
 CRAFTED: Mapping[str, Callable[[int], bytes]] = {
@@ -92,7 +145,31 @@ CRAFTED: Mapping[str, Callable[[int], bytes]] = {
     "html: styles": _body("text/html", b"<p style='border-left:          x'>"),
     "html: entities": _body("text/html", b"&"),
     "html: blanks": _body("text/html", b"<p>&nbsp;</p>"),
-    "an S/MIME nest": _smime,
+    "one character in three octets": _body("text/plain; charset=windows-1258", b"\xe3\xec\xf2"),
+    "letters with two marks": _body("text/plain; charset=utf-8", "\u0100\u0301\u0323".encode()),
+    "armour, nearly": _body("text/plain", b"-----BEGIN PGP MESSAGE----"),
+    "one line: French quotes": _long_line("\xab x \xbb", " ", "x"),
+    "one line: French quotes alone": _long_line("", "\xab ", "\xbb"),
+    "one line: blanks": _long_line("1", " ", "x"),
+    "one line: blanks that nobody sees": _long_line("", "\u200b", "x"),
+    "one line: quotes": _long_line("", "' ", ""),
+    "one line: a reply address, nearly": _long_line("x\n\n", "+" + "a" * 24, ""),
+    "one line: full-width letters": _long_line("", "\uff47", ""),
+    "one line: a board and blanks": _long_line("board", " ", "1"),
+    "one line: our own line, nearly": _long_line("", "Reply above this ", ""),
+    "one line: letters with two marks": _long_line("", "\u0100\u0301\u0323", ""),
+    "a line that goes on": _long_line("1: g", "\n  g", ""),
+    "html: one line": _coded("text/html", lambda size: b"<p>\xc2\xab" + b"&nbsp;" * (size // 6)),
+    "an S/MIME nest": _coded("application/pkcs7-mime", lambda size: b"\x30\x80" * (size // 2)),
+    "an S/MIME type": _coded("application/pkcs7-mime", _long_type),
+    "an S/MIME type inside": _coded("application/pkcs7-mime", _long_inner_type),
+    "an S/MIME tag": _coded(
+        "application/pkcs7-mime", lambda size: b"\x30\x80\x3f" + b"\xff" * (size // 2)
+    ),
+    "a file's name": _attached('Content-Disposition: attachment; filename="', ";"),
+    "a file's many names": _attached("Content-Disposition: attachment; a=b", "; filename*0*=%aa"),
+    "a file's type": _attached("Content-Type: text/plain; name=", '";'),
+    "files": _files,
     "subject: encoded words": _head("Subject", b"=?utf-8?q?=41?= "),
     "subject: nearly encoded words": _head("Subject", b"=?"),
     "type: parameters": _head("Content-Type", b"; a"),
@@ -109,9 +186,17 @@ def seconds(raw: bytes) -> float:
     begun = process_time()
     try:
         mail = read_mail(envelope, host="games.example", is_ours=lambda _: False)
-        read(mail.subject, new_text(mail.text), games={"blackbox"}, reply=True)
+        text = new_text(mail.text)
     except MailError:
-        pass  # it is turned away, which takes its time, too
+        return process_time() - begun  # it is turned away, which takes its time, too
+    attached_text(raw, "Black Box")
+    took = process_time() - begun
+    return took + max(_commands(mail.subject, text, reply, tray) for reply, tray in _KINDS)
+
+
+def _commands(subject: str, text: str, reply: bool, tray: bool) -> float:
+    begun = process_time()
+    read(subject, text, games={"blackbox"}, reply=reply, tray=tray)
     return process_time() - begun
 
 
