@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pbmserv.receive.phrases import LABELS, OPENERS, WROTE, WROTE_UNSPACED
+from pbmserv.receive.phrases import LABELS, OPENERS, QUOTING, WROTE, WROTE_UNSPACED
 
 BLANKS = (
     " \t\n\r\x0b\x0c\x7f\x85\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u3000\u3164"
@@ -50,7 +50,9 @@ def lines_of_attribution(above: Sequence[str], line: str) -> int:
     """
     last = _folded(line)
     if not last.endswith(_COLONS):
-        return -1
+        return 0 if _lacks_a_colon(last) else -1
+    if last.startswith(QUOTING):
+        return 0
     alone = _complete(last)
     if alone and (_YEAR_FIRST.match(last) or (last.startswith(OPENERS) and _DIGIT.search(last))):
         return 0
@@ -100,6 +102,20 @@ def lines_above_quote(above: Sequence[str]) -> int:
             break
         count += 1
     return count
+
+
+def _lacks_a_colon(last: str) -> bool:
+    """Whether all of an attribution stands in a line but its colon; it must have all the rest."""
+    if not last.startswith(OPENERS) or "@" not in last or not _DIGIT.search(last):
+        return False
+    words = _WORDS.findall(last)
+    return bool(words) and words[-1] in WROTE
+
+
+def announces(line: str) -> bool:
+    """Whether a line above a blank one announces what is quoted below that."""
+    folded = _folded(line)
+    return folded.endswith(_COLONS) and (folded.startswith(QUOTING) or is_dated(folded))
 
 
 def is_dated(line: str) -> bool:

@@ -144,7 +144,7 @@ class Intake:
         if capability is not None and capability.purpose is Purpose.BOUNCE:
             return self._read_returned(envelope, capability)
         mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
-        found = read_new_text(mail.text)
+        found = read_new_text(mail.text, mail.sender if capability is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
         if _is_unread(mail, reply=capability is not None):
             return Post(envelope, mail, text, unread(mail.unread), capability)

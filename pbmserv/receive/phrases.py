@@ -44,6 +44,30 @@ OPENERS = (
 )
 """How the first line of an attribution may begin where no name begins it."""
 
+QUOTING = _phrases(
+    """
+    quoting; zitat von; zitiere; citando a; citando; citat från; citat från:; citerar; citerer
+    citerend; citeren; quote van; cytowanie; cytuję; cituji; citace; citát; citace od; idézet
+    citation de; citazione da; citat fra; citat din; цитирование; цитирую; цитата; 引用; quote from
+    """
+)
+"""How the line above a quote begins where it names only who is quoted, as Horde writes it."""
+
+GREETINGS = frozenset(
+    _words(
+        """
+        hi hello hey hiya dear greetings hallo hej hei heipä hoi hola holla moin moi servus grüezi
+        guten liebe lieber lieber/liebe sehr bonjour bonsoir salut coucou cher chère buenos buenas
+        estimado estimada querido querida ciao salve buongiorno buonasera gentile caro cara olá ola
+        oi caro prezado beste dag goedemorgen goedemiddag goedenavond kära käre god kære hyvä terve
+        cześć witam dzień drogi droga ahoj dobrý zdravím szia kedves helló salutare bună γεια
+        привет здравствуйте добрый вітаю привіт добрий здравей merhaba selam sayın שלום مرحبا سلام
+        你好 您好 こんにちは 안녕하세요 xin chào halo สวัสดี hola, bon
+        """
+    )
+)
+"""The first word of a line that only greets."""
+
 LABELS = {
     label: role
     for role, labels in {
@@ -124,6 +148,9 @@ SENT_FROM_TAILS = (
 
 ADVERTISED = (("outlook", ("ios", "android")), ("mail", ("app store", "google play")))
 """Two names that stand together only where a program praises itself, in whatever language."""
+
+REACTED = (" reacted via gmail", " reacted to your message")
+"""What stands in a line above which a face is all that somebody sent."""
 
 AWAY = _phrases(
     """

@@ -13,25 +13,25 @@ from dataclasses import dataclass
 from pbmserv.receive.attribution import (
     BLANKS,
     SPAN,
+    announces,
     header_role,
     is_dated,
     lines_above_quote,
     lines_of_attribution,
     quotes_behind,
 )
-from pbmserv.receive.phrases import ADVERTISED, ENDINGS, SENT_FROM, SENT_FROM_TAILS
-
-MARKER = "Reply above this line"
-"""The line in every letter of ours at which reading ends, wherever it stands."""
-
-_MARKER_WORDS = MARKER.casefold()
-_QUOTE_MARKS = (
-    *(">", "\uff1e", "\ufe65", "»", "\u203a", "\u300b", "\u276f", "&gt;"),
-    *("|", "¦", "\uff5c", "\u2502", "\u2503", "\u2551", "\u258c", "}"),
+from pbmserv.receive.signs import (
+    PLAIN_MARKS,
+    has_marker,
+    is_address,
+    is_end,
+    is_greeting,
+    is_label,
+    is_of_a_header,
+    is_quoted,
+    is_sent_from,
+    unadorned,
 )
-_PLAIN_MARKS = (">", "\uff1e", "&gt;")
-_INITIALS_LIMIT = 14
-_IN_NAMES = str.maketrans("", "", "-.'\u2019 ")
 
 # A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
 # at fewer columns than this.
@@ -44,18 +44,9 @@ _LONGEST_LINE = 8_000
 # Unquoted lines that are looked at; the commands and words of a mail are far fewer.
 _LINES_LIMIT = 5_000
 
-_RULE = "_-=~*#+\u2550\u2501 "
-_RULE_LENGTH = 10
 _HEADER_BLOCK = 8  # kept lines that a header block, with blank lines in it, may take
-
-# What telephones and word processors make of dashes.
-_DASHES = str.maketrans(
-    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\ufe63\uff0d", "-")
-)
-_SIGNATURE = frozenset(("--", "\u2013", "\u2014"))
-_SENT_FROM_LIMIT = 120
-
-_FRAMES = ("--", "===", "***", "___")
+_MOST_GREETINGS = 2
+_TOP_LINES = 5  # that may be commands or a move, so what programs make of bold letters goes there
 
 _SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
 
@@ -75,24 +66,26 @@ class NewText:
     left_out: bool
 
 
-def new_text(text: str) -> str:
+def new_text(text: str, own: str = "") -> str:
     """The part of `text` that its writer added; see `read_new_text`."""
-    return read_new_text(text).text
+    return read_new_text(text, own).text
 
 
-def read_new_text(text: str) -> NewText:
+def read_new_text(text: str, own: str = "") -> NewText:
     """The part of `text` that its writer added, and whether there may be more of it.
 
     Top-posted: what stands above the first quoted line, attribution or divider.
-    Where nothing stands above it: what stands below and between the quotes.
+    Where nothing but a greeting stands above it: what stands below and between the quotes.
     Signatures, list footers, "sent from" lines and PGP armour are dropped, and
     white space at the beginning of a line is kept. Past 5,000 unquoted lines
     reading ends.
 
     Args:
         text: the text of a mail as `Mail.text` has it, LF between lines.
+        own: the writer's address. A line with it below the first one belongs to a header
+            block in whatever form, and reading ends there; ``""``: it may stand anywhere.
     """
-    scan = _Scan()
+    scan = _Scan(own.casefold())
     for line in text.split("\n"):
         if not scan.take(line):
             break
@@ -102,7 +95,9 @@ def read_new_text(text: str) -> NewText:
 class _Scan:
     """The lines kept so far, and what the last ones were."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: str) -> None:
+        self._own = own
+        self._greeting = ""  # stood above the first quote, alone
         self._kept: list[str] = []
         self._written = 0  # how many of them are not blank
         self._run = 0  # how many of them stand directly above, without a blank line
@@ -116,7 +111,7 @@ class _Scan:
 
     def result(self) -> str:
         """The kept lines without blank ones around them."""
-        lines = self._kept
+        lines = self._kept if self._written else [self._greeting]
         start, end = 0, len(lines)
         while start < end and not lines[start]:
             start += 1
@@ -138,10 +133,12 @@ class _Scan:
             self._blank()
             return True
         folded = shown.casefold()
-        if _has_marker(folded):
-            return self._end()
-        if _is_quoted(shown):
+        marked = has_marker(folded)
+        # A table's lines look like quote marks, too, and below them our letter goes on without.
+        if is_quoted(shown) and (not marked or shown.startswith(PLAIN_MARKS)):
             return self._quote(shown, len(line))
+        if marked:
+            return self._end()
         return self._plain(line, shown, folded)
 
     def _blank(self) -> None:
@@ -160,13 +157,15 @@ class _Scan:
         return False
 
     def _quote(self, shown: str, width: int) -> bool:
-        self.left_out = self.left_out or not shown.startswith(_PLAIN_MARKS)
+        self.left_out = self.left_out or not shown.startswith(PLAIN_MARKS)
         if not self._announced:
             above = lines_above_quote(self._directly_above())
             self.left_out = self.left_out or above > 0
             self._drop(above)
+            if not self._run:
+                self._drop_announcement()
         self._announced = False
-        if self._written and not self._below:
+        if not self._nothing_above():
             return False
         self._below = True
         self._run = 0
@@ -180,14 +179,14 @@ class _Scan:
         if shown == _SIGNED:
             self._armour = "head"
             return True
-        if _is_end(folded):
+        if is_end(folded):
             return False if shown == "--" else self._end()
         if self._quoted:
             if self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
                 self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
                 return self._pass_over()
             self._quoted = 0
-        if _is_sent_from(folded):
+        if is_sent_from(folded):
             return self._pass_over()
         if self._ends_in_headers(shown) or quotes_behind(shown):
             return self._end()
@@ -197,10 +196,54 @@ class _Scan:
             self.left_out = self.left_out or not any(map(is_dated, lines))
             self._drop(above)
             self._announced = True
-            return self._below or not self._written
+            return self._nothing_above()
+        if self._is_in_block(shown, folded):
+            return self._end()
+        line = unadorned(line[:_LONGEST_LINE]) if self._written < _TOP_LINES else line
         self._kept.append(line[:_LONGEST_LINE].rstrip())
         self._written += 1
         self._run += 1
+        return True
+
+    def _nothing_above(self) -> bool:
+        """Whether only a greeting stands above the first quote; it is set aside then."""
+        if self._below or not self._written:
+            return True
+        written = [line for line in self._kept if line]
+        if len(written) > _MOST_GREETINGS or not all(map(is_greeting, written)):
+            return False
+        self._greeting = "\n".join(written)
+        self._kept.clear()
+        self._roles.clear()
+        self._written = self._run = 0
+        return True
+
+    def _drop_announcement(self) -> None:
+        """Take back what announces a quote across blank lines."""
+        at = len(self._kept) - 1
+        first = at - SPAN
+        while at > first and at >= 0 and not self._kept[at]:
+            at -= 1
+        if at >= 0 and announces(self._kept[at]):
+            self.left_out = self.left_out or not is_dated(self._kept[at])
+            del self._kept[at:]
+            self._written -= 1
+
+    def _is_in_block(self, shown: str, folded: str) -> bool:
+        """Whether a header block of an unknown form has been read; if so its lines are dropped.
+
+        It has the writer's own address in it, or who wrote to whom, with an address or above a
+        label that stands alone.
+        """
+        own = bool(self._own and self._written) and self._own in folded
+        if not own and not (header_role(shown) == "from" and "@" in shown):
+            near = self._kept[-_HEADER_BLOCK:]
+            if not is_label(shown) or not any(map(is_address, near)):
+                return False
+        while self._kept and (not self._kept[-1] or is_of_a_header(self._kept[-1])):
+            if self._kept[-1]:
+                self._written -= 1
+            del self._kept[-1]
         return True
 
     def _ends_in_headers(self, shown: str) -> bool:
@@ -227,39 +270,6 @@ class _Scan:
             del self._kept[-count:]
             self._written -= count
             self._run -= count
-
-
-def _has_marker(folded: str) -> bool:
-    return "above" in folded and _MARKER_WORDS in " ".join(folded.split())
-
-
-def _is_quoted(shown: str) -> bool:
-    if shown.startswith(_QUOTE_MARKS):
-        return True
-    # "Bob> …" and "BJ>> …"; digits are no initials, so e2>e4 stays a move.
-    mark = shown.find(">", 1, _INITIALS_LIMIT)
-    return mark > 0 and shown[:mark].translate(_IN_NAMES).isalpha()
-
-
-def _is_end(folded: str) -> bool:
-    """Whether a signature, a divider or a footer begins here."""
-    if folded in _SIGNATURE:
-        return True
-    folded = folded if folded.isascii() else folded.translate(_DASHES)
-    if folded.startswith(ENDINGS):
-        return True
-    if len(folded) >= _RULE_LENGTH and not folded.strip(_RULE):
-        return True
-    # "-----Original Message-----" in any language, and with rules of any kind around it
-    return len(folded) > 6 and folded.startswith(_FRAMES) and folded.endswith(_FRAMES)
-
-
-def _is_sent_from(folded: str) -> bool:
-    if len(folded) > _SENT_FROM_LIMIT:
-        return False
-    if folded.startswith(SENT_FROM) or folded.endswith(SENT_FROM_TAILS):
-        return True
-    return any(name in folded and any(map(folded.count, places)) for name, places in ADVERTISED)
 
 
 def _first_word(shown: str) -> int:

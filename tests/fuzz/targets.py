@@ -30,6 +30,7 @@ from pbmserv.receive.message import read_mail
 from pbmserv.receive.reply import new_text
 from pbmserv.receive.reports import MOST_RECIPIENTS, read_report
 from pbmserv.receive.sender.checking import Senders, Trusted
+from pbmserv.receive.signs import unadorned
 from pbmserv.receive.smtp import Listener
 from pbmserv.service.desk import Post
 from pbmserv.service.office import Office
@@ -217,6 +218,7 @@ def reply(octets: bytes) -> None:
     text = octets.decode("utf-8", "replace").replace("\r", "")
     own = {line.rstrip() for line in text.split("\n")}
     own |= {line.strip(BLANKS)[2:].rstrip() for line in own}  # dash-escaped: a signed text's
+    own |= {unadorned(line).rstrip() for line in own}  # bold letters, items of a list
     assert set(new_text(text).split("\n")) <= own | {""}
     # Below an attribution a quoted line says that what is not quoted was written below it.
     styles = list(in_plain_text(f"Dear Alice,\n{text}"))

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
 
-from pbmserv.receive.reply import MARKER, new_text
+from pbmserv.receive.reply import new_text, read_new_text
+from pbmserv.receive.signs import MARKER
 
 LETTER = "> Reply above this line\n>\n> blackbox board 12\n> resign\n"
 
@@ -268,9 +269,12 @@ def test_text_between_quotes_is_left_out_if_something_stands_above():
     assert new_text("a\n\n> one?\n\nb\n\n> two?\n\nc\n") == "a"
 
 
-def test_the_marker_ends_reading_even_inside_a_quote():
-    assert new_text(f"> {MARKER}\n\ng,+b2\n") == ""
-    assert new_text("> reply\u00a0above  this LINE:\n\ng,+b2\n") == ""
+def test_the_marker_ends_reading_unless_it_is_marked_as_quoted():
+    assert new_text(f"{MARKER}\n\ng,+b2\n") == ""
+    assert new_text("reply\u00a0above  this LINE:\n\ng,+b2\n") == ""
+    assert new_text(f"| {MARKER} |\n\ng,+b2\n") == ""
+    assert new_text(f"> {MARKER}\n> resign\n\ng,+b2\n") == "g,+b2"
+    assert new_text(f"> {MARKER}\n\nresign\n\n{MARKER}\ng") == "resign"
 
 
 def test_white_space_that_continues_a_command_is_kept():
@@ -399,3 +403,99 @@ def test_work_grows_in_line_with_the_text(unit):
 def test_a_mebibyte_of_anything_is_read():
     for unit in ("On On ", "On 2014 @\n", ">", "(\n", "a@1:\n", "> \na\n"):
         new_text(unit * (2**20 // len(unit)))
+
+
+BLOCK = (
+    "pbmserv <p@games.example>\n03/01/2026 12:00 PM\n\nTo\na@players.example\ncc\n\nSubject\nx\n"
+)
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        f"{BLOCK}\nresign\n",
+        f"{BLOCK}\n{MARKER}\nresign\n",
+        "On Sunday, March 1, 2026, pbmserv <p@games.example> wrote\n\nresign\n",
+        "From: pbmserv [mailto:p@games.example] On Behalf Of a@players.example\nresign\n",
+        "Gesendet an A@Players.Example, 1. 3. 2026\nresign\n",
+        "p@games.example\n\n*To*\nresign\n",
+    ],
+)
+def test_no_header_block_is_passed_on_with_the_writer_s_address(below):
+    assert new_text(f"h\n\nGood luck!\n\n{below}", "a@players.example") == "h\n\nGood luck!"
+    found = read_new_text(below, "a@players.example")
+    assert found.text == "" or found.text.startswith("Gesendet")
+    assert found.left_out or found.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["h\n\nto\nor not to", "a\nb", "an\nTo\n", "signup a secret a@players.example", "a@b.example"],
+)
+def test_labels_and_addresses_alone_are_words(text):
+    assert new_text(text, "a@players.example") == text.strip()
+
+
+def test_a_move_above_the_writer_s_address_stays():
+    assert new_text("a\n\nAlice\na@players.example\n", "a@players.example") == "a\n\nAlice"
+
+
+GREETED = [
+    "Hi Bob!\n\nOn 1 March 2026, pbmserv wrote:\n> It is your turn.\n\nh\n",
+    "Hello pbmserv,\n\nSunday, March 1, 2026, 12:00:00 PM, you wrote:\n\n> Your turn.\n\nh\n",
+    "Quoting pbmserv <p@games.example>:\n\n> It is your turn.\n\nh\n",
+    "Zitat von pbmserv <p@games.example>:\n\n> It is your turn.\n\nh\n",
+    "Hallo!\n\nZitat von pbmserv:\n\n> It is your turn.\n\nh\n",
+    "pbmserv <p@games.example>:\n\n> It is your turn.\n\nh\n",
+    "\u041f\u0440\u0438\u0432\u0435\u0442!\n> It is your turn.\n\nh\n",
+]
+
+
+@pytest.mark.parametrize("text", GREETED)
+def test_an_answer_below_a_quote_is_found_under_a_greeting(text):
+    assert new_text(text) == "h"
+
+
+@pytest.mark.parametrize("text", GREETED)
+def test_a_greeting_above_a_quote_is_all_if_nothing_is_below(text):
+    greeting = text.partition("\n")[0]
+    greets = not greeting.endswith(":")
+    assert new_text(text.removesuffix("\nh\n")) == (greeting if greets else "")
+
+
+@pytest.mark.parametrize("above", ["Hi Bob, no time today.", "g", "Dear me\ng", "hello 5"])
+def test_words_above_a_quote_are_no_greeting(above):
+    assert new_text(f"{above}\n\n> It is your turn.\n\nresign\n") in {above, "Dear me\ng"}
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("*h,+b2*", "h,+b2"),
+        ("**h,+b2**", "h,+b2"),
+        ("_h_", "h"),
+        ("- h", "h"),
+        ("- h,+b2", "h,+b2"),
+        ("- +b2", "+b2"),
+        ("- resign", "resign"),
+        ("* h", "h"),
+        ("\u2022 b2", "b2"),
+        ("\u2022 *h*", "h"),
+        ("-a1", "-a1"),
+        ("- a1", "- a1"),
+        ("- 12", "- 12"),
+        ("*a* or *b*", "*a* or *b*"),
+        ("**", "**"),
+        ("a*b", "a*b"),
+        ("1. h", "1. h"),
+    ],
+)
+def test_bold_letters_and_items_of_a_list_lose_their_marks(line, plain):
+    assert new_text(line) == plain
+
+
+@given(st.integers(50, 90), st.integers(30, 90))
+def test_nothing_of_a_quoted_letter_flows_out_of_its_marks(long, width):
+    words = f"> Your move in board 12 -- {MARKER} --\n> {'resign undo g ' * 9}"[: long + 60]
+    rows = [row for line in words.split("\n") for row in textwrap.wrap(line, max(width, 60))]
+    assert new_text("\n".join(rows)) == ""
