@@ -16,6 +16,7 @@ from pbmserv.receive.headers import (
     ContentType,
     Headers,
     content_type,
+    disposition_of,
     first,
     read_headers,
     split_block,
@@ -42,6 +43,11 @@ _SIGNATURES = frozenset(
 )  # fmt: skip
 """Parts that machines add and in which nobody says anything."""
 
+_REACTION = "text/vnd.google.email-reaction+json"
+"""What Gmail sends below a face and a sentence, which a person did not write."""
+
+_SHOWN = re.compile(r"(?:text|mms|sms)?[-_ ]?[0-9]{0,8}\.txt")
+
 _PICTURE = re.compile(rb"<(?:img|image|picture|video|audio|object|embed|svg)\b", re.IGNORECASE)
 
 
@@ -56,11 +62,13 @@ class Body:
             for a mail of files alone; ``""`` when all is well, also for an empty mail.
         left_out: there was more in the mail than this text and signatures of machines: other
             parts, pictures, or text beyond `TEXT_LIMIT`.
+        reaction: a program wrote it for somebody who pressed on a face below a mail.
     """
 
     text: str = ""
     unread: str = ""
     left_out: bool = False
+    reaction: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,10 @@ def read_body(headers: Headers, body: bytes) -> Body:
     """
     walk = _Walk()
     found = walk.find(headers, body, depth=1)
+    if walk.reaction:
+        return Body(left_out=True, reaction=True)
+    if (found is None or found is _BLANK) and walk.shown is not None:
+        found = walk.shown
     if found is None:
         return Body(unread="no-text" if body.strip() else "")
     if found.unread:
@@ -105,7 +117,8 @@ class _Walk:
 
     def __init__(self) -> None:
         self._parts = 0
-        self.left_out = False  # see `Body`
+        self.left_out = self.reaction = False  # see `Body`
+        self.shown: _Found | None = None  # text that has a name, but is shown
 
     def find(
         self, headers: Headers, body: bytes, *, depth: int, default: str = "text/plain"
@@ -119,13 +132,21 @@ class _Walk:
         encoding = encoding_of(headers)
         if is_smime(kind):
             return self._in_wrapper(kind, octets_of(body, encoding), depth)
+        if kind.kind == _REACTION:
+            self.reaction = True
+            return None
         if kind.kind not in ("text/plain", "text/html") or _is_file(headers, kind):
+            if kind.kind == "text/plain" and self.shown is None and _is_shown(headers):
+                self.shown = self._text(kind, octets_of(body, encoding))
             self.left_out = self.left_out or kind.kind not in _SIGNATURES
             return None
         octets = octets_of(body, encoding)
         if kind.kind == "text/html":
             self.left_out = self.left_out or len(octets) > HTML_LIMIT
             return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
+        return self._text(kind, octets)
+
+    def _text(self, kind: ContentType, octets: bytes) -> _Found:
         text = decode(octets, kind.param("charset"))
         self.left_out = self.left_out or len(text) > TEXT_LIMIT
         text = _cut(text)
@@ -148,7 +169,7 @@ class _Walk:
                 other = other or found
             elif not (choose and found.html):
                 once = other is None or other is _BLANK
-                self.left_out |= not once or _says_more(parts, alternatives=choose)
+                self.left_out |= not once or self._says_more(parts, alternatives=choose)
                 return found
             elif other is None or other is _BLANK:
                 other = found
@@ -170,28 +191,28 @@ class _Walk:
             return _Found(unread=OPAQUE)  # torn on its way
         return self.find(headers, inner, depth=depth + 1)
 
+    def _says_more(self, rest: Iterator[tuple[bytes, bytes]], *, alternatives: bool) -> bool:
+        """Whether the parts behind the one that was read may hold something that is not in it."""
+        more = False
+        try:
+            for block, inner in rest:
+                headers = read_headers(block)
+                kind = content_type(first(headers, "content-type"))
+                self.reaction |= kind.kind == _REACTION
+                if kind.kind not in _SIGNATURES and not more:
+                    octets = octets_of(inner, encoding_of(headers))
+                    same = alternatives and kind.kind == "text/html"
+                    more = not same or _PICTURE.search(octets) is not None
+        except MailError:
+            return True
+        return more
+
     def _split(self, body: bytes, boundary: str) -> Iterator[tuple[bytes, bytes]]:
         for part in split_parts(body, boundary):
             self._parts += 1
             if self._parts > PARTS_LIMIT:
                 raise MailError("too-many-parts")
             yield part
-
-
-def _says_more(rest: Iterator[tuple[bytes, bytes]], *, alternatives: bool) -> bool:
-    """Whether the parts behind the one that was read may hold something that is not in it."""
-    try:
-        for block, inner in rest:
-            headers = read_headers(block)
-            kind = content_type(first(headers, "content-type"))
-            if kind.kind in _SIGNATURES:
-                continue
-            octets = octets_of(inner, encoding_of(headers))
-            if not alternatives or kind.kind != "text/html" or _PICTURE.search(octets):
-                return True
-    except MailError:
-        return True
-    return False
 
 
 def _is_file(headers: Headers, kind: ContentType) -> bool:
@@ -202,6 +223,14 @@ def _is_file(headers: Headers, kind: ContentType) -> bool:
     return bool(disposition) and (
         disposition.lower().startswith("attachment")
         or bool(content_type(disposition).param("filename"))
+    )
+
+
+def _is_shown(headers: Headers) -> bool:
+    """Whether a named text is shown in the mail: a telephone's, which gives all its parts names."""
+    name = disposition_of(headers).param("filename")
+    return first(headers, "content-disposition").lower().startswith("inline") and (
+        not name or _SHOWN.fullmatch(name) is not None
     )
 
 

@@ -9,11 +9,14 @@ from collections.abc import Callable
 from pbmserv.errors import MailError
 from pbmserv.receive.address import one_mailbox
 from pbmserv.receive.body import read_body
-from pbmserv.receive.guards import automatic
+from pbmserv.receive.guards import Automatic, automatic
 from pbmserv.receive.headers import Headers, first, one_line, read_headers, split_block
 from pbmserv.receive.mail import Envelope, Mail
+from pbmserv.receive.phrases import REACTED
 
 # Narrower than RFC 5322's msg-id, because it goes into the headers of our answers.
+_REACTION_LIMIT = 1_000
+
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
 
@@ -45,6 +48,8 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         host=host,
         is_ours=is_ours,
     )
+    if (found.reaction or _is_reaction(text)) and not verdict.reason:
+        verdict = Automatic("reaction")
     if identity:
         digest = _digest("id", identity, sender)
     else:
@@ -63,6 +68,12 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         unread=found.unread,
         left_out=found.left_out,
     )
+
+
+def _is_reaction(text: str) -> bool:
+    """Whether a program says that somebody pressed on a face; it does so at once."""
+    lines = [line for line in text[:_REACTION_LIMIT].casefold().split("\n") if line.strip()]
+    return any(phrase in line for line in lines[:3] for phrase in REACTED if line[0] != ">")
 
 
 def _sender(headers: Headers) -> str:
