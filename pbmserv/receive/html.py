@@ -46,7 +46,12 @@ _SIGNATURE_CLASSES = (
     *("gmail_signature", "gmail_signature_prefix", "moz-signature", "k9mail-signature"),
     *("protonmail_signature_block", "ymail_android_signature", "ymail_ios_signature"),
 )
-_SIGNATURE_IDS = ("ms-outlook-mobile-signature", "ymail_android_signature", "composer_signature")
+_SIGNATURE_IDS = (
+    "signature",
+    "ms-outlook-mobile-signature",
+    "ymail_android_signature",
+    "composer_signature",
+)
 
 # A line down the left side is how GMX, Outlook and others draw what somebody else said.
 _LEFT_LINE = re.compile(
