@@ -27,7 +27,7 @@ from pbmserv.receive.headers import (
 from pbmserv.receive.headers import (
     one_line as header_line,
 )
-from pbmserv.receive.html import html_text
+from pbmserv.receive.html import read_html
 from pbmserv.receive.mail import Envelope
 from pbmserv.receive.parts import encoding_of, octets_of, split_parts
 from pbmserv.receive.phrases import UNDELIVERED
@@ -104,7 +104,8 @@ class _Leaf:
     def text(self) -> str:
         text = decode(self.octets, self.kind.param("charset"))
         if self.kind.kind == "text/html":  # its head alone may be longer than that
-            text = html_text(text) or ""
+            shown = read_html(text)
+            text = shown.text if shown is not None else ""
         text = text[:TEXT_LIMIT]
         return "\n".join(line[:LINE_LIMIT] for line in text.splitlines())
 
