@@ -49,6 +49,7 @@ from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
 from pbmserv.service.rates import Rates, Traffic
 from pbmserv.service.thinking import Thinker
+from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
 from pbmserv.store import players, schema
 from pbmserv.store.positions import Positions
@@ -132,11 +133,12 @@ class Server:
         self.relay = relay or open_relay(settings.relay)
         domain_keys = [load_key(named) for named in settings.dkim_keys]
         composer = Composer(self.house, self.registry, self.positions, settings.web_url)
+        self.passwords = passwords or Passwords()
         self.rooms = Rooms(
             self.house,
             self.registry,
             self.positions,
-            passwords or Passwords(),
+            self.passwords.memo,
             Lockout(self.clock),
             _traffic(settings, self.clock),
             settings.operators,
@@ -163,7 +165,7 @@ class Server:
         self.thinker = Thinker(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
         self.office = Office(
             self.rooms,
-            self.database,
+            Vetting(self.rooms, self.passwords, self.database),
             self.writer,
             self.clock,
             self.sender.wake,
@@ -175,7 +177,14 @@ class Server:
         trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
         self.senders = Senders(names or SystemResolver(), trusted)
         checks = self.senders if settings.sender_checks else None
-        self.intake = Intake(self.house, self.office, self.rooms.traffic, games, checks)
+        self.intake = Intake(
+            self.house,
+            self.office,
+            self.rooms.traffic,
+            games,
+            checks,
+            settings.mail_servers,
+        )
 
     def close(self) -> None:
         """Finish what is under way and let go of everything."""
@@ -204,7 +213,7 @@ def _traffic(settings: Settings, clock: Clock) -> Traffic:
         settings.rate_network,
         settings.rate_refusals,
     )
-    return Traffic(rates, clock, settings.mail_servers)
+    return Traffic(rates, clock)
 
 
 def _opened(settings: Settings) -> Database:

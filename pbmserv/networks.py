@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -45,3 +46,26 @@ def is_among(peer: str, networks: Iterable[Network]) -> bool:
     """Whether a client's address belongs to one of *networks*."""
     address = address_of(peer)
     return address is not None and any(address in network for network in networks)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a mail comes from, as far as its sender cannot choose that.
+
+    Attributes:
+        network: the /24 or /64 of the client that brought the mail to us, or to a mail server of
+            ours; ``""`` where nobody has told it.
+        sender: the envelope's, in lower case; ``""`` for the null sender. Anybody can forge it.
+    """
+
+    network: str
+    sender: str
+
+    @property
+    def neighbours(self) -> str:
+        """Who else counts as the same neighbour: the network, else the sender's domain."""
+        return self.network or f"@{self.sender.rpartition('@')[2]}"
+
+
+NOWHERE = Source("", "")
+"""Of what did not come by mail."""

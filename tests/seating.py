@@ -38,7 +38,7 @@ def seat_pairs(server: Server, count: int, tag: str = "p") -> list[Table]:
 
 def _table(server: Server, connection: Connection, name: str) -> Table:
     now = server.clock.now()
-    hashed = server.office._rooms.passwords.hash("secret")
+    hashed = server.passwords.hash("secret")
     pair = []
     for userid in (f"{name}a", f"{name}b"):
         player = players.create(connection, userid, hashed, f"{userid}@players.example", now)

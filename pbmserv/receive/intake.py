@@ -13,9 +13,11 @@ from pbmserv.capability import Capability, House, Purpose
 from pbmserv.commands.model import Reading, Yes
 from pbmserv.commands.reading import read, unread
 from pbmserv.errors import MailError
+from pbmserv.networks import LOOPBACK, Network
 from pbmserv.receive.guards import AWAY_SUBJECT, wire_refusal
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.receive.message import read_mail
+from pbmserv.receive.origin import source_of
 from pbmserv.receive.reply import read_new_text
 from pbmserv.receive.reports import read_report
 from pbmserv.receive.sender.checking import Senders
@@ -51,6 +53,7 @@ class Intake:
 
     Args:
         senders: checks who sent a mail; ``None``: nobody's From address is ever proven.
+        ours: networks of our own mail servers.
     """
 
     def __init__(
@@ -60,23 +63,36 @@ class Intake:
         traffic: Traffic,
         games: Collection[str],
         senders: Senders | None = None,
+        ours: Collection[Network] = LOOPBACK,
     ) -> None:
         self._house = house
         self._office = office
         self._traffic = traffic
         self._games = games
         self._senders = senders
+        self._ours = ours
 
-    def arrives(self, peer: str, sender: str, recipient: str) -> Over | None:
-        """Count a mail, before it is sent or read; why it is not to be taken now, if so."""
-        capability = self._house.capability(recipient)
-        return self._traffic.arrives(peer, sender, capability.player if capability else 0)
+    def is_over(self, envelope: Envelope) -> bool:
+        """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
+        source = source_of(envelope, self._ours)
+        player = self._player(envelope)
+        return self._traffic.is_over(source, player, direct=envelope.is_direct)
 
-    def may_look(self, over: Over) -> bool:
-        """Whether a mail that is not taken is to be sent all the same, for `put_off`."""
-        return self._traffic.may_look(over)
+    async def arrives(self, envelope: Envelope) -> str:
+        """Count a mail, then take it or put it off; the SMTP reply comes back."""
+        source = source_of(envelope, self._ours)
+        player = self._player(envelope)
+        over = self._traffic.arrives(source, player, direct=envelope.is_direct)
+        if over is None:
+            return await self.take(envelope)
+        return await self._put_off(envelope, over) if self._traffic.may_look(over) else TOO_MANY
 
-    async def put_off(self, envelope: Envelope, over: Over) -> str:
+    def _player(self, envelope: Envelope) -> int:
+        """Whose reply address it is for."""
+        capability = self._house.capability(envelope.recipient)
+        return capability.player if capability else 0
+
+    async def _put_off(self, envelope: Envelope, over: Over) -> str:
         """Do not take a mail, but tell its sender why, unless it is a machine's."""
         try:
             post = None if wire_refusal(envelope.raw) else self.read(envelope)
@@ -146,13 +162,16 @@ class Intake:
         mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
         found = read_new_text(mail.text, mail.sender if capability is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
+        source = source_of(envelope, self._ours)
         if _is_unread(mail, reply=capability is not None):
-            return Post(envelope, mail, text, unread(mail.unread), capability)
+            return Post(envelope, mail, text, unread(mail.unread), capability, source=source)
         tray = capability is not None and capability.purpose is Purpose.TRAY
         reading = read(
             mail.subject, text, games=self._games, reply=capability is not None, tray=tray
         )
-        return Post(envelope, mail, text, reading, capability, left_out=left_out)
+        return Post(
+            envelope, mail, text, reading, capability, left_out=left_out, source=source
+        )
 
     def _read_returned(self, envelope: Envelope, capability: Capability) -> Post:
         """A mail to where a letter comes back to; commands are not even looked for in it.

@@ -99,7 +99,7 @@ class Door:
 
     async def handle_RCPT(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
-        server: Visit,
+        server: Visit,  # noqa: ARG002
         session: Session,
         envelope: Envelope,
         address: str,
@@ -110,12 +110,8 @@ class Door:
             return "550 5.1.1 no such address here"
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"
-        peer, sender = peer_of(session.peer), _sender(envelope)
-        over = self._intake.arrives(peer, sender, address)
-        if over is not None:
-            if not self._intake.may_look(over):
-                return TOO_MANY
-            server.over[address] = over  # it is read, to tell a person why, and not taken
+        if self._intake.is_over(self._one(session, envelope, address, b"")):
+            return TOO_MANY
         envelope.rcpt_tos.append(address)
         envelope.rcpt_options.extend(options)
         return "250 2.1.5 ok"
@@ -129,9 +125,6 @@ class Door:
         """250 only after the commit; one reply for each recipient in LMTP (RFC 2033, 4.2)."""
         raw = envelope.content
         assert isinstance(raw, bytes)
-        peer = peer_of(session.peer)
-        handed_on = self._lmtp or self._crowd.is_ours(peer)
-        sender, hello = _sender(envelope), str(session.host_name or "")
         replies: dict[str, str] = {}
         clock = asyncio.get_running_loop().time
         patience_ends = clock() + PATIENCE
@@ -139,10 +132,8 @@ class Door:
             if clock() > patience_ends and TRY_LATER in replies.values():
                 replies[recipient] = TRY_LATER  # whatever keeps us waiting, it does so still
                 continue
-            one = mail.Envelope(sender, recipient, raw, peer, hello, handed_on)
-            over = server.over.get(recipient)
-            taking = self._intake.put_off(one, over) if over else self._intake.take(one)
-            replies[recipient] = await taking
+            one = self._one(session, envelope, recipient, raw)
+            replies[recipient] = await self._intake.arrives(one)
         if any(reply.startswith("2") for reply in replies.values()):
             server.patience.renew()
         if self.closing:  # this was the session's last mail
@@ -152,6 +143,15 @@ class Door:
         # The client can only be told one thing: the worst. Sent again, a mail that was
         # carried out for one recipient already changes nothing there.
         return max(replies.values(), key=_severity)
+
+    def _one(
+        self, session: Session, envelope: Envelope, recipient: str, raw: bytes
+    ) -> mail.Envelope:
+        """A mail to one of its recipients."""
+        peer = peer_of(session.peer)
+        handed_on = self._lmtp or self._crowd.is_ours(peer)
+        hello = str(session.host_name or "")
+        return mail.Envelope(_sender(envelope), recipient, raw, peer, hello, handed_on)
 
     async def handle_exception(self, error: Exception) -> str:
         """Our own failure: temporary, and without any detail (aiosmtpd would name the error)."""

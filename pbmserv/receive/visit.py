@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any, AnyStr
 
 from aiosmtpd.lmtp import LMTP
-from aiosmtpd.smtp import Envelope, syntax
+from aiosmtpd.smtp import syntax
 
 from pbmserv.receive.crowd import Crowd
 from pbmserv.receive.data import MailAtOnce
 from pbmserv.receive.lines import StrictLines, StrictReader
-from pbmserv.service.rates import Over
 
 LONGEST_LINE = 1_048_576
 """Octets without a line end after which a session is ended: aiosmtpd gathers them in memory.
@@ -81,7 +80,6 @@ class Visit(MailAtOnce, StrictLines):
         self._last = b""
         self._began = self.loop.time()
         self.patience = Patience()
-        self.over: dict[str, Over] = {}
         self.gone: asyncio.Future[None] = self.loop.create_future()
 
     @property
@@ -153,10 +151,6 @@ class Visit(MailAtOnce, StrictLines):
         if isinstance(transport, asyncio.Transport) and not transport.is_closing():
             transport.write(words)
             transport.close()
-
-    def _create_envelope(self) -> Envelope:
-        self.over = {}
-        return super()._create_envelope()
 
     # -- what is said --------------------------------------------------------------------
 

@@ -15,9 +15,10 @@ from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
+from pbmserv.networks import NOWHERE, Source
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
-from pbmserv.service.lockout import Lockout, network_of
-from pbmserv.service.passwords import Passwords
+from pbmserv.service.lockout import Lockout
+from pbmserv.service.passwords import Memo
 from pbmserv.service.rates import Traffic
 from pbmserv.store import boards, inbox, players
 from pbmserv.store.boards import BoardRow, Sitter
@@ -38,6 +39,7 @@ class Post:
         verdict: whether the From address is proven.
         report: whom it reports as not reached, if it came to where a letter comes back to.
         left_out: the mail holds more than `text`, and it may be its writer's.
+        source: where it comes from, for counting mails and wrong passwords.
     """
 
     envelope: Envelope
@@ -48,16 +50,12 @@ class Post:
     verdict: Verdict = UNCHECKED
     report: tuple[Failure, ...] = ()
     left_out: bool = False
+    source: Source = NOWHERE
 
     @property
     def comes_back(self) -> bool:
         """Whether it came to a letter's envelope sender, which speaks for nobody."""
         return self.capability is not None and self.capability.purpose is Purpose.BOUNCE
-
-    @property
-    def network(self) -> str:
-        """From where passwords in it come, for counting wrong ones."""
-        return network_of(self.envelope.peer, self.mail.sender)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +63,7 @@ class Rooms:
     """What every desk shares.
 
     Attributes:
+        memo: what was found out about passwords; nothing here can run argon2.
         operators: userids of the people who run this server.
         signup: ``confirm``, ``open`` or ``closed``.
         web_url: base of links in letters, "" when there are no pages.
@@ -73,7 +72,7 @@ class Rooms:
     house: House
     registry: Registry
     positions: Positions
-    passwords: Passwords
+    memo: Memo
     lockout: Lockout
     traffic: Traffic
     operators: frozenset[str]
@@ -112,6 +111,11 @@ def signed_off(player: Player) -> Refused:
     if player.state == "barred":
         return suspended(player.userid)
     return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
+
+
+def too_many_passwords() -> Refused:
+    """One mail brings more passwords than are looked at or hashed for one (`service.vetting`)."""
+    return Refused("many-passwords")
 
 
 @dataclass(slots=True)
@@ -202,23 +206,34 @@ class Desk:
         """
         if who.password == VOUCHED:
             return self._by_sender(who.userid)
-        lockout, network = self.rooms.lockout, self.post.network
         player = players.of_name(self.connection, who.userid)
-        known = player.password_hash if player else None
-        looked_at = lockout.may_try(who.userid, network)
-        right = self.rooms.passwords.check(known if looked_at else None, who.password.text)
-        if right and player is not None:
-            lockout.right(who.userid, network)
-            self._has_spoken(player)
-            return player
-        if looked_at:
-            if player is None and self._waits_for_confirmation(who):
+        lockout, source = self.rooms.lockout, self.post.source
+        if lockout.may_try(who.userid, source) or self.vouched_for(who.userid):
+            right = self._is_right(who, player)
+            if right is None:
+                self.echo_hidden = True
+                raise too_many_passwords()
+            if right and player is None:
                 raise Refused("not-confirmed", part=who.userid)
-            lockout.wrong(who.userid, network)
+            if right and player is not None:
+                lockout.right(who.userid, source)
+                self._has_spoken(player)
+                return player
         # Nothing of the line is repeated: words may have slipped, and any of them may be
         # a password that stands in another's place.
         self.echo_hidden = True
         raise Refused("bad-credentials", example="forgot USERID")
+
+    def _is_right(self, who: Credentials, player: Player | None) -> bool | None:
+        """Whether a password is a player's, or that of a signup that nobody has confirmed yet,
+        which tells only somebody who knows it; ``None``: nobody has looked."""
+        if player is not None:
+            known: list[str | None] = [player.password_hash]
+        else:
+            waiting = players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
+            known = [request.password_hash for request in waiting] or [None]
+        found = [self.rooms.memo.right(who.userid, one, who.password.text) for one in known]
+        return None if set(found) == {None} else any(found)
 
     def vouched_for(self, userid: str) -> Player | None:
         """The player of that name, if it is proven that the mail comes from one of their
@@ -329,13 +344,6 @@ class Desk:
         if capability is None or not capability.player:
             raise Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
         return capability
-
-    def _waits_for_confirmation(self, who: Credentials) -> bool:
-        # Tells only somebody who knows the password that was asked for.
-        return any(
-            self.rooms.passwords.check(request.password_hash, who.password.text)
-            for request in players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
-        )
 
     def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
         """Remember who has proved to speak, if letters to them came back."""

@@ -1,12 +1,14 @@
 """Slows down whoever guesses passwords: who may still try, from where, and since when.
 
 Wrong passwords are counted over moving windows, in this process's memory: for an account from
-one network, for a network over all accounts, and, much higher, for an account from anywhere. A
+one source, for a network over all accounts, and, much higher, for an account from anywhere. A
 full window closes that door for a while, which doubles each time. Userids that do not exist are
 counted like any others, so nothing tells them apart.
 
-A stranger cannot lock a player out: the count over all networks does not close the networks
-from which that player was right before. Reply addresses need no password and are not slowed.
+A stranger cannot lock a player out: the source from which that player was right before has a
+door of its own. Where a guesser cannot be told from the player at all (the same network, or one
+that nobody knows, and the same forged envelope sender), that door is slow, but never shut for
+long. Mails that prove their sender, and reply addresses, need no password and are not slowed.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
-from pbmserv.networks import LOOPBACK, block_of, is_among
+from pbmserv.networks import Source
 from pbmserv.service.windows import Windows, remember
 
 PAIR = RateLimitItemPerMinute(5, 10, "pair")
-"""Wrong passwords for one account from one network."""
+"""Wrong passwords for one account from one source."""
 NETWORK = RateLimitItemPerMinute(30, 10, "network")
 """Wrong passwords from one network, whatever the account."""
 ACCOUNT = RateLimitItemPerHour(60, 1, "account")
@@ -32,18 +34,11 @@ ACCOUNT = RateLimitItemPerHour(60, 1, "account")
 
 FIRST_LOCK = timedelta(minutes=10)
 LONGEST_LOCK = timedelta(hours=24)
+LONGEST_SHARED = timedelta(hours=1)
+"""Of a door that a player may have to share with the guesser: at most 120 guesses a day get
+through it, so a password of five random letters holds for a century."""
 FORGIVEN = timedelta(hours=24)
 """A door that was open for so long starts with `FIRST_LOCK` again."""
-
-
-def network_of(peer: str, sender: str) -> str:
-    """From where somebody tries: the /24 or /64 of the client.
-
-    Behind a mail server on this machine every client is that server. Then the sender's address
-    stands for the network: it can be forged, so `ACCOUNT` is what holds there.
-    """
-    block = block_of(peer)
-    return sender.lower() if block is None or is_among(peer, LOOPBACK) else str(block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,46 +57,50 @@ class Lockout:
         self._windows = Windows(clock)
         self._limiter = MovingWindowRateLimiter(self._windows)
         self._locks: OrderedDict[str, _Lock] = OrderedDict()
-        self._usual: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._usual: OrderedDict[tuple[str, Source], None] = OrderedDict()
         self._guard = threading.Lock()
 
-    def may_try(self, userid: str, network: str) -> bool:
-        """Whether a password for *userid* from *network* is to be looked at at all."""
+    def may_try(self, userid: str, source: Source) -> bool:
+        """Whether a password for *userid* from *source* is to be looked at at all."""
         with self._guard:
-            if self._closed(PAIR.key_for(userid, network)):
+            if self._closed(PAIR.key_for(userid, source.network, source.sender)):
                 return False
-            if (userid, network) in self._usual:
+            if (userid, source) in self._usual:
                 return True
             return not (
-                self._closed(NETWORK.key_for(network)) or self._closed(ACCOUNT.key_for(userid))
+                self._closed(NETWORK.key_for(source.neighbours))
+                or self._closed(ACCOUNT.key_for(userid))
             )
 
-    def wrong(self, userid: str, network: str) -> None:
+    def wrong(self, userid: str, source: Source) -> None:
         """A password was looked at, and wrong."""
         with self._guard:
-            self._count(PAIR, userid, network)
-            self._count(NETWORK, network)
-            self._count(ACCOUNT, userid)
+            is_usual = (userid, source) in self._usual
+            longest = LONGEST_LOCK if source.network else LONGEST_SHARED
+            pair = (userid, source.network, source.sender)
+            self._count(PAIR, LONGEST_SHARED if is_usual else longest, *pair)
+            self._count(NETWORK, longest, source.neighbours)
+            self._count(ACCOUNT, LONGEST_LOCK, userid)
 
-    def right(self, userid: str, network: str) -> None:
-        """A password was right: that account is open again from that network."""
+    def right(self, userid: str, source: Source) -> None:
+        """A password was right: that account is open again from that source."""
         with self._guard:
-            pair = PAIR.key_for(userid, network)
+            pair = PAIR.key_for(userid, source.network, source.sender)
             self._windows.clear(pair)
             self._locks.pop(pair, None)
-            remember(self._usual, (userid, network), None)
+            remember(self._usual, (userid, source), None)
 
     def _closed(self, door: str) -> bool:
         lock = self._locks.get(door)
         return lock is not None and self._clock.now() < lock.until
 
-    def _count(self, limit: RateLimitItem, *who: str) -> None:
+    def _count(self, limit: RateLimitItem, longest: timedelta, *who: str) -> None:
         self._limiter.hit(limit, *who)
         if self._limiter.test(limit, *who):
             return
         door, now = limit.key_for(*who), self._clock.now()
         last = self._locks.get(door)
         level = last.level + 1 if last is not None and now < last.until + FORGIVEN else 0
-        span = min(FIRST_LOCK * 2 ** min(level, 20), LONGEST_LOCK)
+        span = min(FIRST_LOCK * 2 ** min(level, 20), longest)
         remember(self._locks, door, _Lock(now + span, level))
         self._windows.clear(door)

@@ -10,7 +10,7 @@ import hashlib
 import logging
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -20,19 +20,19 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.clock import Clock
-from pbmserv.commands import model
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
 from pbmserv.service import absence, bounces, busy, house
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
-from pbmserv.service.desk import NOTHING, WAITING_SIGNUPS, Desk, Done, Post, Rooms
+from pbmserv.service.desk import NOTHING, Desk, Done, Post, Rooms
 from pbmserv.service.dispatch import carry_out, message_id, told_letter
+from pbmserv.service.passwords import Outdated
 from pbmserv.service.rates import Over, TooMany
-from pbmserv.store import inbox, outbox, players
+from pbmserv.service.vetting import Vetting
+from pbmserv.store import inbox, outbox
 from pbmserv.store.outbox import NewLetter
-from pbmserv.store.session import Database
 from pbmserv.store.writer import Closed, Writer
 
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
@@ -40,8 +40,8 @@ UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
 
 log = logging.getLogger("pbmserv.service")
 
-HASHING_THREADS = 2
-"""argon2 takes 64 MiB and a core for a tenth of a second; more at once help nobody."""
+MOST_CHANGES = 5
+"""Times that a mail's passwords are looked at once more, since one was changed meanwhile."""
 
 LONGEST_FAULT = 20_000
 """Characters of a traceback that are kept, from its end."""
@@ -55,6 +55,7 @@ class Office:
     """One server's office.
 
     Args:
+        vetting: looks at passwords before the writer needs to know; closed with the office.
         wake: called after a commit that queued letters.
         ask_house: called after a commit that made it the house's turn.
     """
@@ -62,25 +63,24 @@ class Office:
     def __init__(
         self,
         rooms: Rooms,
-        database: Database,
+        vetting: Vetting,
         writer: Writer,
         clock: Clock,
         wake: Callable[[], None],
         ask_house: Callable[[], None],
     ) -> None:
         self._rooms = rooms
-        self._database = database
+        self._vetting = vetting
         self._writer = writer
         self._clock = clock
         self._wake = wake
         self._ask_house = ask_house
         self._awaiting: Awaiting | None = None
         self._letters_wait = False
-        self._hashing = ThreadPoolExecutor(HASHING_THREADS, "pbmserv-hashing")
 
     def close(self) -> None:
         """Wait for hashing that is under way."""
-        self._hashing.shutdown()
+        self._vetting.close()
 
     # -- mail ---------------------------------------------------------------------------
 
@@ -94,8 +94,7 @@ class Office:
             TooMany: its player has sent too much.
         """
         try:
-            await self._warm(post)
-            await self.commit(partial(self._carry_out, post, None))
+            await self._carried_out(post, None)
         except TryLater:
             raise
         except TooMany as error:
@@ -114,8 +113,7 @@ class Office:
         Raises:
             Exception: whatever failed; the mail is still kept.
         """
-        await self._warm(post)
-        return await self.commit(partial(self._carry_out, post, mail_id)) is not NOTHING
+        return await self._carried_out(post, mail_id) is not NOTHING
 
     async def ignore(self, post: Post) -> None:
         """Keep a mail that must not be answered; a note of somebody away leads to a question."""
@@ -251,51 +249,22 @@ class Office:
         if done.house:
             self._ask_house()
 
-    async def _warm(self, post: Post) -> None:
-        """Do argon2's slow work before the writer needs its result."""
-        loop = asyncio.get_running_loop()
-        try:
-            for line in post.reading.lines:
-                one = _secrets(line)
-                if one is not None:
-                    await loop.run_in_executor(self._hashing, self._hash, one, post.network)
-        except UNAVAILABLE as error:
-            raise TryLater("the database could not be asked for a password") from error
+    async def _carried_out(self, post: Post, mail_id: int | None) -> Done:
+        """Look at a mail's passwords, then carry it out.
 
-    def _hash(self, one: _Secrets, network: str) -> None:
-        passwords = self._rooms.passwords
-        who = one.who
-        if who is not None and not self._rooms.lockout.may_try(who.userid, network):
-            passwords.check(None, who.password.text)
-        elif who is not None and not passwords.recent(who.userid, who.password.text):
-            with self._database.reading.connect() as connection:
-                player = players.of_name(connection, who.userid)
-                waiting = [] if player else players.pending(connection, who.userid)
-            known = player.password_hash if player else None
-            if passwords.check(known, who.password.text):
-                passwords.seen(who.userid, who.password.text)
-            elif player is None:  # the desk will ask whether a signup waits for its confirmation
-                for request in waiting[:WAITING_SIGNUPS]:
-                    passwords.check(request.password_hash, who.password.text)
-        if one.new is not None:
-            passwords.prepare(one.new.text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Secrets:
-    """The passwords in one command."""
-
-    who: model.Credentials | None
-    new: model.Secret | None
-
-
-def _secrets(line: model.Line) -> _Secrets | None:
-    asked = line.asked
-    who = None if line.who is not None and line.who.password == model.VOUCHED else line.who
-    new = asked.new if isinstance(asked, model.ChangePassword) else None
-    if isinstance(asked, model.Signup):
-        new = asked.password
-    return _Secrets(who, new) if who or new else None
+        Raises:
+            TryLater: the database could not do it, or passwords change all the while.
+        """
+        for _ in range(MOST_CHANGES):
+            try:
+                await self._vetting.vet(post)
+            except UNAVAILABLE as error:
+                raise TryLater("the database could not be asked for a password") from error
+            try:
+                return await self.commit(partial(self._carry_out, post, mail_id))
+            except Outdated:
+                continue
+        raise TryLater("passwords change all the while")
 
 
 @dataclass(frozen=True, slots=True)

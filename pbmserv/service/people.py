@@ -9,12 +9,19 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.capability import Capability, Purpose, password_mark
-from pbmserv.commands.model import Broadcast, ChangePassword, Forgot, Message, Signup
+from pbmserv.commands.model import (
+    Broadcast,
+    ChangePassword,
+    Forgot,
+    Message,
+    Secret,
+    Signup,
+)
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
 from pbmserv.service.addresses import boards_anew
 from pbmserv.service.answers import Answer, Part, Told
-from pbmserv.service.desk import Desk
+from pbmserv.service.desk import Desk, too_many_passwords
 from pbmserv.service.named import unknown_player
 from pbmserv.store import addresses, audit, outbox, players, preferences
 from pbmserv.store.audit import Entry
@@ -41,7 +48,7 @@ def signup(desk: Desk, command: Signup) -> Answer:
     if players.of_name(desk.connection, command.userid) is not None:
         raise _taken(command.userid)
     addresses = command.addresses or (desk.post.mail.sender,)
-    hashed = desk.rooms.passwords.hash(command.password.text)
+    hashed = _hashed(desk, command.password)
     batch = secrets.token_hex(8)
     told = []
     for address in addresses:
@@ -106,7 +113,7 @@ def change_password(desk: Desk, command: ChangePassword) -> Answer:
                 "password-needs-old", example="change password USERID OLDPASSWORD NEWPASSWORD"
             )
         player = _resetting(desk, capability)
-    hashed = desk.rooms.passwords.hash(command.new.text)
+    hashed = _hashed(desk, command.new)
     players.set_password(desk.connection, player.id, hashed)
     addresses.stop(desk.connection, player.id)
     is_reset = command.who is None
@@ -251,6 +258,15 @@ def _send_words(desk: Desk, sender: Player, to: list[Player], words: str) -> Ans
         "said": words,
     }
     return Answer((Part("message-sent", answer),), told)
+
+
+def _hashed(desk: Desk, password: Secret) -> str:
+    """The hash of a new password; it was made before the mail came to the desk."""
+    made = desk.rooms.memo.new_hash(password.text)
+    if made is None:
+        desk.echo_hidden = True
+        raise too_many_passwords()
+    return made
 
 
 def _taken(userid: str) -> Refused:

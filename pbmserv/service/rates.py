@@ -1,14 +1,15 @@
 """How many mails a player, an address and a network may send; and answers that lead nowhere.
 
-Counted in this process's memory, over moving windows, before a mail is read. What is over a limit
-is put off (451), so that nothing is lost: a mail server tries again by itself.
+Counted in this process's memory, over moving windows, when a mail's text is there and before it is
+read. What is over a limit is put off (451), so that nothing is lost: a mail server tries again by
+itself. An address is counted for each network by itself: anybody can write it on an envelope.
 """
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Collection
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -19,7 +20,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
-from pbmserv.networks import Network, block_of, is_among
+from pbmserv.networks import NOWHERE, Source
 from pbmserv.service.windows import Windows
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
@@ -50,7 +51,7 @@ class Over:
     """Somebody has sent too much.
 
     Attributes:
-        who: the player's row id, the address or the network.
+        who: the player's row id, the address with the network it wrote from, or the network.
         most: mails that are allowed in `span`.
         span: such as ``"hour"`` or ``"2 hours"``.
         again: when the next mail would be taken.
@@ -81,13 +82,9 @@ class Reply(Enum):
 
 
 class Traffic:
-    """Counts mails. Thread-safe.
+    """Counts mails. Thread-safe."""
 
-    Args:
-        trusted: networks of our own mail servers, which carry everybody's mail.
-    """
-
-    def __init__(self, rates: Rates, clock: Clock, trusted: Collection[Network]) -> None:
+    def __init__(self, rates: Rates, clock: Clock) -> None:
         self._limits: dict[str, list[RateLimitItem]] = {
             name: parse_many(text) if text else []
             for name, text in (
@@ -99,25 +96,36 @@ class Traffic:
                 ("talk", _TALK if rates.refusals else ""),
             )
         }
-        self._trusted = trusted
         self._limiter = MovingWindowRateLimiter(Windows(clock))
         self._guard = threading.Lock()
 
-    def arrives(self, peer: str, sender: str, player: int) -> Over | None:
+    def is_over(self, source: Source, player: int, *, direct: bool) -> bool:
+        """Whether a mail need not even be sent: it would be one too many, and not be read.
+
+        Nothing is counted, since naming a recipient is no mail. Of what our own mail servers hand
+        on nobody knows where it comes from before its text is there. Arguments as in `arrives`.
+        """
+        with self._guard:
+            for kind, who in _counted(source if direct else NOWHERE, player, direct=direct):
+                limits = self._limits[kind]
+                if not all(self._limiter.test(limit, kind, who) for limit in limits):
+                    return not self._limiter.test(_TRIES, kind, who)
+        return False
+
+    def arrives(self, source: Source, player: int, *, direct: bool) -> Over | None:
         """Count a mail; why it is not taken now, if so.
 
         Args:
-            peer: the client's network address.
-            sender: the envelope's, ``""`` for the null sender.
             player: whose reply address the mail is for, 0 for nobody's.
+            direct: its sender's own client brought it, not a mail server of ours, which must not
+                be put off for what one network sends: it would have to write to forged senders.
         """
-        block = None if is_among(peer, self._trusted) else block_of(peer)
         with self._guard:
-            return (
-                (self._hit("network", str(block)) if block is not None else None)
-                or (self._hit("address", sender.lower()) if sender else None)
-                or (self._hit("player", str(player)) if player else None)
-            )
+            for kind, who in _counted(source, player, direct=direct):
+                over = self._hit(kind, who)
+                if over is not None:
+                    return over
+        return None
 
     def spoke(self, player: int) -> None:
         """Count a mail whose player was known by a password only.
@@ -167,6 +175,16 @@ class Traffic:
                 again = datetime.fromtimestamp(reset, UTC)
                 return Over(kind, who, limit.amount, _span(limit), again)
         return None
+
+
+def _counted(source: Source, player: int, *, direct: bool) -> Iterator[tuple[Kind, str]]:
+    """The windows in which a mail is counted."""
+    if direct and source.network:
+        yield "network", source.network
+    if source.sender:
+        yield "address", f"{source.sender} {source.network}"
+    if player:
+        yield "player", str(player)
 
 
 def _span(limit: RateLimitItem) -> str:

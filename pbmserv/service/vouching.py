@@ -6,9 +6,11 @@ Words that turn out to be neither are not repeated: one of them may be a passwor
 
 from __future__ import annotations
 
-from pbmserv.commands.model import VOUCHED, Line
+from pbmserv.commands.model import VOUCHED, Credentials, Line
 from pbmserv.errors import Illegal, PlayerError, Refused
-from pbmserv.service.desk import Desk
+from pbmserv.service.desk import Desk, too_many_passwords
+from pbmserv.store import players
+from pbmserv.store.players import Player
 
 
 def without_password(desk: Desk, line: Line) -> Line | None:
@@ -22,7 +24,7 @@ def without_password(desk: Desk, line: Line) -> Line | None:
     player = desk.vouched_for(other.who.userid) if other is not None and other.who else None
     if player is None:
         return None
-    if said is not None and desk.rooms.passwords.check(player.password_hash, said.password.text):
+    if said is not None and _is_right(desk, said, player):
         return None
     return other
 
@@ -40,4 +42,14 @@ def otherwise(desk: Desk, line: Line) -> PlayerError:
     desk.echo_hidden = True
     if isinstance(line.asked, PlayerError):
         return line.asked
-    return Refused("bad-credentials", example=f"forgot {line.who.userid if line.who else 'USERID'}")
+    said = line.who
+    if said is not None:
+        player = players.of_name(desk.connection, said.userid)
+        if player is not None and _is_right(desk, said, player) is None:
+            return too_many_passwords()
+    return Refused("bad-credentials", example=f"forgot {said.userid if said else 'USERID'}")
+
+
+def _is_right(desk: Desk, said: Credentials, player: Player) -> bool | None:
+    """Whether a word was found to be the password; ``None``: nobody has looked."""
+    return desk.rooms.memo.right(said.userid, player.password_hash, said.password.text)

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from argon2 import PasswordHasher
 from running import Letter, MovableClock, Running, start
 
 from pbmserv.commands.model import ChangeAddress
 from pbmserv.errors import Refused
 from pbmserv.service import addresses
 from pbmserv.service.desk import Desk
-from pbmserv.service.passwords import Passwords
 
 WORK, HOME, PHONE = "alice@work.example", "alice@home.example", "alice@phone.example"
 
@@ -192,31 +190,6 @@ def test_guesses_are_slowed_down_and_nothing_tells_it(server: Running) -> None:
 
 def without_dates(letter: Letter) -> str:
     return letter.subject + letter.text + letter.html
-
-
-class Watched(Passwords):
-    """Passwords that tell which hashes were looked at."""
-
-    def __init__(self) -> None:
-        super().__init__(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-        self.verified: list[bool] = []
-
-    def _verify(self, password_hash: str, password: str) -> bool:
-        self.verified.append(password_hash is self._nobody)
-        return super()._verify(password_hash, password)
-
-
-@pytest.mark.parametrize("userid", ["alice", "nobody"])
-def test_a_closed_door_costs_as_much_time_as_a_wrong_password(userid: str) -> None:
-    passwords = Watched()
-    known = passwords.hash("secret") if userid == "alice" else None
-    for number in range(3):
-        assert not passwords.check(known, f"guess-{number}")
-    closed = len(passwords.verified)
-    assert not passwords.check(None, "guess-3")
-    assert len(passwords.verified) == closed + 1  # argon2 ran all the same
-    assert not passwords.check(None, "guess-0")  # as quick as trying it twice before
-    assert len(passwords.verified) == closed + 1
 
 
 def test_several_addresses_at_signup(tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from running import MovableClock
 
+from pbmserv.networks import Source
 from pbmserv.service import lockout as module
 from pbmserv.service import windows
-from pbmserv.service.lockout import Lockout, network_of
+from pbmserv.service.lockout import Lockout
 
-HOME, STRANGE = "192.0.2.0/24", "198.51.100.0/24"
+ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"
+HOME, STRANGE = Source("192.0.2.0/24", ALICE), Source("198.51.100.0/24", THIEF)
 
 
 @pytest.fixture
@@ -22,9 +24,9 @@ def lockout(clock: MovableClock) -> Lockout:
     return Lockout(clock)
 
 
-def guess(lockout: Lockout, userid: str, network: str, times: int) -> None:
+def guess(lockout: Lockout, userid: str, source: Source, times: int) -> None:
     for _ in range(times):
-        lockout.wrong(userid, network)
+        lockout.wrong(userid, source)
 
 
 def test_five_wrong_ones_in_ten_minutes_close_the_door(
@@ -65,8 +67,8 @@ def test_a_stranger_does_not_lock_the_player_out(lockout: Lockout) -> None:
     guess(lockout, "alice", STRANGE, 5)
     assert lockout.may_try("alice", HOME)
     for number in range(60):
-        lockout.wrong("alice", f"203.0.{number}.0/24")
-    assert not lockout.may_try("alice", "203.0.99.0/24")  # a botnet's fresh network
+        lockout.wrong("alice", Source(f"203.0.{number}.0/24", THIEF))
+    assert not lockout.may_try("alice", Source("203.0.99.0/24", THIEF))  # a botnet's fresh network
     assert lockout.may_try("alice", HOME)
 
 
@@ -89,33 +91,51 @@ def test_a_right_password_starts_the_count_again(lockout: Lockout) -> None:
 def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch, lockout: Lockout) -> None:
     monkeypatch.setattr(windows, "REMEMBERED", 10)
     for number in range(50):
-        guess(lockout, f"player{number}", f"10.0.{number}.0/24", 5)
+        guess(lockout, f"player{number}", Source(f"10.0.{number}.0/24", THIEF), 5)
         lockout.right(f"friend{number}", HOME)
     assert len(lockout._locks) == len(lockout._usual) == 10
     assert len(lockout._windows._hits) <= 10
 
 
-@pytest.mark.parametrize(
-    ("peer", "network"),
-    [
-        ("192.0.2.77", "192.0.2.0/24"),
-        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
-        ("::ffff:192.0.2.77", "192.0.2.0/24"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("127.0.0.1", "alice@example.org"),
-        ("::1", "alice@example.org"),
-        ("", "alice@example.org"),
-    ],
-)
-def test_networks(peer: str, network: str) -> None:
-    assert network_of(peer, "Alice@example.org") == network
+def test_a_guesser_in_the_player_s_network_has_a_door_of_his_own(lockout: Lockout) -> None:
+    lockout.right("alice", HOME)
+    for number in range(40):
+        lockout.wrong("alice", Source(HOME.network, f"{number}@elsewhere.example"))
+    assert not lockout.may_try("alice", Source(HOME.network, THIEF))
+    assert lockout.may_try("alice", HOME)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_where_nothing_tells_them_apart_it_is_slow_but_never_shut_for_long(
+    lockout: Lockout, clock: MovableClock, *, known: bool
+) -> None:
+    """The guesser forges her envelope sender, in her network, or where nobody knows it."""
+    source = HOME if known else Source("", ALICE)
+    if known:
+        lockout.right("alice", source)
+    looks = 0
+    for _ in range(24 * 60):
+        clock.move(minutes=1)
+        while lockout.may_try("alice", source):
+            lockout.wrong("alice", source)
+            looks += 1
+    assert 24 <= looks <= 150
+    clock.move(hours=1)
+    assert lockout.may_try("alice", source)
+
+
+def test_a_network_that_nobody_knows_is_the_sender_s_domain(lockout: Lockout) -> None:
+    for number in range(31):
+        lockout.wrong(f"u{number}", Source("", f"evil{number}@evil.example"))
+    assert not lockout.may_try("alice", Source("", "evil99@evil.example"))
+    assert lockout.may_try("alice", Source("", ALICE))
 
 
 def test_the_library_s_other_doors_work_too(lockout: Lockout) -> None:
     windows = lockout._windows
     assert windows.check()
     guess(lockout, "alice", HOME, 2)
-    key = module.PAIR.key_for("alice", HOME)
+    key = module.PAIR.key_for("alice", HOME.network, HOME.sender)
     assert windows.get(key) == 2
     assert windows.get_expiry(key) == windows.get_expiry("no such window")
     assert not windows.acquire_entry(key, 2, 600)

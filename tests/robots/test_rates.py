@@ -11,7 +11,7 @@ from running import Letter, Running, start
 from sqlalchemy import func, select
 from wire import Wire, mail
 
-from pbmserv.networks import LOOPBACK
+from pbmserv.networks import Source
 from pbmserv.service.rates import Rates, Reply, TooMany, Traffic
 from pbmserv.store.models import inbox
 
@@ -134,6 +134,50 @@ def test_a_player_by_reply_address_and_by_password(busy: Running) -> None:
     assert busy.send(ALICE, f"prefs alice {PASSWORD}").startswith("250")
 
 
+def test_naming_recipients_uses_nobody_s_mails_up(database_url: str, tmp_path: Path) -> None:
+    with start(database_url, tmp_path, signup="open", rate_address="4/hour") as server:
+        server.send(ALICE, f"signup alice {PASSWORD}")
+        server.letters()
+        for n in range(3):
+            with Wire(server.port, source=f"127.0.3.{n + 1}") as wire:
+                for _ in range(12):
+                    assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+                    for _ in range(5):
+                        assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")
+                    assert wire.ask("RSET").startswith("250")
+        for n in range(3):
+            assert server.send(ALICE, f"games alice {PASSWORD}", f"{n}").startswith("250")
+        assert len(server.letters(ALICE)) == 3
+        # She is told, too, when she has really sent too much; the tries are all hers.
+        assert server.send(ALICE, "list").startswith(OVER)
+        assert subjects(server.letters(ALICE)) == ["Too many mails at once"]
+
+
+def test_a_forger_elsewhere_uses_nobody_s_mails_up(database_url: str, tmp_path: Path) -> None:
+    """He sends whole mails in her name: from his network, that is, or through our mail server."""
+    with start(
+        database_url, tmp_path, signup="open", rate_address="4/hour", lmtp="127.0.0.1:0"
+    ) as server:
+        server.send(ALICE, f"signup alice {PASSWORD}")
+        server.letters()
+        for n in range(6):
+            with Wire(server.port, source="127.0.3.9") as wire:
+                wire.begin(ALICE, OURS)
+                raw = mail(ALICE, "list", Message_ID=f"<{n}@evil.example>")
+                assert wire.ask(raw + b"\r\n.\r\n")[:3] == ("250" if n < 4 else "451")
+        codes = []
+        for n, client in enumerate(["203.0.113.5"] * 5 + ["192.0.2.7"]):
+            with Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire:
+                wire.begin(ALICE, OURS)
+                raw = mail(ALICE, "list", Message_ID=f"<mta-{n}@evil.example>")
+                raw = (
+                    f"Received: from x (x [{client}])\r\n\tby mta.games.example\r\n".encode() + raw
+                )
+                codes.append(wire.ask(raw + b"\r\n.\r\n")[:3])
+        assert codes == ["250"] * 4 + ["451", "250"]
+        assert server.send(ALICE, f"prefs alice {PASSWORD}").startswith("250")
+
+
 def test_by_lmtp_each_recipient_is_answered_for_itself(busy: Running) -> None:
     for n in range(5):
         busy.send(ALICE, f"help {n}")
@@ -144,37 +188,62 @@ def test_by_lmtp_each_recipient_is_answered_for_itself(busy: Running) -> None:
     assert replies == ["250", "451"]
 
 
-def test_windows_move_and_trusted_networks_are_free(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "2/minute; 3/hour", "1/minute", ""), clock, LOOPBACK)
-    assert traffic.arrives("127.0.0.1", "A@b.example", 0) is None
-    assert traffic.arrives("::1", "a@b.example", 0) is None
-    over = traffic.arrives("", "a@b.example", 0)
+HERE, THERE = Source("192.0.2.0/24", "a@b.example"), Source("198.51.100.0/24", "a@b.example")
+
+
+def test_windows_move_and_our_own_mail_servers_are_free(clock: StandingClock) -> None:
+    traffic = Traffic(Rates("", "2/minute; 3/hour", "1/minute", ""), clock)
+    unknown = Source("", "a@b.example")
+    assert traffic.arrives(unknown, 0, direct=False) is None
+    assert traffic.arrives(unknown, 0, direct=False) is None
+    over = traffic.arrives(unknown, 0, direct=False)
     assert over is not None
-    assert (over.kind, over.who, over.most, over.span) == ("address", "a@b.example", 2, "minute")
+    assert (over.kind, over.most, over.span) == ("address", 2, "minute")
     assert over.again == clock.moment + timedelta(minutes=1)
     clock.moment += timedelta(minutes=1)
-    assert traffic.arrives("", "a@b.example", 0) is None
-    over = traffic.arrives("", "a@b.example", 0)
+    assert traffic.arrives(unknown, 0, direct=False) is None
+    over = traffic.arrives(unknown, 0, direct=False)
     assert over is not None
     assert (over.most, over.span) == (3, "hour")
-    assert traffic.arrives("192.0.2.1", "", 0) is None
-    over = traffic.arrives("::ffff:192.0.2.77", "", 0)
+    null = Source("192.0.2.0/24", "")
+    assert all(traffic.arrives(null, 0, direct=False) is None for _ in range(3))
+    assert traffic.arrives(null, 0, direct=True) is None
+    over = traffic.arrives(null, 0, direct=True)
     assert over is not None
     assert (over.kind, over.who) == ("network", "192.0.2.0/24")
-    assert traffic.arrives("2001:db8::1", "", 0) is None
-    assert traffic.arrives("2001:db8::ffff", "", 0) is not None
+
+
+def test_an_address_is_counted_for_each_network_by_itself(clock: StandingClock) -> None:
+    traffic = Traffic(Rates("", "2/hour", "", ""), clock)
+    assert [traffic.arrives(THERE, 0, direct=True) is None for _ in range(3)] == [True, True, False]
+    assert traffic.arrives(HERE, 0, direct=True) is None
+
+
+def test_whoever_asks_first_is_not_counted(clock: StandingClock) -> None:
+    traffic = Traffic(Rates("2/hour", "9/hour", "9/hour", ""), clock)
+    assert not any(traffic.is_over(HERE, 7, direct=True) for _ in range(50))
+    assert traffic.arrives(HERE, 7, direct=True) is None
+    assert traffic.arrives(HERE, 7, direct=True) is None
+    over = traffic.arrives(HERE, 7, direct=True)
+    assert over is not None
+    # It is asked for, to tell its sender, as often as it will be read.
+    for _ in range(3):
+        assert not traffic.is_over(HERE, 7, direct=True)
+        assert traffic.may_look(over)
+    assert traffic.is_over(HERE, 7, direct=True)
+    assert not traffic.may_look(over)
 
 
 def test_no_limits_where_none_are_set(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "", "", ""), clock, ())
-    assert not any(traffic.arrives("192.0.2.1", "a@b.example", 1) for _ in range(2000))
+    traffic = Traffic(Rates("", "", "", ""), clock)
+    assert not any(traffic.arrives(HERE, 1, direct=True) for _ in range(2000))
     for n in range(100):
         traffic.spoke(1)
         assert traffic.answers("a", f"words {n}", "refused") is Reply.SEND
 
 
 def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("1/day", "", "", ""), clock, ())
+    traffic = Traffic(Rates("1/day", "", "", ""), clock)
     traffic.spoke(7)
     traffic.spoke(8)
     with pytest.raises(TooMany):
@@ -182,7 +251,7 @@ def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
 
 
 def test_the_same_words_are_answered_twenty_times_a_week(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "", "", ""), clock, ())
+    traffic = Traffic(Rates("", "", "", ""), clock)
     found = [traffic.answers("a", "help", "answered") for _ in range(22)]
     assert found == [Reply.SEND] * 19 + [Reply.LAST] + [Reply.NONE] * 2
     assert traffic.answers("b", "help", "answered") is Reply.SEND

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.service import passwords as passwords_module
-from pbmserv.service.passwords import Passwords
+from pbmserv.service.passwords import Outdated, Passwords
 
 
 class CountingHasher(PasswordHasher):
@@ -47,76 +47,98 @@ def passwords(hasher: CountingHasher) -> Passwords:
     return made
 
 
+def right(passwords: Passwords, known: str | None, password: str, userid: str = "alice") -> bool:
+    return passwords.look(userid, known, password)[0]
+
+
 def test_a_verdict_is_remembered_right_or_wrong(
     passwords: Passwords, hasher: CountingHasher
 ) -> None:
     known = hasher.hash("secret")
+    assert passwords.memo.right("alice", known, "secret") is None  # nobody has looked
     for _ in range(3):
-        assert passwords.check(known, "secret")
-        assert not passwords.check(known, "Secret")
-        assert not passwords.check(known, "")
+        assert right(passwords, known, "secret")
+        assert not right(passwords, known, "Secret")
+        assert not right(passwords, known, "")
     assert hasher.verified == 3
-    assert not passwords.check(hasher.hash("other"), "secret")  # another hash, another verdict
+    assert passwords.memo.right("alice", known, "secret") is True
+    assert passwords.memo.right("alice", known, "Secret") is False
+    assert hasher.verified == 3
 
 
-def test_an_unknown_player_costs_what_a_wrong_password_costs(
+def test_every_first_look_costs_the_same_and_every_second_one_nothing(
     passwords: Passwords, hasher: CountingHasher
 ) -> None:
-    assert not passwords.check(None, "secret")
-    assert hasher.verified == 1
-    assert not passwords.check(None, "secret")
-    assert hasher.verified == 1  # as a wrong password of somebody who exists
+    """Whatever was tried before with the same word: who exists cannot be told by the time."""
+    known = hasher.hash("secret")
+    for done, (userid, one) in enumerate(
+        [("nobody", None), ("alice", known), ("nobody-else", None), ("bob", hasher.hash("b"))]
+    ):
+        assert hasher.verified == done
+        for _ in range(2):
+            assert not right(passwords, one, "guess", userid)
+        assert hasher.verified == done + 1
 
 
 def test_a_damaged_hash_is_nobodys_password(passwords: Passwords) -> None:
-    assert not passwords.check("no argon2 at all", "secret")
+    assert not right(passwords, "no argon2 at all", "secret")
 
 
 def test_a_hash_that_was_prepared_is_used_once(
     passwords: Passwords, hasher: CountingHasher
 ) -> None:
-    passwords.prepare("secret")
-    assert hasher.hashed == 1
-    first = passwords.hash("secret")
-    assert hasher.hashed == 1
-    second = passwords.hash("secret")  # two players must not share a salt
+    memo = passwords.memo
+    passwords.prepare("alice", "secret")
+    passwords.prepare("bob", "secret")  # two players must not share a salt
     assert hasher.hashed == 2
-    assert first != second
-    assert passwords.check(first, "secret")
-    assert passwords.check(second, "secret")
+    made = {memo.new_hash("secret"), memo.new_hash("secret")}
+    assert len(made) == 2
+    assert memo.new_hash("secret") is None  # nothing is hashed where somebody waits for it
+    assert hasher.hashed == 2
+    for one in made:
+        assert one is not None
+        assert memo.verdict("alice", one, "secret") or memo.verdict("bob", one, "secret")
+        assert right(passwords, one, "secret")
 
 
-def test_what_was_right_not_long_ago_needs_no_warming(passwords: Passwords) -> None:
-    assert not passwords.recent("alice", "secret")
-    passwords.seen("alice", "secret")
-    assert passwords.recent("alice", "secret")
-    assert not passwords.recent("alice", "other")
-    assert not passwords.recent("bob", "secret")
-    assert not passwords.check(None, "secret")  # it proves nothing
+def test_what_was_right_not_long_ago_needs_no_look(passwords: Passwords) -> None:
+    known, memo = passwords.hash("secret"), passwords.memo
+    assert not memo.recent("alice", "secret")
+    assert right(passwords, known, "secret")
+    assert memo.recent("alice", "secret")
+    assert not memo.recent("alice", "other")
+    assert not memo.recent("bob", "secret")
+    # Once the password has changed, somebody has to look; that is told once.
+    changed = passwords.hash("other")
+    with pytest.raises(Outdated):
+        memo.right("alice", changed, "secret")
+    assert not memo.recent("alice", "secret")
+    assert memo.right("alice", changed, "secret") is None
+    assert not right(passwords, changed, "secret")
 
 
 def test_the_memo_holds_no_password_and_has_an_end(
     passwords: Passwords, hasher: CountingHasher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords_module, "MEMO", 3)
+    monkeypatch.setattr(passwords_module, "PREPARED", 3)
     known = hasher.hash("secret")
     for n in range(10):
-        passwords.check(known, f"guess-{n}")
-    assert len(passwords._memo) == 3
-    for n in range(10):
-        passwords.seen("alice", f"right-{n}")
-    assert len(passwords._memo) == 3
-    passwords.prepare("secret")
-    assert "secret" not in repr((passwords, vars(passwords)))
-    assert "guess" not in repr(vars(passwords))
+        right(passwords, known, f"guess-{n}")
+        passwords.prepare("", f"guess-{n}")
+    assert len(passwords.memo._verdicts) == 3
+    assert len(passwords.memo._made) == 3
+    passwords.prepare("alice", "secret")
+    assert "secret" not in repr((passwords, vars(passwords), vars(passwords.memo)))
+    assert "guess" not in repr(vars(passwords.memo))
 
 
 def test_another_process_has_another_key() -> None:
     """What is in memory is of no use anywhere else."""
     one, two = Passwords(CountingHasher()), Passwords(CountingHasher())
-    one.seen("alice", "secret")
-    two._memo.update(one._memo)
-    assert not two.recent("alice", "secret")
+    right(one, one.hash("secret"), "secret")
+    two.memo._verdicts.update(one.memo._verdicts)
+    assert not two.memo.recent("alice", "secret")
 
 
 ONE = Passwords(CountingHasher())
@@ -128,4 +150,4 @@ def test_only_the_same_text_is_the_password(right: str, given_: str) -> None:
         known = ONE.hash(right)
     except (UnicodeEncodeError, VerifyMismatchError):
         return
-    assert ONE.check(known, given_) == (right == given_)
+    assert ONE.look("alice", known, given_)[0] == (right == given_)

@@ -76,7 +76,7 @@ def guests(server: Running, *userids: str) -> list[Guest]:
     """New players; nobody has unread letters."""
 
     def join(connection):
-        hashed = server.server.office._rooms.passwords.hash("secret")
+        hashed = server.server.passwords.hash("secret")
         for userid in userids:
             address = f"{userid}@players.example"
             players.create(connection, userid, hashed, address, server.server.clock.now())

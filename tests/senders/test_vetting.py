@@ -1,0 +1,254 @@
+"""How much argon2 a mail gets, on which thread, and who has to wait for whom."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, address_of, indoors
+from signing import publish, signed
+from zone import Zone
+
+from pbmserv.receive.mail import Envelope
+from pbmserv.service import vetting
+from pbmserv.service.passwords import Passwords
+
+ALICE, THIEF = address_of("alice"), "thief@elsewhere.example"
+REFUSED = "The userid and the password do not belong together."
+UNLOOKED = "more passwords than are looked at in one mail"
+
+
+class Runs:
+    """The passwords that argon2 was asked about or hashed, each with the thread."""
+
+    def __init__(self) -> None:
+        self.threads: list[str] = []
+
+    def clear(self) -> None:
+        self.threads.clear()
+
+    def __len__(self) -> int:
+        return len(self.threads)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
+    found = Runs()
+    verify, prepare = Passwords._verify, Passwords.prepare
+
+    def verified(self: Passwords, password_hash: str, password: str) -> bool:
+        found.threads.append(threading.current_thread().name)
+        return verify(self, password_hash, password)
+
+    def prepared(self: Passwords, userid: str, password: str) -> None:
+        found.threads.append(threading.current_thread().name)
+        prepare(self, userid, password)
+
+    monkeypatch.setattr(Passwords, "_verify", verified)
+    monkeypatch.setattr(Passwords, "prepare", prepared)
+    return found
+
+
+@pytest.fixture
+def server(tmp_path: Path, runs: Runs) -> Iterator[Indoors]:
+    zone = Zone()
+    publish(zone, "players.example")
+    with indoors(tmp_path, names=zone) as opened:
+        opened.sign_up("alice", "bob")
+        opened.letters()
+        runs.clear()
+        yield opened
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def proven(server: Indoors, subject: str, body: str = "") -> str:
+    """The report on a mail that alice's domain has signed."""
+    server.mails += 1
+    head = (
+        f"From: {ALICE}\r\nTo: {server.server.house.address}\r\nSubject: {subject}\r\n"
+        f"Date: Sun, 1 Mar 2026 12:00:00 +0000\r\nMessage-ID: <{server.mails}@players.example>\r\n"
+    )
+    body = body.replace("\n", "\r\n")
+    raw = signed(f"{head}\r\n{body}\r\n".encode(), "players.example")
+    (letter,) = server.send_raw(ALICE, raw)
+    return flat(letter.text)
+
+
+def test_one_mail_cannot_have_argon2_run_for_every_line(server: Indoors, runs: Runs) -> None:
+    many = "\n".join(f"prefs u{n} wrong{n}" for n in range(50))
+    (letter,) = server.send(THIEF, "multiple", many)
+    assert len(runs) == vetting.MOST_WRONG
+    assert flat(letter.text).count(REFUSED) == vetting.MOST_WRONG
+    assert flat(letter.text).count(UNLOOKED) == 50 - vetting.MOST_WRONG
+    assert "wrong" not in letter.text
+    # It is the same for players who exist.
+    runs.clear()
+    many = "\n".join(f"prefs alice wrong{n}" for n in range(50))
+    (other,) = server.send("thief@third.example", "multiple", many)
+    assert len(runs) == vetting.MOST_WRONG
+    assert flat(other.text).replace("alice", "u0").count(UNLOOKED) == 50 - vetting.MOST_WRONG
+
+
+def test_the_same_slip_all_over_a_mail_is_one_slip(server: Indoors, runs: Runs) -> None:
+    for _ in range(3):
+        (letter,) = server.send(ALICE, "multiple", "\n".join(["prefs alice wrong"] * 20))
+        assert flat(letter.text).count(REFUSED) == 20
+    assert len(runs) == 1
+    (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
+    assert letter.subject == "Preferences of alice"
+
+
+def test_a_closed_door_costs_no_argon2(server: Indoors, runs: Runs) -> None:
+    for n in range(5):
+        server.send(THIEF, f"prefs alice wrong{n}")
+    assert len(runs) == 5
+    (letter,) = server.send(THIEF, "multiple", "prefs alice wrong7\nprefs nobody wrong8")
+    assert len(runs) == 6  # nobody's door is open
+    assert flat(letter.text).count(REFUSED) == 2
+    (letter,) = server.send(THIEF, f"prefs alice {PASSWORD}")
+    assert REFUSED in flat(letter.text)
+    assert len(runs) == 6
+
+
+def test_new_passwords_are_hashed_for_some_lines_of_a_mail(server: Indoors, runs: Runs) -> None:
+    many = "\n".join(f"signup new{n} secret-{n} n{n}@players.example" for n in range(10))
+    letters = server.send("teacher@players.example", "multiple", many)
+    assert len(runs) == vetting.MOST_RUNS
+    assert sum(letter.subject.startswith("Welcome") for letter in letters) == vetting.MOST_RUNS
+    (report,) = [letter for letter in letters if letter.kind == "report"]
+    assert flat(report.text).count(UNLOOKED) == 10 - vetting.MOST_RUNS
+    # All of what was not tried can be asked for once more, and players of one mail are not lost.
+    runs.clear()
+    (report,) = server.send(
+        ALICE,
+        "multiple",
+        "\n".join(
+            [
+                f"prefs alice {PASSWORD}",
+                f"prefs bob {PASSWORD}",
+                f"change password bob {PASSWORD} other-word",
+                "prefs bob other-word",
+            ]
+        ),
+    )[:1]
+    assert UNLOOKED not in flat(report.text)
+    assert len(runs) <= vetting.MOST_RUNS
+
+
+def test_a_new_password_is_good_from_the_next_line_on(server: Indoors, runs: Runs) -> None:
+    lines = [f"change password alice {PASSWORD} other-word", "prefs alice other-word"]
+    letters = server.send(ALICE, "multiple", "\n".join(lines))
+    assert "2 of 2 commands done" in flat(letters[0].text)
+    # What was right before is looked at once more, and is wrong.
+    (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
+    assert REFUSED in flat(letter.text)
+    (letter,) = server.send(ALICE, "prefs alice other-word")
+    assert letter.subject == "Preferences of alice"
+
+
+def test_the_time_does_not_tell_who_exists(server: Indoors, runs: Runs) -> None:
+    """Also where the same word was tried for somebody else before."""
+    for done, userid in enumerate(("nobody", "alice", "nobody-else", "bob")):
+        assert len(runs) == done
+        for n in range(2):
+            server.send(f"t{done}{n}@elsewhere.example", f"showas {userid} guessed-word")
+        assert len(runs) == done + 1
+
+
+def test_argon2_never_runs_on_the_writer(server: Indoors, runs: Runs) -> None:
+    """Whatever words a proven sender writes where a password could stand, locked out or not."""
+    for n in range(9):
+        server.send(ALICE, f"prefs alice guess{n}")
+    for n in range(3):
+        proven(server, "multiple", "\n".join(f"message alice wrong{n}x{k} alice" for k in range(9)))
+    server.send(ALICE, "signup carol secret-word carol@players.example")
+    assert runs.threads
+    assert {name.rpartition("_")[0] for name in runs.threads} == {"pbmserv-hashing"}
+
+
+def test_who_proves_to_be_alice_may_give_the_password_whatever_others_have_tried(
+    server: Indoors,
+) -> None:
+    for n in range(70):
+        server.send(f"t{n}@e{n}.example", f"prefs alice wrong{n}")
+    (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
+    assert REFUSED in flat(letter.text)  # nothing tells her from the others yet
+    assert "userid: alice" not in letter.text
+    assert "format" in proven(server, f"prefs alice {PASSWORD}")
+
+
+def behind(server: Indoors, sender: str, subject: str, client: str, said: str = "") -> str:
+    """The answer to a mail that a mail server of ours hands on, with what it says of its client."""
+    server.mails += 1
+    message = EmailMessage()
+    message["From"] = said or sender
+    message["To"] = server.server.house.address
+    message["Subject"] = subject
+    message["Message-ID"] = f"<mta-{server.mails}@players.example>"
+    raw = message.as_bytes().replace(b"\n", b"\r\n")
+    field = f"Received: from mail (mail [{client}])\r\n\tby mx.games.example (Postfix)\r\n"
+    raw = (field if client else "").encode() + raw
+    house = server.server.house.address
+    answer = server.hand_in(Envelope(sender, house, raw, "10.0.0.5", "mx.games.example", True))
+    assert answer.startswith("250")
+    (letter,) = server.letters()
+    return flat(letter.text)
+
+
+@pytest.mark.parametrize("client", ["198.51.100.7", ""])
+@pytest.mark.parametrize("guesses", [5, 40])
+def test_strangers_lock_nobody_out_behind_a_mail_server(
+    server: Indoors, client: str, guesses: int
+) -> None:
+    home = "192.0.2.1" if client else ""
+    for n in range(guesses):
+        userid = "alice" if n < 10 else f"u{n}"
+        found = behind(server, "evil@evil.example", f"prefs {userid} wrong{n}", client, said=ALICE)
+        assert REFUSED in found
+    assert REFUSED in behind(server, "evil@evil.example", f"prefs alice {PASSWORD}", client)
+    assert "format" in behind(server, ALICE, f"prefs alice {PASSWORD}", home)
+
+
+def test_mails_of_one_neighbour_wait_for_each_other(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guesser's mails keep one thread busy; a player's password is looked at on the other."""
+    gate, inside = threading.Event(), threading.Semaphore(0)
+    before = Passwords._verify
+
+    def slow(self: Passwords, password_hash: str, password: str) -> bool:
+        if password.startswith("wrong"):
+            inside.release()
+            assert gate.wait(20)
+        return before(self, password_hash, password)
+
+    monkeypatch.setattr(Passwords, "_verify", slow)
+    intake, house = server.server.intake, server.server.house.address
+
+    def taken(sender: str, subject: str, peer: str) -> asyncio.Task[str]:
+        raw = f"From: {sender}\r\nSubject: {subject}\r\nMessage-ID: <{subject[-8:]}@x>\r\n"
+        return asyncio.ensure_future(
+            intake.take(Envelope(sender, house, f"{raw}\r\n\r\n".encode(), peer, "x"))
+        )
+
+    async def story() -> None:
+        thieves = [
+            taken(f"t{n}@evil.example", f"prefs u{n} wrong{n}xxxx", "198.51.100.9")
+            for n in range(6)
+        ]
+        await asyncio.to_thread(inside.acquire)
+        assert await asyncio.wait_for(taken(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1"), 20)
+        assert not any(task.done() for task in thieves)
+        assert not inside.acquire(blocking=False)
+        gate.set()
+        await asyncio.gather(*thieves)
+
+    server.loop.run_until_complete(story())
+    assert len(server.letters()) == 7
