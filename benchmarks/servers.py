@@ -75,6 +75,7 @@ def _ours(
         # Counted as always, but a benchmark has few players for so many mails.
         "PBMSERV_RATE_PLAYER": "1000000/hour",
         "PBMSERV_RATE_ADDRESS": "1000000/hour",
+        "PBMSERV_RATE_ANSWERS": "1000000/hour",
         **more,
     }
     with (

@@ -212,6 +212,9 @@ def _traffic(settings: Settings, clock: Clock) -> Traffic:
         settings.rate_address,
         settings.rate_network,
         settings.rate_refusals,
+        settings.rate_answers,
+        settings.rate_confirmations,
+        settings.rate_resets,
     )
     return Traffic(rates, clock)
 

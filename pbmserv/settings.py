@@ -208,6 +208,37 @@ class Settings:
             setting_values.rate,
         ),
     ]
+    rate_answers: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_ANSWERS",
+            "number/span",
+            "20/hour; 60/day",
+            "Answers to one address that nothing proves to be the writer's; empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    rate_confirmations: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_CONFIRMATIONS",
+            "number/span",
+            "5/day",
+            "Letters that ask one address to confirm a signup or a change of address; "
+            "empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
+    rate_resets: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_RESETS",
+            "number/span",
+            "3/day",
+            "Letters to one player that offer a new password; empty = no limit.",
+            setting_values.rate,
+        ),
+    ]
     web: Annotated[
         Listen | None,
         Setting(

@@ -35,7 +35,8 @@ PATIENCE_S = 20
 NOT_SENT = ("tray", "folded", "failed", "parked")
 """States of letters that no relay has seen, or that none will see again."""
 
-NO_RATES = {f"PBMSERV_RATE_{name}": "" for name in ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS")}
+_RATES = ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS", "ANSWERS", "CONFIRMATIONS", "RESETS")
+NO_RATES = {f"PBMSERV_RATE_{name}": "" for name in _RATES}
 """The clock of a test stands still, so every test is one moment full of mails."""
 
 

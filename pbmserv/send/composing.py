@@ -33,6 +33,7 @@ from pbmserv.render.letters import (
 from pbmserv.render.mailto import Links, Mailto
 from pbmserv.render.mime import Attachment, Headers, build
 from pbmserv.send.answering import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
+from pbmserv.send.shortening import cut, told_once
 from pbmserv.store import boards, personal, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.house import STATE
@@ -115,7 +116,8 @@ class Composer:
         reader = _Reader(player, reply_to)
         values = self._part_values(row.letter, row.words, seen, reader)
         if row.letter == "report":
-            lines = self._lines(connection, row.words["lines"], reader)
+            lines = self._lines(connection, told_once(row.words["lines"]), reader)
+            lines = cut(lines, stranger=player is None)
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
             values["numbers"] = _numbers(row.words["lines"])
@@ -217,7 +219,8 @@ class Composer:
         together = topic(" ".join(subjects), games)
         if together.known or len(subjects) < 2:
             return [together]
-        return [topic(subject, games) for subject in subjects]
+        found = [topic(subject, games) for subject in subjects]
+        return list({one.template if one.known else one.subject: one for one in found}.values())
 
     def _page(self, found: HelpTopic) -> str:
         infos = {game.info.key: game.info for game in self.registry}

@@ -9,6 +9,7 @@ from pbmserv.commands.model import ChangeAddress
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.service.silence import must_not_flood
 from pbmserv.store import addresses, boards, bounces, inbox, players, preferences
 from pbmserv.store.addresses import AddressChange
 from pbmserv.store.players import Player
@@ -33,6 +34,7 @@ def change(desk: Desk, command: ChangeAddress) -> Answer:
     new = [address for address in wanted if address not in present]
     if not new:
         return _fewer(desk, player, wanted, present)
+    must_not_flood(desk, new)
     confirmed = [address for address in wanted if address in present]
     batch = secrets.token_hex(8)
     rows = addresses.ask(desk.connection, player.id, wanted, confirmed, batch, desk.now)

@@ -264,6 +264,8 @@ class Desk:
     def _has_spoken(self, player: Player) -> None:
         """Note whose mail it was."""
         self._count(player)
+        if self.post.mail.sender.lower() == player.address:
+            self.rooms.traffic.proves(player.address, self.post.source)
         self.heard(player.id, player.unreachable_since)
         if self.mail_id is not None and self.post.envelope.sender.lower() != player.address:
             inbox.spoken_by(self.connection, self.mail_id, player.id)

@@ -36,6 +36,7 @@ from pbmserv.service import (
     returning,
     saving,
     scoring,
+    silence,
     tray,
     undoing,
     unsubscribing,
@@ -44,7 +45,7 @@ from pbmserv.service import (
 )
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.service.rates import Idle, Reply
+from pbmserv.service.rates import Reply
 from pbmserv.store import boards
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.savepoint import Savepoint
@@ -123,8 +124,8 @@ def carry_out(desk: Desk) -> list[NewLetter]:
             said.append(_Said(desk.answer_to, line.echo, "not tried", (), line.asked))
             continue
         answer, echo, status = _try(desk, line)
-        if status == "done" and (desk.moved or answer.told):
-            desk.led_on |= not _is_talk(desk, line)
+        if status == "done":
+            desk.led_on |= silence.leads_on(desk, line, answer)
         # Whoever has left has no address any more.
         letters += [told_letter(desk, told) for told in answer.told if told.recipient]
         said.append(_Said(desk.answer_to, echo, status, answer.parts))
@@ -133,9 +134,11 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         return letters + welcome
     answers = _readdressed(_answers(desk, said), homes)
     if not desk.led_on:
-        reply = _goes_on(desk, "talk" if letters else _outcome(said))
-        if reply is Reply.NONE:
-            return welcome  # not the words to somebody else either
+        done = any(one.status == "done" for one in said)
+        found = silence.outcome(desk, lines, done=done, told=bool(letters))
+        reply = silence.goes_on(desk, found, answers)
+        if reply is Reply.NONE:  # not the words to somebody else either
+            return [*welcome, *(one for one in letters if one.letter in silence.UNHUSHED)]
         if reply is Reply.LAST:
             answers += [_last(desk, letter) for letter in answers[:1]]
     return answers + welcome + letters  # before what queued moves led to
@@ -177,25 +180,6 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
         return Answer((part,)), echo, "refused"
     _COMMAND.end(desk.connection)
     return answer, read.echo, "done"
-
-
-def _is_talk(desk: Desk, line: Line) -> bool:
-    """Whether a command only carries words to somebody: two programs can do that for ever."""
-    is_message = desk.capability is not None and desk.capability.purpose is Purpose.MESSAGE
-    return is_message or isinstance(line.asked, model.Chat | model.Message)
-
-
-def _outcome(said: list[_Said]) -> Idle:
-    return "answered" if any(one.status == "done" for one in said) else "refused"
-
-
-def _goes_on(desk: Desk, outcome: Idle) -> Reply:
-    """What becomes of the answers to a mail that leads to nothing else."""
-    post = desk.post
-    player = post.capability.player if post.capability else 0
-    # The subject of a reply is ours, and changes with our letter; that of a command is all of it.
-    words = post.text if player else f"{post.mail.subject}\n{post.text}"
-    return desk.rooms.traffic.answers(f"{post.mail.sender} {player}", words, outcome)
 
 
 def _last(desk: Desk, answer: NewLetter) -> NewLetter:

@@ -23,6 +23,7 @@ from pbmserv.service.addresses import boards_anew
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk, too_many_passwords
 from pbmserv.service.named import unknown_player
+from pbmserv.service.silence import must_not_flood
 from pbmserv.store import addresses, audit, outbox, players, preferences
 from pbmserv.store.audit import Entry
 from pbmserv.store.leaving import NEUTRAL
@@ -48,6 +49,7 @@ def signup(desk: Desk, command: Signup) -> Answer:
     if players.of_name(desk.connection, command.userid) is not None:
         raise _taken(command.userid)
     addresses = command.addresses or (desk.post.mail.sender,)
+    must_not_flood(desk, addresses)
     hashed = _hashed(desk, command.password)
     batch = secrets.token_hex(8)
     told = []
@@ -138,9 +140,13 @@ def forgot(desk: Desk, command: Forgot) -> Answer:
     told: tuple[Told, ...] = ()
     sender = desk.post.mail.sender.lower()
     if player is not None and player.state != "deleted":
-        to = player.address
-        if not player.active and sender in players.addresses_of(desk.connection, player.id):
+        to, own = player.address, players.addresses_of(desk.connection, player.id)
+        if not player.active and sender in own:
             to = sender
+        is_proven = desk.post.verdict.passed and sender in own
+        if not is_proven and not desk.rooms.traffic.may_reset(player.id):
+            # Anybody can ask for it, so a player gets a few a day, and they all work.
+            return Answer((Part("reset-sent", {"userid": command.userid}),))
         words = {"userid": player.userid, "mark": password_mark(player.password_hash)}
         told = (Told(to, player.id, Part("reset", words)),)
         if sender == to:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -21,11 +22,11 @@ from limits.strategies import MovingWindowRateLimiter
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.networks import NOWHERE, Source
-from pbmserv.service.windows import Windows
+from pbmserv.service.windows import Windows, remember
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
 """What a mail led to that moved no game on: an answer, a refusal, words to somebody else."""
-Kind: TypeAlias = Literal["player", "address", "network"]
+Kind: TypeAlias = Literal["player", "address", "network", "reset"]
 
 _TRIES = RateLimitItemPerDay(3, 1, "tries")
 """Mails over a limit that are looked at, to see whether their sender may be written to."""
@@ -44,6 +45,9 @@ class Rates:
     address: str
     network: str
     refusals: str
+    answers: str
+    confirmations: str
+    resets: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +97,14 @@ class Traffic:
                 ("network", rates.network),
                 ("refused", rates.refusals),
                 ("answered", ""),
+                ("stranger", rates.answers),
+                ("asked", rates.confirmations),
+                ("reset", rates.resets),
                 ("talk", _TALK if rates.refusals else ""),
             )
         }
         self._limiter = MovingWindowRateLimiter(Windows(clock))
+        self._usual: OrderedDict[tuple[str, Source], None] = OrderedDict()
         self._guard = threading.Lock()
 
     def is_over(self, source: Source, player: int, *, direct: bool) -> bool:
@@ -148,7 +156,7 @@ class Traffic:
         with self._guard:
             return self._limiter.hit(_TOLD, address.lower())
 
-    def answers(self, who: str, words: str, outcome: Idle) -> Reply:
+    def answers(self, who: str, words: str, outcome: Idle, stranger: str) -> Reply:
         """Count a mail that moves no game on.
 
         Programs that answer every answer would go on for ever; people give up long before.
@@ -156,10 +164,13 @@ class Traffic:
         Args:
             who: sender and player.
             words: all that the mail says.
+            stranger: where the answer goes, if that may be somebody who has not asked; else "".
         """
         digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
         limits: list[tuple[RateLimitItem, tuple[str, ...]]] = [(_SAME, (who, digest))]
         limits += [(limit, (outcome, who)) for limit in self._limits[outcome]]
+        if stranger:
+            limits += [(limit, ("stranger", stranger)) for limit in self._limits["stranger"]]
         with self._guard:
             if not all(self._limiter.test(limit, *key) for limit, key in limits):
                 return Reply.NONE
@@ -167,6 +178,37 @@ class Traffic:
                 self._limiter.hit(limit, *key)
             is_last = not all(self._limiter.test(limit, *key) for limit, key in limits)
         return Reply.LAST if is_last else Reply.SEND
+
+    def asks(self, addresses: Sequence[str]) -> str:
+        """Count a letter that asks for an answer at each of *addresses* (in lower case).
+
+        The address that has had enough of them today comes back, and then none is counted.
+        """
+        limits = self._limits["asked"]
+        with self._guard:
+            for address in addresses:
+                if not all(self._limiter.test(limit, "asked", address) for limit in limits):
+                    return address
+            for address in addresses:
+                for limit in limits:
+                    self._limiter.hit(limit, "asked", address)
+        return ""
+
+    def may_reset(self, player: int) -> bool:
+        """Count a letter that offers a new password; whether there were few enough today."""
+        with self._guard:
+            return self._hit("reset", str(player)) is None
+
+    def is_usual(self, address: str, source: Source) -> bool:
+        """Whether *address* was lately shown to write from there."""
+        with self._guard:
+            return (address.lower(), source) in self._usual
+
+    def proves(self, address: str, source: Source) -> None:
+        """The owner of *address* writes from there; worth nothing where nobody knows where."""
+        if source.network:
+            with self._guard:
+                remember(self._usual, (address.lower(), source), None)
 
     def _hit(self, kind: Kind, who: str) -> Over | None:
         for limit in self._limits[kind]:

@@ -141,7 +141,7 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
     logger.addHandler(faults)
     asyncio.get_running_loop().set_exception_handler(_raise)
     try:
-        traffic = Traffic(Rates("", "", "", ""), SystemClock())
+        traffic = Traffic(Rates("", "", "", "", "", "", ""), SystemClock())
         intake = Intake(HOUSE, cast("Office", shelf), traffic, GAMES)
         listener = Listener(
             HOUSE, intake, crowd=Crowd(()), lmtp=lmtp, certificate=None, tls_at_once=False

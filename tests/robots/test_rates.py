@@ -192,7 +192,7 @@ HERE, THERE = Source("192.0.2.0/24", "a@b.example"), Source("198.51.100.0/24", "
 
 
 def test_windows_move_and_our_own_mail_servers_are_free(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "2/minute; 3/hour", "1/minute", ""), clock)
+    traffic = Traffic(Rates("", "2/minute; 3/hour", "1/minute", "", "", "", ""), clock)
     unknown = Source("", "a@b.example")
     assert traffic.arrives(unknown, 0, direct=False) is None
     assert traffic.arrives(unknown, 0, direct=False) is None
@@ -214,13 +214,13 @@ def test_windows_move_and_our_own_mail_servers_are_free(clock: StandingClock) ->
 
 
 def test_an_address_is_counted_for_each_network_by_itself(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "2/hour", "", ""), clock)
+    traffic = Traffic(Rates("", "2/hour", "", "", "", "", ""), clock)
     assert [traffic.arrives(THERE, 0, direct=True) is None for _ in range(3)] == [True, True, False]
     assert traffic.arrives(HERE, 0, direct=True) is None
 
 
 def test_whoever_asks_first_is_not_counted(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("2/hour", "9/hour", "9/hour", ""), clock)
+    traffic = Traffic(Rates("2/hour", "9/hour", "9/hour", "", "", "", ""), clock)
     assert not any(traffic.is_over(HERE, 7, direct=True) for _ in range(50))
     assert traffic.arrives(HERE, 7, direct=True) is None
     assert traffic.arrives(HERE, 7, direct=True) is None
@@ -235,15 +235,15 @@ def test_whoever_asks_first_is_not_counted(clock: StandingClock) -> None:
 
 
 def test_no_limits_where_none_are_set(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "", "", ""), clock)
+    traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
     assert not any(traffic.arrives(HERE, 1, direct=True) for _ in range(2000))
     for n in range(100):
         traffic.spoke(1)
-        assert traffic.answers("a", f"words {n}", "refused") is Reply.SEND
+        assert traffic.answers("a", f"words {n}", "refused", "") is Reply.SEND
 
 
 def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("1/day", "", "", ""), clock)
+    traffic = Traffic(Rates("1/day", "", "", "", "", "", ""), clock)
     traffic.spoke(7)
     traffic.spoke(8)
     with pytest.raises(TooMany):
@@ -251,9 +251,9 @@ def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
 
 
 def test_the_same_words_are_answered_twenty_times_a_week(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "", "", ""), clock)
-    found = [traffic.answers("a", "help", "answered") for _ in range(22)]
+    traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
+    found = [traffic.answers("a", "help", "answered", "") for _ in range(22)]
     assert found == [Reply.SEND] * 19 + [Reply.LAST] + [Reply.NONE] * 2
-    assert traffic.answers("b", "help", "answered") is Reply.SEND
+    assert traffic.answers("b", "help", "answered", "") is Reply.SEND
     clock.moment += timedelta(days=7)
-    assert traffic.answers("a", "help", "answered") is Reply.SEND
+    assert traffic.answers("a", "help", "answered", "") is Reply.SEND

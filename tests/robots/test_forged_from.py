@@ -1,0 +1,179 @@
+"""Somebody writes in a victim's name: the answers, which go to the victim, stay few and short."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+from pbmserv.receive.mail import Envelope
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+VICTIM, MALLORY = "victim@v.example", "mallory@evil.example"
+ELSEWHERE = "198.51.100.3"
+DEFAULTS = {
+    "rate_refusals": "20/hour; 40/day",
+    "rate_answers": "20/hour; 60/day",
+    "rate_confirmations": "5/day",
+    "rate_resets": "3/day",
+}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    """Alice and bob, and limits as an operator has them who sets none."""
+    with indoors(tmp_path, signup="open") as before:
+        before.sign_up("alice", "bob")
+        before.letters()
+    with indoors(tmp_path, signup="confirm", **DEFAULTS) as opened:
+        opened.mails = 100  # as Message-IDs go on
+        yield opened
+
+
+def forged(
+    server: Indoors, subject: str, body: str = "", *, said: str = VICTIM, peer: str = ELSEWHERE
+) -> None:
+    """Mallory's mail with somebody else's From, and an envelope sender that is never the same."""
+    server.mails += 1
+    house = server.server.house.address
+    raw = (
+        f"From: {said}\r\nTo: {house}\r\nSubject: {subject}\r\n"
+        f"Message-ID: <f{server.mails}@x>\r\n\r\n{body}\r\n"
+    ).encode()
+    envelope = Envelope(f"m{server.mails}@evil.example", house, raw, peer, "x")
+    assert server.hand_in(envelope).startswith("250")
+
+
+def kinds(letters: list[Posted], to: str = VICTIM) -> Counter[str]:
+    return Counter(letter.kind for letter in letters if letter.recipient == to)
+
+
+def lines(line: str, count: int) -> str:
+    return "\r\n".join(line.format(n) for n in range(count))
+
+
+def test_help_that_nobody_asked_for(server: Indoors) -> None:
+    for n in range(100):
+        forged(server, "help", f"different words {n}")
+    assert kinds(server.letters()) == {"help": 20, "no-more-answers": 1}
+    for _ in range(30):
+        server.live(hours=1)
+        for n in range(30):
+            forged(server, "list", f"still other words {n}")
+    assert sum(kinds(server.letters()).values()) <= 120  # 60 a day
+
+
+def test_refusals_and_answers_have_one_budget(server: Indoors) -> None:
+    for n in range(30):
+        forged(server, f"nonsense {n}")
+        forged(server, "list", f"different words {n}")
+    assert sum(kinds(server.letters()).values()) <= 21
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_signups_in_somebody_s_name(server: Indoors, *, same: bool) -> None:
+    for n in range(30):
+        forged(server, f"signup {'carol' if same else f'u{n}'} secret-word{n}")
+    found = kinds(server.letters())
+    assert found["confirm"] == 5
+    assert sum(found.values()) <= 5 + 21
+    # In one mail, and with the victim among other addresses.
+    forged(server, "multiple", lines("signup w{} secret-word", 50))
+    forged(server, "multiple", lines("signup v{} secret-word " + VICTIM, 50), said=MALLORY)
+    assert kinds(server.letters())["confirm"] == 0
+    server.live(days=1)
+    forged(server, "multiple", lines("signup x{} secret-word", 50))
+    (report, *asked) = sorted(server.letters(), key=lambda letter: letter.kind != "report")
+    assert set(kinds(asked)) == {"confirm"}
+    assert kinds(asked)["confirm"] <= 5
+    assert len(report.raw) < 60_000
+
+
+def test_the_refused_signup_says_what_can_be_done(server: Indoors) -> None:
+    for n in range(6):
+        forged(server, f"signup u{n} secret-word")
+    refusal = server.letters()[-1]
+    assert "has been asked to confirm something a few times today" in " ".join(refusal.text.split())
+    assert "secret-word" not in refusal.text
+
+
+def test_new_passwords_that_the_player_did_not_ask_for(server: Indoors) -> None:
+    answers = set()
+    for n in range(20):
+        forged(server, "forgot alice", f"{n}", said=f"x{n}@evil.example")
+        forged(server, "forgot lewis", f"{n}", said=f"y{n}@evil.example")
+    letters = server.letters()
+    assert kinds(letters, ALICE) == {"reset": 3}
+    for letter in letters:
+        if letter.recipient != ALICE:
+            answers.add(letter.text.replace("alice", "lewis"))
+    assert len(answers) == 1  # also when the player gets no letter any more
+    assert sum(letter.recipient != ALICE for letter in letters) == 40
+    forged(server, "multiple", lines("forgot alice", 50))
+    assert kinds(server.letters(), ALICE) == {}
+    # Asked for in her own name, too; the letters that she has do what they say.
+    forged(server, "forgot alice", said=ALICE)
+    assert kinds(server.letters(), ALICE) == {"reset-sent": 1}
+    first = next(letter for letter in letters if letter.kind == "reset")
+    assert {one.kind for one in server.reply(first, "password better-one")} == {"password-changed"}
+
+
+def test_known_and_unknown_userids_are_silenced_alike(server: Indoors) -> None:
+    found = {}
+    for userid in ("alice", "lewis"):
+        for n in range(30):
+            forged(server, f"forgot {userid}", f"{n}", said=f"{userid}@third.example")
+        found[userid] = kinds(server.letters(), f"{userid}@third.example")
+    assert found["alice"] == found["lewis"] == {"reset-sent": 20, "no-more-answers": 1}
+
+
+def test_a_report_is_never_long(server: Indoors) -> None:
+    forged(server, "multiple", lines("help", 50))
+    (same,) = server.letters()
+    assert len(same.raw) < 30_000
+    assert same.text.count("(see 1)") == 49
+    words = ("help", "help move", "help commands", "help signup", "help blackbox", "help replies")
+    forged(server, "multiple", "\r\n".join([*words, *(f"help {one} prefs" for one in words)]))
+    (long,) = server.letters()
+    assert len(long.raw) < 60_000
+    assert "(not shown)" in long.text
+    assert "send that line once more in a mail of its own" in " ".join(long.text.split())
+    forged(server, "multiple", lines("help x{0} y{0} z{0} v{0} w{0}", 50))
+    (unknown,) = server.letters()
+    assert len(unknown.raw) < 60_000
+
+
+def test_a_player_at_home_is_not_silenced_by_a_forger(server: Indoors) -> None:
+    """Her password was right from there; his mails come from elsewhere."""
+
+    def writes(subject: str, body: str = "") -> Counter[str]:
+        forged(server, subject, body, said=ALICE, peer="192.0.2.7")
+        return kinds(server.letters(), ALICE)
+
+    assert writes(f"prefs alice {PASSWORD}") == {"prefs": 1}
+    for n in range(60):
+        forged(server, "list", f"{n}", said=ALICE)
+    assert kinds(server.letters(), ALICE) == {"list": 20, "no-more-answers": 1}
+    for n in range(50):
+        assert writes(f"prefs alice {PASSWORD}", f"{n}") == {"prefs": 1}
+    # Her envelope's sender is the same each time, as a mail program's is.
+    house = server.server.house.address
+    for n in range(30):
+        for subject, kind in ((f"prefs alice {PASSWORD}", "prefs"), ("list", "list")):
+            raw = (
+                f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <{kind}{n}@h>\r\n\r\nh{n}\r\n"
+            )
+            server.hand_in(Envelope(ALICE, house, raw.encode(), "192.0.2.7", "x"))
+            assert kinds(server.letters(), ALICE) == {kind: 1}
+
+
+def test_replies_from_the_player_s_own_address_are_answered(server: Indoors) -> None:
+    (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
+    for n in range(30):
+        forged(server, "list", f"{n}", said=ALICE)
+    server.letters()
+    (answer,) = server.send(ALICE, "Re: Hello", "list", letter.reply_to)
+    assert answer.kind == "list"
