@@ -13,7 +13,7 @@ ROOM_FOR_STRANGERS = 24_000
 than 60 kB together, and a flood of them is no great flood."""
 
 _FRAME = 200
-"""Characters around each part."""
+"""Characters around each part; a player's HTML has room for them beside `ROOM`."""
 
 
 def told_once(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -42,12 +42,13 @@ def cut(lines: Sequence[Mapping[str, Any]], *, stranger: bool) -> list[dict[str,
     ``cut``: a line's parts are not shown.
     """
     text = html = ROOM_FOR_STRANGERS if stranger else ROOM
+    around = _FRAME if stranger else 0
     found = []
     is_first = True
     for line in lines:
         parts: Sequence[Composed] = line["parts"]
         text -= sum(len(part.text) + _FRAME for part in parts) + len(line["echo"])
-        html -= sum(len(part.html) + _FRAME for part in parts) + len(line["echo"])
+        html -= sum(len(part.html) + around for part in parts)
         is_cut = bool(parts) and not is_first and min(text, html) < 0
         found.append({**line, "parts": [] if is_cut else parts, "cut": is_cut})
         is_first = is_first and not parts

@@ -40,6 +40,7 @@ class Post:
         report: whom it reports as not reached, if it came to where a letter comes back to.
         left_out: the mail holds more than `text`, and it may be its writer's.
         source: where it comes from, for counting mails and wrong passwords.
+        vetted: the userids and passwords in it that may be asked about (`service.vetting`).
     """
 
     envelope: Envelope
@@ -51,6 +52,7 @@ class Post:
     report: tuple[Failure, ...] = ()
     left_out: bool = False
     source: Source = NOWHERE
+    vetted: frozenset[Credentials] = frozenset()
 
     @property
     def comes_back(self) -> bool:
@@ -206,13 +208,13 @@ class Desk:
         """
         if who.password == VOUCHED:
             return self._by_sender(who.userid)
+        if who not in self.post.vetted:
+            self.echo_hidden = True
+            raise too_many_passwords()
         player = players.of_name(self.connection, who.userid)
         lockout, source = self.rooms.lockout, self.post.source
         if lockout.may_try(who.userid, source) or self.vouched_for(who.userid):
             right = self._is_right(who, player)
-            if right is None:
-                self.echo_hidden = True
-                raise too_many_passwords()
             if right and player is None:
                 raise Refused("not-confirmed", part=who.userid)
             if right and player is not None:
@@ -224,16 +226,15 @@ class Desk:
         self.echo_hidden = True
         raise Refused("bad-credentials", example="forgot USERID")
 
-    def _is_right(self, who: Credentials, player: Player | None) -> bool | None:
+    def _is_right(self, who: Credentials, player: Player | None) -> bool:
         """Whether a password is a player's, or that of a signup that nobody has confirmed yet,
-        which tells only somebody who knows it; ``None``: nobody has looked."""
+        which tells only somebody who knows it."""
         if player is not None:
             known: list[str | None] = [player.password_hash]
         else:
             waiting = players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
             known = [request.password_hash for request in waiting] or [None]
-        found = [self.rooms.memo.right(who.userid, one, who.password.text) for one in known]
-        return None if set(found) == {None} else any(found)
+        return any(self.rooms.memo.right(who.userid, one, who.password.text) for one in known)
 
     def vouched_for(self, userid: str) -> Player | None:
         """The player of that name, if it is proven that the mail comes from one of their

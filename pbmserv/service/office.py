@@ -257,11 +257,11 @@ class Office:
         """
         for _ in range(MOST_CHANGES):
             try:
-                await self._vetting.vet(post)
+                vetted = await self._vetting.vet(post)
             except UNAVAILABLE as error:
                 raise TryLater("the database could not be asked for a password") from error
             try:
-                return await self.commit(partial(self._carry_out, post, mail_id))
+                return await self.commit(partial(self._carry_out, vetted, mail_id))
             except Outdated:
                 continue
         raise TryLater("passwords change all the while")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection
@@ -45,26 +45,30 @@ class Vetting:
         """Wait for hashing that is under way."""
         self._threads.shutdown()
 
-    async def vet(self, post: Post) -> None:
-        """Find out what the desk will ask the memo about *post*, as far as a mail may have that.
+    async def vet(self, post: Post) -> Post:
+        """The mail with what the desk may ask the memo about; the memo knows it then.
+
+        Once a mail has had what it may have, nothing more of it is answered, not even what is
+        known anyhow: else a right guess could be told from all those that nobody looks at.
 
         Raises:
             SQLAlchemyError: the database could not say whose password it is.
         """
-        tried: set[tuple[str, str]] = set()
+        vetted: set[model.Credentials] = set()
         runs = wrong = 0
         for line in post.reading.lines:
             who, new = _credentials(line), _new_password(line)
-            if who is not None and runs < MOST_RUNS and wrong < MOST_WRONG:
-                pair = (who.userid, who.password.text)
-                if pair not in tried and not self._rooms.memo.recent(*pair):
+            is_open = runs < MOST_RUNS and wrong < MOST_WRONG
+            if who is not None and who not in vetted and is_open:
+                vetted.add(who)
+                if not self._rooms.memo.recent(who.userid, who.password.text):
                     looked = await self._in_turn(post, _Look(post, who, MOST_RUNS - runs))
                     runs += looked.runs
                     wrong += looked.wrong
-                tried.add(pair)
             if new is not None and runs < MOST_RUNS and not self._is_idle(line):
                 await self._in_turn(post, new)
                 runs += 1
+        return replace(post, vetted=frozenset(vetted))
 
     def _is_idle(self, line: model.Line) -> bool:
         """Whether a new password will be refused whatever it is."""

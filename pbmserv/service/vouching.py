@@ -9,7 +9,6 @@ from __future__ import annotations
 from pbmserv.commands.model import VOUCHED, Credentials, Line
 from pbmserv.errors import Illegal, PlayerError, Refused
 from pbmserv.service.desk import Desk, too_many_passwords
-from pbmserv.store import players
 from pbmserv.store.players import Player
 
 
@@ -43,13 +42,12 @@ def otherwise(desk: Desk, line: Line) -> PlayerError:
     if isinstance(line.asked, PlayerError):
         return line.asked
     said = line.who
-    if said is not None:
-        player = players.of_name(desk.connection, said.userid)
-        if player is not None and _is_right(desk, said, player) is None:
-            return too_many_passwords()
+    if said is not None and said not in desk.post.vetted:
+        return too_many_passwords()
     return Refused("bad-credentials", example=f"forgot {said.userid if said else 'USERID'}")
 
 
-def _is_right(desk: Desk, said: Credentials, player: Player) -> bool | None:
-    """Whether a word was found to be the password; ``None``: nobody has looked."""
-    return desk.rooms.memo.right(said.userid, player.password_hash, said.password.text)
+def _is_right(desk: Desk, said: Credentials, player: Player) -> bool:
+    """Whether a word was found to be the password."""
+    found = desk.rooms.memo.right(said.userid, player.password_hash, said.password.text)
+    return said in desk.post.vetted and found is True

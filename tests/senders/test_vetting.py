@@ -109,6 +109,24 @@ def test_one_mail_cannot_have_argon2_run_for_every_line(server: Indoors, runs: R
     assert said(other) == said(letter)
 
 
+@pytest.mark.parametrize(
+    "filled", [["signup c{} secret-{} c{}@x.example"] * 4, ["prefs u{} wrong{}"] * 3]
+)
+def test_a_right_guess_among_many_is_not_told(
+    server: Indoors, runs: Runs, filled: list[str]
+) -> None:
+    """She has played a moment ago, so argon2 would not be needed to know it."""
+    server.send(ALICE, f"prefs alice {PASSWORD}")
+    lines = [line.replace("{}", str(n)) for n, line in enumerate(filled)]
+    guesses = [f"prefs alice {word}" for word in ("guess1", PASSWORD, "guess2", PASSWORD)]
+    report = next(
+        letter
+        for letter in server.send(THIEF, "multiple", "\n".join([*lines, *guesses]))
+        if letter.kind == "report"
+    )
+    assert said(report)[len(lines) :] == [UNLOOKED] * 4
+
+
 def test_the_same_slip_all_over_a_mail_is_one_slip(server: Indoors, runs: Runs) -> None:
     for _ in range(3):
         (letter,) = server.send(ALICE, "multiple", "\n".join(["prefs alice wrong"] * 20))
