@@ -169,9 +169,7 @@ class Intake:
         reading = read(
             mail.subject, text, games=self._games, reply=capability is not None, tray=tray
         )
-        return Post(
-            envelope, mail, text, reading, capability, left_out=left_out, source=source
-        )
+        return Post(envelope, mail, text, reading, capability, left_out=left_out, source=source)
 
     def _read_returned(self, envelope: Envelope, capability: Capability) -> Post:
         """A mail to where a letter comes back to; commands are not even looked for in it.

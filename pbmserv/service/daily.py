@@ -22,7 +22,8 @@ from pbmserv.engine.rng import Rng
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.service.invitations import Proposal, make_board, read_options
+from pbmserv.service.game_options import read_options
+from pbmserv.service.invitations import Proposal, make_board
 from pbmserv.service.localtime import next_local, zone
 from pbmserv.service.named import EPOCH, known_game, races_of
 from pbmserv.store import audit, dailies, players

@@ -9,7 +9,8 @@ from pbmserv.engine.clocks import USUAL
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.service.invitations import Proposal, make_board, read_options
+from pbmserv.service.game_options import read_options
+from pbmserv.service.invitations import Proposal, make_board
 from pbmserv.service.named import known_game, must_be_open
 from pbmserv.store import players, seeks
 from pbmserv.store.players import Player

@@ -7,7 +7,8 @@ from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
-from pbmserv.service.invitations import Proposal, invite, must_run, read_options, sender_of
+from pbmserv.service.game_options import read_options
+from pbmserv.service.invitations import Proposal, invite, must_run, sender_of
 from pbmserv.service.named import board_of, known_game, must_not_spoil, unknown_player
 from pbmserv.service.play import log_ply
 from pbmserv.store import players

@@ -13,7 +13,8 @@ from pbmserv.errors import MoveError, OptionError, PlayerError, Refused
 from pbmserv.receive.attached import attached_text
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk
-from pbmserv.service.invitations import Proposal, invite, read_options
+from pbmserv.service.game_options import read_options
+from pbmserv.service.invitations import Proposal, invite
 from pbmserv.service.named import known_game
 from pbmserv.service.play import log_ply
 from pbmserv.store import boards
