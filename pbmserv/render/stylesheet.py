@@ -81,5 +81,6 @@ def _style(name: str, classes: str, own: str, sheet: str) -> str:
 
     inliner = css_inline.CSSInliner(extra_css=sheet, load_remote_stylesheets=False, minify_css=True)
     tag = f'{_INSIDE.get(name, "")}<{name} class="{classes}" style="{own}">'
-    found = re.search(rf'<{name}[^>]* style="([^"]*)"', inliner.inline(tag))
+    # The parser puts html, head and body around it: a name ends where it ends.
+    found = re.search(rf'<{name}(?=[\s>])[^>]* style="([^"]*)"', inliner.inline(tag))
     return found[1].removesuffix(";") if found else ""

@@ -42,6 +42,12 @@ def test_a_start_tag_gets_what_the_stylesheet_says_of_it(source: str, expected: 
     assert styled(source) == expected
 
 
+def test_a_short_name_is_not_taken_for_the_beginning_of_a_longer_one() -> None:
+    """`b` stands in `body`, which the parser writes around every tag."""
+    assert with_styles("<b>", "body { color: #111111 } b { top: 0 }", "") == '<b style="top:0">'
+    assert with_styles("<b>", "body { color: #111111 }", "") == "<b>"
+
+
 def test_only_letters_and_boards_in_html_are_styled() -> None:
     sheets = {"letters/letter.css": SHEET, "letters/adaptive.css": ADAPTIVE}
     names = ("letters/a.html.j2", "games/b.html.j2", "web/c.html.j2", "letters/d.txt.j2")
