@@ -20,6 +20,7 @@ MAC_BYTES = 10
 LONGEST_LOCAL = 64
 
 _TOKEN = re.compile(r"[a-z2-7]+")
+_MAYBE_TOKEN = re.compile(r"[a-z2-7]{20,}", re.IGNORECASE)
 _DIGITS = str.maketrans("abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghijklmnopqrstuv")
 
 
@@ -166,6 +167,11 @@ class House:
 def password_mark(password_hash: str) -> int:
     """A small number that changes with the password, so a reset address works once."""
     return int.from_bytes(hashlib.sha256(password_hash.encode()).digest()[:4], "big")
+
+
+def blank_tokens(text: str) -> str:
+    """The same text with ``***`` for all that may be a token: it speaks for somebody."""
+    return _MAYBE_TOKEN.sub("***", text)
 
 
 def _spelled(packed: bytes) -> str:

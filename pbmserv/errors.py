@@ -20,6 +20,7 @@
             ├── RelayTemporary   try again later
             │   ├── RelayBusy    the recipient's domain wants fewer letters
             │   └── RelayDown    the relay takes no letter at all now
+            │       └── RelayRefusesUs  nor will it, until the operator does something
             └── RelayPermanent   this letter will never be taken
 
 A `PlayerError` carries a `Refusal`: which sentence (words live in templates,
@@ -138,6 +139,10 @@ class RelayBusy(RelayTemporary):
 
 class RelayDown(RelayTemporary):
     """No letter gets through now: no connection, no login, or the relay said 421."""
+
+
+class RelayRefusesUs(RelayDown):
+    """The relay wants nothing from us (5xx about our login, sender or right to relay)."""
 
 
 class RelayPermanent(RelayError):

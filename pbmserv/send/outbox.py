@@ -74,9 +74,13 @@ class Outbox(Protocol):
         """Up to *limit* due letters, the longest due first, leased to the caller.
 
         None to the recipient domains in *avoiding* (lower case).
-        The lease must outlast `worker.BATCH_TIME` by a relay's timeout. What is
-        not settled by its end (the process died) becomes due again.
+        The lease must outlast several of `worker.RENEWAL_S`. What is neither renewed nor
+        settled by its end (the process died) becomes due again.
         """
+        ...
+
+    def renew(self, ids: Sequence[int]) -> None:
+        """Begin the lease of letters anew; those that are settled stay as they are."""
         ...
 
     def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:

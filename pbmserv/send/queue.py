@@ -20,7 +20,7 @@ from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer
 
 LEASE = timedelta(minutes=5)
-"""How long a claimed letter is one worker's own; a worker that died gives it back after that."""
+"""How long a claimed letter is one worker's own if that does not renew it: it has died."""
 
 
 class DatabaseOutbox:
@@ -80,6 +80,11 @@ class DatabaseOutbox:
                 made[letter_id] = self._signer.signed(raw)
         self._writer.submit_unsynced(partial(outbox.keep, made=made)).result()
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
+
+    def renew(self, ids: Sequence[int]) -> None:
+        """See the port."""
+        until = self._clock.now() + LEASE
+        self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
 
     def settle(self, results: Sequence[Result]) -> None:
         """Write down what became of letters; see the port."""

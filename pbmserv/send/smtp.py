@@ -9,19 +9,61 @@ import smtplib
 import ssl
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from pbmserv.errors import RelayBusy, RelayDown, RelayError, RelayPermanent, RelayTemporary
+from pbmserv.capability import blank_tokens
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayError,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+)
 from pbmserv.send.relay import OutgoingLetter, RelayAddress
 
-TIMEOUT_S = 30.0
 _GOODBYE_S = 1.0
 _LONGEST_ERROR = 300
+_BLOCK = 65_536
 # RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy; and how it is said.
 _TOO_MUCH = re.compile(
     r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b|rate.?limit|too many|too fast|throttl|deferred due to",
     re.IGNORECASE,
 )
+# What a recipient has nothing to do with. RFC 3463 sections 3.2 and 3.8: our address, our domain,
+# and how mail servers say that they do not carry our letters at all.
+_US = re.compile(
+    r"\b5\.1\.[78]\b|\brelay(?:ing)?\b|rcpthosts|"
+    r"\bsender (?:address )?(?:rejected|denied|refused|verif|unknown|not)|"
+    r"authentication (?:is )?required|not authenticated",
+    re.IGNORECASE,
+)
+_THEM = re.compile(r"\b5\.(?:1\.[1-6]|2)\b")
+# RFC 5321 section 4.5.3.1.9, RFC 1870: this letter is too long.
+_TOO_LONG = re.compile(r"\A552|\b5\.(?:2\.3|3\.4)\b")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>]")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds the next hop may take (RFC 5321 section 4.5.3.2).
+
+    A letter whose end was not answered in time has to be sent again, though it may have been
+    taken: so it is the last one that must be long.
+
+    Attributes:
+        connect: to connect and to be greeted; each address of the host is given as much.
+        command: for the reply to a command.
+        data: for the reply to DATA.
+        block: to take 64 KiB of the letter.
+        end: for the reply to the dot behind it.
+    """
+
+    connect: float = 60.0
+    command: float = 300.0
+    data: float = 120.0
+    block: float = 180.0
+    end: float = 600.0
 
 
 class SmtpRelay:
@@ -31,16 +73,23 @@ class SmtpRelay:
     there are never more of them than there are threads.
     """
 
-    def __init__(self, address: RelayAddress, trusted: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        address: RelayAddress,
+        trusted: ssl.SSLContext | None = None,
+        patience: Patience | None = None,
+    ) -> None:
         """Nothing is connected yet.
 
         Args:
             address: where, and with which login.
             trusted: which certificates count where a password is at stake
                 (None: those that the machine trusts).
+            patience: how long to wait (None: as long as RFC 5321 wants it).
         """
         self._address = address
         self._trusted = trusted
+        self._patience = patience or Patience()
         self._idle: deque[smtplib.SMTP] = deque()
 
     def __repr__(self) -> str:
@@ -91,11 +140,26 @@ class SmtpRelay:
                 pass
         return _started(self._connected(letter), letter)
 
-    @staticmethod
-    def _hand_over(connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
+    def _hand_over(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
         rcpt = f"TO:<{letter.recipient}>"
         _expect_good(_ask(lambda: connection.docmd("RCPT", rcpt)), "RCPT TO")
-        _expect_good(_ask(lambda: connection.data(letter.raw)), "DATA")
+        _wait(connection, self._patience.data)
+        begun = _ask(lambda: connection.docmd("DATA"))
+        if begun[0] != 354:
+            _expect_good((begun[0] if begun[0] >= 400 else -1, begun[1]), "DATA")
+        _expect_good(_ask(lambda: self._poured(connection, letter.raw)), "DATA")
+        _wait(connection, self._patience.command)
+
+    def _poured(self, connection: smtplib.SMTP, raw: bytes) -> tuple[int, bytes]:
+        """The reply to the letter itself."""
+        # RFC 5321 section 4.5.2: a dot that begins a line is doubled.
+        doubled = re.sub(rb"(?m)^\.", b"..", raw)
+        ended = doubled + (b".\r\n" if doubled.endswith(b"\r\n") else b"\r\n.\r\n")
+        _wait(connection, self._patience.block)
+        for start in range(0, len(ended), _BLOCK):
+            connection.send(ended[start : start + _BLOCK])
+        _wait(connection, self._patience.end)
+        return connection.getreply()
 
     def _connected(self, letter: OutgoingLetter) -> smtplib.SMTP:
         """A new connection: greeted, encrypted if that is to be, logged in."""
@@ -106,8 +170,9 @@ class SmtpRelay:
         try:
             connection = self._opened(name)
         except (OSError, smtplib.SMTPException) as error:
-            raise RelayDown(f"no connection to the relay: {_said(error)}") from None
+            raise _not_in("no connection to the relay", error) from None
         try:
+            _wait(connection, self._patience.command)
             connection.ehlo_or_helo_if_needed()
             if address.scheme == "smtp" and self._wants_tls(connection):
                 connection.starttls(context=self._context())
@@ -117,25 +182,26 @@ class SmtpRelay:
         except smtplib.SMTPAuthenticationError as error:
             # The server's words might quote what we sent; its code says enough.
             connection.close()
-            raise RelayDown(f"the relay refused our login ({error.smtp_code})") from None
+            refusal = f"the relay refused our login ({error.smtp_code})"
+            raise _kind_of_refusal(error)(refusal) from None
         except (OSError, smtplib.SMTPException) as error:
             connection.close()
-            raise RelayDown(f"the relay did not let us in: {_said(error)}") from None
+            raise _not_in("the relay did not let us in", error) from None
         except BaseException:
             connection.close()
             raise
         return connection
 
     def _opened(self, name: str) -> smtplib.SMTP:
-        address = self._address
+        address, wait = self._address, self._patience.connect
         if address.scheme == "lmtp":
             # smtplib takes a host that begins with a slash for a Unix socket.
-            return smtplib.LMTP(address.path or address.host, address.port, name, timeout=TIMEOUT_S)
+            return smtplib.LMTP(address.path or address.host, address.port, name, timeout=wait)
         if address.scheme == "smtps":
             return smtplib.SMTP_SSL(
-                address.host, address.port, name, timeout=TIMEOUT_S, context=self._context()
+                address.host, address.port, name, timeout=wait, context=self._context()
             )
-        return smtplib.SMTP(address.host, address.port, name, timeout=TIMEOUT_S)
+        return smtplib.SMTP(address.host, address.port, name, timeout=wait)
 
     def _wants_tls(self, connection: smtplib.SMTP) -> bool:
         """Whether to go on encrypted.
@@ -205,12 +271,37 @@ def _expect_good(reply: tuple[int, bytes | str], command: str) -> None:
         raise RelayDown(said)
     if code in {530, 534, 535, 538}:
         # RFC 4954, 6: about our login, not about this letter.
-        raise RelayDown(said)
+        raise RelayRefusesUs(said)
     if 500 <= code < 600:
-        raise RelayPermanent(said)
+        raise (
+            RelayRefusesUs if _is_about_us(command, f"{code} {_shown(words)}") else RelayPermanent
+        )(said)
     if _TOO_MUCH.search(said):
         raise RelayBusy(said)
     raise RelayTemporary(said)
+
+
+def _is_about_us(command: str, refusal: str) -> bool:
+    """Whether a 5xx would have been said of anybody's letter, so that it is no word about it."""
+    if command == "MAIL FROM":
+        return not _TOO_LONG.search(refusal)
+    return command == "RCPT TO" and bool(_US.search(refusal)) and not _THEM.search(refusal)
+
+
+def _not_in(what: str, error: Exception) -> RelayDown:
+    return _kind_of_refusal(error)(f"{what}: {_said(error)}")
+
+
+def _kind_of_refusal(error: Exception) -> type[RelayDown]:
+    """A server that answers 5xx will not be let be by itself: somebody must do something."""
+    code = error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
+    return RelayRefusesUs if 500 <= code < 600 else RelayDown
+
+
+def _wait(connection: smtplib.SMTP, seconds: float) -> None:
+    """Be ready to wait so long for what comes next."""
+    if connection.sock is not None:
+        connection.sock.settimeout(seconds)
 
 
 def _reset(connection: smtplib.SMTP) -> bool:
@@ -228,8 +319,8 @@ def _said(error: Exception) -> str:
 
 
 def _shown(words: bytes | str) -> str:
-    """A server's words as one line for the log and the operator."""
-    text = words.decode("utf-8", "replace") if isinstance(words, bytes) else words
+    """A server's words as one line for the log and the operator; they may quote our sender."""
+    text = blank_tokens(words.decode("utf-8", "replace") if isinstance(words, bytes) else words)
     return "".join(c if c.isprintable() else " " for c in text)[:_LONGEST_ERROR].strip()
 
 

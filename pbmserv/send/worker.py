@@ -10,7 +10,14 @@ from datetime import datetime, timedelta
 from time import monotonic
 
 from pbmserv.clock import Clock
-from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayTemporary, ServerFault
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+    ServerFault,
+)
 from pbmserv.send.breaker import Breaker
 from pbmserv.send.domains import Domains, domain_of
 from pbmserv.send.outbox import (
@@ -29,9 +36,10 @@ __all__ = ["ClaimedLetter", "Failed", "Later", "Outbox", "Result", "Sender", "Se
 
 #: Claiming pays in batches of 20 to 100.
 BATCH = 50
-#: After this time no further letter of a batch is begun, so that all are settled
-#: before their lease ends; leases of five minutes and more are safe.
+#: After this time no further letter of a batch is begun: others wait for it.
 BATCH_TIME = timedelta(minutes=3)
+#: How often leases are renewed. A relay may take half an hour over one letter (`smtp.Patience`).
+RENEWAL_S = 60.0
 #: Longest pause after the outbox itself failed (database gone).
 _TROUBLE_PAUSE_S = 5.0
 _SHORTEST_PAUSE_S = 0.05
@@ -58,6 +66,7 @@ class Sender:
         threads: int,
         poll_s: float,
         domain_letters: int = 0,
+        renewal_s: float = RENEWAL_S,
     ) -> None:
         """
         Args:
@@ -70,6 +79,7 @@ class Sender:
                 30 where every change is told by `wake`, 1 where other
                 processes queue letters, too.
             domain_letters: how many of them at most to one recipient domain; 0 = all.
+            renewal_s: seconds between two renewals of the leases of letters in hand.
         """
         self._outbox = outbox
         self._relay = relay
@@ -79,6 +89,10 @@ class Sender:
         self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
         self._breaker = Breaker()
         self._domains = Domains(domain_letters)
+        self._refused_us = False
+        self._renewal_s = renewal_s
+        self._holding = threading.Lock()
+        self._held: set[int] = set()
         self._making = threading.Lock()
         self._stopping = threading.Event()
         self._woken = False
@@ -87,6 +101,7 @@ class Sender:
             threading.Thread(target=self._work, name=f"sender-{n}", daemon=True)
             for n in range(1, threads + 1)
         ]
+        self._threads.append(threading.Thread(target=self._renew, name="sender-lease", daemon=True))
 
     def start(self) -> None:
         """Begin to send."""
@@ -123,6 +138,17 @@ class Sender:
                 _log.exception("the outbox failed; next look in %s s", self._trouble_s)
                 self._stopping.wait(self._trouble_s)
 
+    def _renew(self) -> None:
+        """Keep the letters in hand ours, however long the relay takes over one of them."""
+        while not self._stopping.wait(self._renewal_s):
+            with self._holding:
+                held = sorted(self._held)
+            try:
+                if held:
+                    self._outbox.renew(held)
+            except Exception:  # noqa: BLE001 - the lease is longer than one renewal
+                _log.exception("the leases of %d letters could not be renewed", len(held))
+
     def _rest(self) -> None:
         """Wait for `wake`, the next due letter, or the poll interval."""
         now = self._clock.now()
@@ -156,6 +182,19 @@ class Sender:
             if is_trial:
                 self._breaker.untried(now)
             return False
+        with self._holding:
+            self._held.update(row.id for row in claimed)
+        try:
+            self._settle(self._results(claimed, now, is_trial=is_trial))
+        finally:
+            with self._holding:
+                self._held.difference_update(row.id for row in claimed)
+        return True
+
+    def _results(
+        self, claimed: Sequence[ClaimedLetter], now: datetime, *, is_trial: bool
+    ) -> list[Result]:
+        """Try all letters of a batch; what became of each."""
         if len(claimed) == BATCH:
             self.wake()  # there may be more: another thread can begin on it
         results: list[Result] = []
@@ -168,8 +207,7 @@ class Sender:
                 begun = monotonic()
                 results.append(self._attempt(row, letters[row.id], now, is_trial=is_trial))
                 slow = monotonic() - begun > SLOW_S
-        self._settle(results)
-        return True
+        return results
 
     def _prepared(
         self, claimed: Sequence[ClaimedLetter], results: list[Result]
@@ -234,6 +272,16 @@ class Sender:
         now = self._clock.now()
         try:
             self._relay.deliver(letter)
+        except RelayRefusesUs as refusal:
+            self._breaker.failed(now)
+            if not self._refused_us:
+                self._refused_us = True
+                _log.error(
+                    "the relay refuses us, letters wait; it may want another login or sender"
+                    " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us: %s",
+                    refusal,
+                )
+            return self._again(row, str(refusal))
         except RelayDown as down:
             if self._breaker.failed(now):
                 _log.error("the relay is down, letters wait: %s", down)
@@ -260,6 +308,7 @@ class Sender:
         return Sent(row.id)
 
     def _answered(self) -> None:
+        self._refused_us = False
         if self._breaker.answered():
             _log.info("the relay answers again")
 

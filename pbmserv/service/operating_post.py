@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from pbmserv.capability import blank_tokens
 from pbmserv.errors import OperatorError
 from pbmserv.service.desk import Desk
 from pbmserv.service.operating import Deed, Signature
@@ -14,9 +13,6 @@ from pbmserv.store.postroom import PostRow
 SENT = "sent"
 HELD = "held"
 
-_TOKEN = re.compile(r"[a-z2-7]{20,}")
-"""Reply addresses and links speak for the reader of a letter, not for the operator."""
-
 
 def shown(desk: Desk, number: int) -> tuple[PostRow, str]:
     """A letter and its text, every token in it blanked; "" while it has not been made.
@@ -26,7 +22,7 @@ def shown(desk: Desk, number: int) -> tuple[PostRow, str]:
     """
     row = _known(desk, number)
     text = (row.raw or b"").decode("utf-8", "replace").replace("\r\n", "\n")
-    return row, _TOKEN.sub("***", text)
+    return row, blank_tokens(text)
 
 
 def retry(desk: Desk, _: Signature, number: int) -> Deed:

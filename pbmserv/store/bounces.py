@@ -17,7 +17,9 @@ from pbmserv.store.upsert import insert_into
 RETURNED = "returned"
 """The state of a letter that came back from an address that is given up."""
 
-_OF_A_COPY = frozenset({"id", "created_at", "state", "due_at", "attempts", "error", "sent_at"})
+_OF_A_COPY = frozenset(
+    {"id", "created_at", "state", "due_at", "attempts", "error", "sent_at", "claimed"}
+)
 
 
 @dataclass(frozen=True, slots=True)

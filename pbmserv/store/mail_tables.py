@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     Column,
     Index,
     Integer,
@@ -12,6 +13,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
 
 from pbmserv.store.columns import Instant, Key, metadata
@@ -68,10 +70,11 @@ outbox = Table(
     Column("error", Text, nullable=False, default=""),
     Column("created_at", Instant, nullable=False),
     Column("sent_at", Instant, nullable=True),
+    Column("claimed", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
 """Letters. The row is written in the transaction that changed the game; `raw` is made once, at
-the first attempt, and kept. `due_at` is pushed ahead while a worker has claimed the row, so a
+the first attempt, and kept. `due_at` is pushed ahead while a worker has `claimed` the row, so a
 crashed worker's letters come back by themselves; it is empty once `state` is sent or failed.
 `state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
 `state` parked: not sent because its address is given up; returned: it came back from there. Both

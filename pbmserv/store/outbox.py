@@ -121,27 +121,39 @@ _ALL_DUE = (
 )
 _DUE = Prepared(_ALL_DUE)
 _ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
-_LEASE = Prepared(_ONE.values(due_at=bindparam("until")))
-_WAIT = Prepared(_ONE.values(due_at=bindparam("until"), error=bindparam("why")))
+_LEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=True))
+_RENEW = Prepared(
+    _ONE.where(outbox.c.state == "queued", outbox.c.claimed).values(due_at=bindparam("until"))
+)
+_RELEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=False))
+_WAIT = Prepared(_ONE.values(due_at=bindparam("until"), error=bindparam("why"), claimed=False))
 _KEEP = Prepared(  # not what was forgotten in the meantime
     _ONE.where(outbox.c.recipient != "").values(raw=bindparam("made"))
 )
 _SENT = Prepared(
-    _ONE.values(state="sent", due_at=None, sent_at=bindparam("at"), error="", **_FORGET)
+    _ONE.values(
+        state="sent", due_at=None, claimed=False, sent_at=bindparam("at"), error="", **_FORGET
+    )
 )
 _LATER = Prepared(
-    _ONE.values(due_at=bindparam("at"), error=bindparam("why"), attempts=outbox.c.attempts + 1)
+    _ONE.values(
+        due_at=bindparam("at"),
+        claimed=False,
+        error=bindparam("why"),
+        attempts=outbox.c.attempts + 1,
+    )
 )
 _FAILED = Prepared(
     _ONE.values(
         state="failed",
         due_at=None,
+        claimed=False,
         error=bindparam("why"),
         attempts=outbox.c.attempts + 1,
         **_FORGET,
     )
 )
-_PARK = Prepared(_ONE.values(state=PARKED, due_at=None))
+_PARK = Prepared(_ONE.values(state=PARKED, due_at=None, claimed=False))
 _ALL_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued")
 _NEXT = Prepared(_ALL_NEXT)
 
@@ -243,6 +255,11 @@ def claim(
     return found
 
 
+def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
+    """Nobody else gets these before *until*, if they are still claimed."""
+    _RENEW.run_each(connection, [{"letter_id": i, "until": until} for i in ids])
+
+
 def keep(connection: Connection, made: Mapping[int, bytes]) -> None:
     """Keep the bytes of letters that were rendered, so that every retry is the same mail."""
     _KEEP.run_each(connection, [{"letter_id": i, "made": raw} for i, raw in made.items()])
@@ -263,7 +280,7 @@ def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) 
     plain = [{"letter_id": i, "until": at} for i, at, why in waits if not why]
     told = [{"letter_id": i, "until": at, "why": why} for i, at, why in waits if why]
     if plain:
-        _LEASE.run_each(connection, plain)
+        _RELEASE.run_each(connection, plain)
     if told:
         _WAIT.run_each(connection, told)
 
@@ -276,12 +293,12 @@ def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
 def reclaim(connection: Connection, now: datetime) -> None:
     """Make letters due that a process claimed and died with; for the only process there is.
 
-    Those that wait after a failed attempt keep waiting.
+    Those that wait for a time of their own, such as after a failed attempt, keep waiting.
     """
     connection.execute(
         update(outbox)
-        .where(outbox.c.state == "queued", outbox.c.attempts == 0, outbox.c.due_at > now)
-        .values(due_at=now)
+        .where(outbox.c.state == "queued", outbox.c.claimed)
+        .values(due_at=now, claimed=False)
     )
 
 

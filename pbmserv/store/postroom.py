@@ -63,5 +63,5 @@ def put(
     connection.execute(
         update(outbox)
         .where(outbox.c.id == letter_id)
-        .values(state=state, due_at=due_at, error=error)
+        .values(state=state, due_at=due_at, error=error, claimed=False)
     )

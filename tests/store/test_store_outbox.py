@@ -17,7 +17,7 @@ from pbmserv.send.composing import Composer
 from pbmserv.send.outbox import Failed, Later, Sent, Untried
 from pbmserv.send.queue import LEASE, DatabaseOutbox
 from pbmserv.send.signing import Signer
-from pbmserv.store import outbox, schema
+from pbmserv.store import bounces, outbox, schema
 from pbmserv.store.models import outbox as rows
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.positions import Positions
@@ -157,3 +157,38 @@ def test_a_worker_passes_over_what_another_one_is_just_claiming(
         assert [row.id for row in two] == [3, 4]
     assert server.queue.claim(9) == []
     server.close()
+
+
+def test_a_restart_takes_up_what_was_in_hand_and_leaves_the_rest_its_time(
+    post: Post, clock: MovableClock
+) -> None:
+    """A letter that came back is copied for the next day; a restart must not send it today."""
+    post.post(4, clock)
+    post.queue.prepare([row.id for row in post.queue.claim(3)])
+    soon, tomorrow = clock.now() + timedelta(minutes=1), clock.now() + timedelta(days=1)
+    post.queue.settle([Later(2, soon, "451 greylisted"), Sent(3)])
+    with post.database.writing.begin() as connection:
+        letter = bounces.letter(connection, 3)
+        assert letter is not None
+        bounces.send_later(connection, letter, tomorrow, clock.now())
+
+    for _ in range(2):
+        post.queue.reclaim()
+        assert [row.id for row in post.queue.claim(9)] == [1, 4]
+    post.queue.settle([Sent(1), Sent(4)])
+    assert post.queue.next_due() == soon
+    post.queue.settle([Sent(2)])
+    assert post.queue.next_due() == tomorrow
+
+
+def test_a_lease_is_renewed_while_its_letter_is_in_hand(post: Post, clock: MovableClock) -> None:
+    post.post(2, clock)
+    post.queue.prepare([row.id for row in post.queue.claim(9)])
+    post.queue.settle([Sent(2)])
+    for _ in range(3):
+        clock.move(seconds=LEASE.total_seconds() - 1)
+        post.queue.renew([1, 2])
+        assert post.queue.claim(9) == []
+    post.queue.settle([Later(1, clock.now(), "421")])
+    post.queue.renew([1])  # too late: it is somebody else's to take
+    assert [row.id for row in post.queue.claim(9)] == [1]

@@ -16,9 +16,15 @@ import pytest
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayTemporary
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+)
 from pbmserv.send.relay import OutgoingLetter, RelayAddress, open_relay
-from pbmserv.send.smtp import SmtpRelay
+from pbmserv.send.smtp import Patience, SmtpRelay
 
 LETTER = OutgoingLetter(
     id=7,
@@ -174,9 +180,14 @@ def open_to() -> Iterator[Callable[[Peer], SmtpRelay]]:
     """Opens plain SMTP relays to peers, and closes them after the test."""
     opened: list[SmtpRelay] = []
 
-    def opener(peer: Peer, trusted: ssl.SSLContext | None = None, **address: Any) -> SmtpRelay:
+    def opener(
+        peer: Peer,
+        trusted: ssl.SSLContext | None = None,
+        patience: Patience | None = None,
+        **address: Any,
+    ) -> SmtpRelay:
         where = RelayAddress("smtp", "127.0.0.1", peer.port)
-        relay = SmtpRelay(replace(where, **address), trusted)
+        relay = SmtpRelay(replace(where, **address), trusted, patience)
         opened.append(relay)
         return relay
 
@@ -268,9 +279,9 @@ def test_a_relay_that_takes_so_many_letters_a_connection_gets_a_new_one(
         ("451 4.3.2 not accepting now", RelayBusy),
         ("452 4.5.3 too many mails in this session", RelayBusy),
         ("450 try later, you are throttled", RelayBusy),
-        ("550 5.1.1 no such user", RelayPermanent),
+        ("552 5.3.4 so much is too much", RelayPermanent),
         ("421 4.3.2 going down", RelayDown),
-        ("530 5.7.0 log in first", RelayDown),
+        ("530 5.7.0 log in first", RelayRefusesUs),
     ],
 )
 def test_refusals_are_told_apart(
@@ -286,6 +297,96 @@ def test_refusals_are_told_apart(
     peer.replies.clear()
     relay.deliver(LETTER)
     assert [mail.content for mail in peer.mails] == [LETTER.raw]
+
+
+@pytest.mark.parametrize(
+    ("command", "reply", "error"),
+    [
+        ("MAIL", "550 5.7.1 <b@play.example>: Sender address rejected: not yours", RelayRefusesUs),
+        ("MAIL", "550 who are you?", RelayRefusesUs),
+        ("RCPT", "554 5.7.1 <ada@player.example>: Relay access denied", RelayRefusesUs),
+        ("RCPT", "550 relay not permitted", RelayRefusesUs),
+        ("RCPT", "550 5.7.54 SMTP; Unable to relay recipient", RelayRefusesUs),
+        ("RCPT", "553 sorry, not in my list of allowed rcpthosts (#5.7.1)", RelayRefusesUs),
+        ("RCPT", "553 5.7.1 <b@x>: Sender address rejected: not owned by user", RelayRefusesUs),
+        ("RCPT", "550 5.1.8 Sender address rejected: Domain not found", RelayRefusesUs),
+        ("RCPT", "550 5.1.1 no such user", RelayPermanent),
+        ("RCPT", "550 5.1.1 user unknown in relay recipient table", RelayPermanent),
+        ("RCPT", "550 5.7.1 Recipient address rejected: blocked", RelayPermanent),
+        ("RCPT", "552 5.2.2 the mailbox is full", RelayPermanent),
+        ("DATA", "554 5.7.1 looks like spam", RelayPermanent),
+    ],
+)
+def test_what_the_relay_has_against_us_is_not_held_against_the_letter(
+    start: Start, open_to: Open, command: str, reply: str, error: type[Exception]
+) -> None:
+    peer = start()
+    peer.replies[command] = reply
+    with pytest.raises((RelayRefusesUs, RelayPermanent)) as caught:
+        open_to(peer).deliver(LETTER)
+    assert type(caught.value) is error
+
+
+class SlowAtTheEnd(SMTP):
+    """Needs a while to answer the dot."""
+
+    async def push(self, status: str | bytes) -> None:
+        if status == "250 taken":
+            await asyncio.sleep(0.4)
+        await super().push(status)
+
+
+def test_a_relay_that_scans_for_long_gets_a_letter_once(start: Start, open_to: Open) -> None:
+    """RFC 5321 section 4.5.3.2.6: giving up on the dot early sends the letter twice."""
+    peer = start(SlowAtTheEnd)
+    patience = Patience(connect=0.2, command=0.2, data=0.2, block=0.2, end=10.0)
+    relay = open_to(peer, patience=patience)
+    relay.deliver(LETTER)
+    relay.deliver(replace(LETTER, raw=b"Subject: long\r\n\r\n" + b"word\r\n" * 30_000))
+    assert len(peer.mails) == 2
+    assert len(peer.connections) == 1
+
+
+def test_we_wait_as_long_as_the_standard_wants(start: Start, open_to: Open) -> None:
+    assert Patience() == Patience(connect=60, command=300, data=120, block=180, end=600)
+    peer = start(SlowAtTheEnd)
+    impatient = open_to(peer, patience=Patience(end=0.1))
+    with pytest.raises(RelayDown, match="the connection broke"):
+        impatient.deliver(LETTER)
+
+
+def test_a_letter_without_a_line_end_gets_one(start: Start, open_to: Open) -> None:
+    peer = start()
+    open_to(peer).deliver(replace(LETTER, raw=b"Subject: x\r\n\r\n.bare"))
+    assert peer.mails[0].content == b"Subject: x\r\n\r\n.bare\r\n"
+
+
+def test_a_relay_that_refuses_our_name_refuses_us() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def refuse() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.sendall(b"554 5.7.1 your address is not welcome\r\n")
+
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        with pytest.raises(RelayRefusesUs, match="not welcome"):
+            open_relay(f"smtp://127.0.0.1:{listener.getsockname()[1]}").deliver(LETTER)
+        thread.join()
+
+
+@pytest.mark.parametrize("spelled", [str.lower, str.upper])
+def test_a_server_that_quotes_our_sender_brings_no_token_into_the_log(
+    start: Start, open_to: Open, spelled: Callable[[str], str]
+) -> None:
+    token = "aeaqcaabaeaq4tmnyg2zxwv7qk3l6obq"
+    peer = start()
+    peer.replies["RCPT"] = f"550 5.1.1 <{spelled(f'pbmserv+{token}@play.example')}>: nobody"
+    with pytest.raises(RelayPermanent) as caught:
+        open_to(peer).deliver(LETTER)
+    assert token not in str(caught.value).lower()
+    assert "+***@" in str(caught.value)
 
 
 def test_after_a_refused_letter_the_connection_goes_on(start: Start, open_to: Open) -> None:

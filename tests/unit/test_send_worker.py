@@ -10,7 +10,14 @@ from time import monotonic
 
 import pytest
 
-from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayTemporary, ServerFault
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+    ServerFault,
+)
 from pbmserv.send.breaker import FAILURES, SHORTEST_PAUSE
 from pbmserv.send.domains import domain_of
 from pbmserv.send.relay import OutgoingLetter
@@ -60,6 +67,7 @@ class MemoryOutbox:
     unmakeable: dict[int, Exception] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     claims: list[int] = field(default_factory=list)
+    renewed: list[list[int]] = field(default_factory=list)
     asked: int = 0
     idle: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -100,6 +108,14 @@ class MemoryOutbox:
                 row.result = result
                 row.due = result.at if isinstance(result, Later | Untried) else None
                 row.attempts += isinstance(result, Later)
+            self.changed.notify_all()
+
+    def renew(self, ids: Sequence[int]) -> None:
+        with self.changed:
+            self._maybe_break("renew")
+            for one in ids:
+                self.rows[one].due = self.clock.now() + LEASE
+            self.renewed.append(list(ids))
             self.changed.notify_all()
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
@@ -194,7 +210,12 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator
     """Starts senders, and stops them after the test."""
     started: list[Sender] = []
 
-    def start(threads: int = 1, poll_s: float = 30.0, domain_letters: int = 0) -> Sender:
+    def start(
+        threads: int = 1,
+        poll_s: float = 30.0,
+        domain_letters: int = 0,
+        renewal_s: float = 60.0,
+    ) -> Sender:
         sender = Sender(
             outbox,
             relay,
@@ -203,6 +224,7 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator
             threads=threads,
             poll_s=poll_s,
             domain_letters=domain_letters,
+            renewal_s=renewal_s,
         )
         sender.start()
         started.append(sender)
@@ -405,6 +427,46 @@ def test_a_slow_relay_does_not_outlast_the_lease(
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
     assert outbox.claims == [4, 2]
     assert [row.attempts for row in outbox.rows] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("trouble", [frozenset[str](), frozenset({"renew"})])
+def test_a_relay_that_takes_ten_minutes_over_a_letter_gets_it_once(
+    outbox: MemoryOutbox,
+    relay: TestRelay,
+    clock: MovedClock,
+    begin: Begin,
+    trouble: frozenset[str],
+) -> None:
+    """The lease is renewed, so that no other process takes the letter out meanwhile."""
+
+    def slow(_: OutgoingLetter) -> None:
+        for _ in range(3):
+            with outbox.changed:
+                clock.time += LEASE - timedelta(seconds=1)
+                seen = len(outbox.renewed)
+            outbox.wait_for(lambda: len(outbox.renewed) > seen)  # noqa: B023 - at once
+            assert outbox.claim(BATCH) == []
+
+    outbox.add(1)
+    outbox.broken |= trouble
+    relay.before = slow
+    begin(renewal_s=0.01)
+    assert outbox.wait_until_settled() == [Sent(0)]
+    assert relay.taken == [0]
+    assert outbox.renewed[0] == [0]
+
+
+def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, caplog: pytest.LogCaptureFixture
+) -> None:
+    outbox.add(9)
+    relay.always = RelayRefusesUs("RCPT TO: 554 5.7.1 Relay access denied")
+    begin()
+    results = outbox.wait_until_settled()
+    assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
+    [told] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in told.getMessage()
+    assert "Relay access denied" in told.getMessage()
 
 
 def test_letters_of_a_process_that_died_come_back_after_the_lease(
