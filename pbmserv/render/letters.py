@@ -34,6 +34,9 @@ WIDTH = 76
 ROOM = 55_000
 """Characters of an HTML letter: 60 kB with players' words in any script. Gmail cuts at 102 kB."""
 
+LONGEST_HTML = 60_000
+"""Octets of HTML that a letter may have; a longer one goes without (`Composed.html` is empty)."""
+
 _GAP = re.compile(r"\n{3,}")
 
 
@@ -106,7 +109,7 @@ class BoardScene:
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A letter's words."""
+    """A letter's words; `html` is empty where it would be too long for mail programs."""
 
     subject: str
     text: str
@@ -180,26 +183,34 @@ def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
     templates = _environment()
     folder = f"letters/{letter}"
+    html = _fitted(templates.get_template(f"{folder}/body.html.j2").render, values, ROOM, ROOM)
     return Composed(
         " ".join(templates.get_template(f"{folder}/subject.j2").render(values).split()),
         _spaced(templates.get_template(f"{folder}/body.txt.j2").render(values)),
-        _fitted(templates.get_template(f"{folder}/body.html.j2").render, values, ROOM, ROOM),
+        html if len(html.encode()) < LONGEST_HTML else "",
     )
 
 
-def excerpt(letter: str, values: Mapping[str, Any], fair: int, most: int) -> Composed:
+def excerpt(
+    letter: str, values: Mapping[str, Any], fair: int, most: int, most_text: int
+) -> Composed:
     """Headline and body of a letter without its frame, to stand in a report.
 
     Args:
         fair: how many characters of HTML it may have with links.
         most: how many it may have without.
+        most_text: how many octets of text it may have with its board.
     """
     folder = f"letters/{letter}"
     text = _environment().get_template(f"{folder}/body.txt.j2")
     html = _environment().get_template(f"{folder}/body.html.j2")
+    words = _spaced(_block(text, "body", values))
+    if len(words.encode()) > most_text and values.get("scene") is not None:
+        values = {**values, "drawn": False, "links": Links.UNDRAWN}
+        words = _spaced(_block(text, "body", values))
     return Composed(
         _block(text, "headline", values).strip(),
-        _spaced(_block(text, "body", values)),
+        words,
         Markup(_fitted(partial(_block, html, "body"), values, fair, most)),  # noqa: S704 - as above
     )
 

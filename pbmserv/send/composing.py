@@ -57,6 +57,12 @@ _USUAL: dict[str, Any] = {
 _PART = 1_500
 """Characters of HTML that a part of a report or a digest has without its board."""
 
+_TEXT_PART = 600
+"""Octets of text that such a part has without its board."""
+
+LONGEST = 100_000
+"""Octets of a letter as it is mailed; Gmail hides what is behind 102 kB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Composer:
@@ -101,7 +107,11 @@ class Composer:
             feedback_id=feedback_id(self.house.domain, row, seen.board.game if seen else "server"),
         )
         html = composed.html if player is None or player.format == "html" else ""
-        return build(headers, composed.text, html, _attachments(connection, row, player))
+        files = _attachments(connection, row, player)
+        raw = build(headers, composed.text, html, files)
+        if len(raw) > LONGEST and html and not files:
+            return build(headers, composed.text, "", files)
+        return raw
 
     # -- what the templates may say ------------------------------------------------------
 
@@ -163,6 +173,7 @@ class Composer:
         values = self._part_values(part["letter"], part["words"], seen, reader)
         made = excerpt(part["letter"], {**values, "brief": brief}, *reader.share())
         reader.room -= len(made.html)
+        reader.text_room -= len(made.text.encode())
         return made
 
     def _part_values(
@@ -175,6 +186,7 @@ class Composer:
             "userid": userid,
             "words": _USUAL | dict(words),
             "brief": False,
+            "drawn": True,
             "spoken": reader.spoken,
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
@@ -294,24 +306,31 @@ def _numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
 
 @dataclass(slots=True)
 class _Reader:
-    """Whose letter is being made, and how much of its HTML is left to fill.
+    """Whose letter is being made, and how much of it is left to fill.
 
     Attributes:
         player: ``None`` = a stranger.
         reply_to: where an answer to the letter goes.
         room: characters of HTML that are left for parts.
+        text_room: octets of text that are left for parts.
         parts: how many of them are still to come.
     """
 
     player: Player | None
     reply_to: str
     room: int = ROOM - 5_000
+    text_room: int = 45_000
     parts: int = 0
 
-    def share(self) -> tuple[int, int]:
-        """Characters for the next part: a fair share, and all but what the others surely need."""
+    def share(self) -> tuple[int, int, int]:
+        """For the next part: a fair share of HTML, and all but what the others surely need of
+        HTML and of text."""
         self.parts = max(1, self.parts) - 1
-        return self.room // (self.parts + 1), self.room - self.parts * _PART
+        return (
+            self.room // (self.parts + 1),
+            self.room - self.parts * _PART,
+            self.text_room - self.parts * _TEXT_PART,
+        )
 
     @property
     def userid(self) -> str:

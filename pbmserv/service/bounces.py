@@ -225,7 +225,7 @@ def _without(desk: Desk, player: Player, given_up: Standing) -> list[Told]:
         return _unreachable(desk, player)
     preferences.save(desk.connection, player.id, {"address": other})
     bounces.redirect(desk.connection, player.id, given_up.address, other)
-    digest, _ = returning.send_kept(desk, player.id, other)
+    digests, _ = returning.send_kept(desk, player.id, other)
     words = {
         "event": "moved",
         "userid": player.userid,
@@ -233,7 +233,7 @@ def _without(desk: Desk, player: Player, given_up: Standing) -> list[Told]:
         "tz": player.tz,
         "failed": [returning.told_of(given_up)],
     }
-    parts = [Part("came-back", words), *((digest,) if digest is not None else ())]
+    parts = [Part("came-back", words), *digests]
     return [Told(other, player.id, part) for part in parts]
 
 

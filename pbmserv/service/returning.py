@@ -79,7 +79,7 @@ def _welcome(
     columns = {"address": address, "unreachable_since": None}
     preferences.save(desk.connection, player.id, columns)
     was_away = accounts.no_longer_away(desk, player, since)
-    digest, again = send_kept(desk, player.id, address)
+    digests, again = send_kept(desk, player.id, address)
     words = {
         "event": "back",
         "why": why,
@@ -89,20 +89,19 @@ def _welcome(
         "failed": [told_of(one) for one in failed],
         "again": again,
         "away": was_away,
-        "digest": digest is not None,
+        "digest": bool(digests),
     }
     told = [Told(address, player.id, Part("came-back", words))]
-    if digest is not None:
-        told.append(Told(address, player.id, digest))
+    told += [Told(address, player.id, digest) for digest in digests]
     heard = notices.last_told(desk.connection, player.id, "gone")
     if heard is not None and heard >= since:
         told += opponents(desk, player, {"event": "back", "why": why})
     return told
 
 
-def send_kept(desk: Desk, player_id: int, address: str) -> tuple[Part | None, int]:
-    """Send what has waited for a player: the boards as they stand in one mail, other letters as
-    they were. The mail, if there is anything in it, and how many others are on their way."""
+def send_kept(desk: Desk, player_id: int, address: str) -> tuple[list[Part], int]:
+    """Send what has waited for a player: the boards as they stand in one mail (more if very much
+    was said), other letters as they were. These mails, and how many others are on their way."""
     kept = bounces.waiting(desk.connection, player_id)
     later = [one for one in kept if one.letter in CAN_WAIT]
     stale = [one for one in kept if one.letter in _OUT_OF_DATE]

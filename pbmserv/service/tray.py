@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from html import escape
 from typing import Any
 
 from pbmserv.capability import Purpose
@@ -22,6 +23,10 @@ from pbmserv.store.outbox import QueuedLetter
 
 MOST_DRAWN = 40
 """Boards that one digest shows; of further ones it gives the numbers."""
+
+MOST_SAID = 24_000
+"""Octets of players' words in one digest, as they stand in HTML. It keeps short enough for mail
+programs then (`render.letters.ROOM`), and has room for a letter's longest words."""
 
 MOST_LOOKED_AT = 500
 """Newest boards of a player among which those that wait are looked for."""
@@ -60,29 +65,50 @@ def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
             clocks.set_digest_due(desk.connection, player_id, morning)
             return []
     clocks.set_digest_due(desk.connection, player_id, following)
-    news = outbox.tray(desk.connection, player_id)
+    made = _made(desk, player_id, outbox.tray(desk.connection, player_id))
+    return [Told(player.address, player_id, Part("tray", words)) for words in made]
+
+
+def gathered(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
+    """Mails in place of letters that waited for another reason: one, if not very much was said."""
+    made = _made(desk, player_id, news)
+    return [Part("tray", {**words, "gathered": True}) for words in made]
+
+
+def _made(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> list[dict[str, Any]]:
+    """The words of a digest, and of more of them if players said more than one has room for."""
     if news:
         outbox.fold(desk.connection, [letter.id for letter in news])
-    words = _words(desk, player_id, news)
-    if not any(words.values()):
-        return []
-    return [Told(player.address, player_id, Part("tray", words))]
+    batches = _batches(news)
+    found = [_words(desk, player_id, batches[0])]
+    found += [_words(desk, player_id, batch, only_news=True) for batch in batches[1:]]
+    return [words for words in found if any(words.values())]
 
 
-def gathered(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> Part | None:
-    """One mail in place of letters that waited for another reason; ``None`` = nothing is new."""
-    if news:
-        outbox.fold(desk.connection, [letter.id for letter in news])
-    words = _words(desk, player_id, news)
-    return Part("tray", {**words, "gathered": True}) if any(words.values()) else None
+def _batches(news: Sequence[QueuedLetter]) -> list[list[QueuedLetter]]:
+    """Letters as they came, in parts of at most `MOST_SAID`; nobody's words are ever cut."""
+    found: list[list[QueuedLetter]] = [[]]
+    room = MOST_SAID
+    for letter in news:
+        needed = len(escape(str(letter.words.get("said", ""))).encode())
+        if needed > room and found[-1]:
+            found.append([])
+            room = MOST_SAID
+        found[-1].append(letter)
+        room -= needed
+    return found
 
 
-def _words(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> dict[str, Any]:
+def _words(
+    desk: Desk, player_id: int, news: Sequence[QueuedLetter], *, only_news: bool = False
+) -> dict[str, Any]:
     by_board: dict[int, list[QueuedLetter]] = {}
     for letter in news:
         if letter.board_id is not None:
             by_board.setdefault(letter.board_id, []).append(letter)
     waiting = _waiting(desk, player_id)
+    if only_news:
+        waiting = [one for one in waiting if one.board.id in by_board]
     # Newest news first, then what waited before, the newest wait first.
     waiting.sort(key=lambda one: (max(_ids(by_board, one.board.id)), one.since), reverse=True)
     shown = {one.board.id for one in waiting}

@@ -1,0 +1,91 @@
+"""Letters stay below what mail programs show, and nobody's words are lost over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+from pbmserv.render.letters import compose
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+PROSE = "I thought about this for a long while and still do not know. " * 70
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path) as running:
+        running.sign_up("alice", "bob")
+        yield running
+
+
+def begun(server: Indoors, count: int, size: str) -> None:
+    for board in range(1, count + 1):
+        server.send(ALICE, f"blackbox challenge alice bob -size={size} -atoms=4")
+        for who in ("alice", "bob"):
+            server.send(address_of(who), f"blackbox move {board} {who} {PASSWORD} a1,b2,c3,d4")
+    server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+
+
+def are_short(letters: Sequence[Posted]) -> None:
+    for letter in letters:
+        assert len(letter.raw) < 102_000, letter.kind
+        if letter.has_html:
+            assert len(letter.html.encode()) < 60_000, letter.kind
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "said"),
+    [(20, "8x8", PROSE[:3_900]), (13, "8x8", '"' * 3_990), (4, "26x26", "\u732b" * 3_990)],
+)
+def test_a_digest_of_many_words_is_short_and_has_all_of_them(
+    server: Indoors, count: int, size: str, said: str
+) -> None:
+    """An opponent decides how much is said; the reader sees all of it, in several mails."""
+    begun(server, count, size)
+    for board in range(1, count + 1):
+        server.send(ALICE, f"blackbox move {board} alice {PASSWORD} 1", said)
+    digests = [letter for letter in server.live(hours=24) if letter.recipient == BOB]
+    are_short(digests)
+    assert {letter.kind for letter in digests} == {"tray"}
+    assert len(digests) > 1
+    words = "".join("".join(letter.text.split()) for letter in digests)
+    assert words.count("".join(said.split())) == count
+    everywhere = [inside for letter in digests[1:] for inside in letter.inside]
+    assert len(everywhere) < count  # the further ones show only the boards of their words
+
+    last = digests[-1]
+    board = last.text.partition('such as "')[2].partition(":")[0]
+    reports = server.reply(last, f"{board}: 1")
+    assert "done" in reports[0].text
+
+
+def test_a_report_of_many_boards_leaves_some_undrawn_and_says_how_to_see_them(
+    server: Indoors,
+) -> None:
+    begun(server, 10, "26x26")
+    (report,) = server.send(ALICE, "multiple", f"showas alice {PASSWORD} all")
+    are_short([report])
+    assert "The board is not drawn here" in report.text
+    assert 'reply "show' in " ".join(report.text.split())
+    undrawn = report.html.count("The board is not drawn here")
+    assert report.html.count("the plain text of this letter shows it") < undrawn
+
+
+def test_a_letter_that_would_be_too_long_goes_as_text_alone() -> None:
+    """Words are rather kept than made pretty."""
+    said = '"' * 20_000
+    values: dict[str, Any] = {
+        "house": "pbmserv@games.example",
+        "userid": "bob",
+        "title": "pbmserv",
+        "scene": None,
+        "words": {"by": "alice", "said": said, "said_to": ""},
+    }
+    made = compose("message", values)
+    assert made.html == ""
+    assert made.text.count('"') >= len(said)
+    assert compose("message", {**values, "words": {**values["words"], "said": "Hi!"}}).html
