@@ -4,6 +4,9 @@ An address is ``<local>+<token>@<domain>``. The token is base32 in lower case, w
 the case folding that mail programs and servers do to addresses (RFC 5321 section 2.4 lets
 local parts be case-sensitive, but few keep to it), and fits the 64 octets of RFC 5321 section
 4.5.3.1.1. It holds a key's id, the purpose, four small numbers and 80 bits of HMAC-SHA-256.
+
+Readers can spell a token out. Board and player numbers they know anyway; how many letters go out
+in all they shall not count, so numbers of letters are enciphered.
 """
 
 from __future__ import annotations
@@ -22,6 +25,14 @@ LONGEST_LOCAL = 64
 _TOKEN = re.compile(r"[a-z2-7]+")
 _MAYBE_TOKEN = re.compile(r"[a-z2-7]{20,}", re.IGNORECASE)
 _DIGITS = str.maketrans("abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghijklmnopqrstuv")
+
+
+_SEALED = 0x80
+"""In the octet of the purpose: `about` is enciphered. In addresses that are older than this it is
+not; they stay as good as they were."""
+_HALF = 21
+"""Bits of half a number of a letter: four million million letters are enough."""
+_ROUNDS = 8
 
 
 class Purpose(IntEnum):
@@ -59,6 +70,9 @@ class Purpose(IntEnum):
     """Where letter `about` of the outbox comes back to; it speaks for nobody."""
 
 
+_OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUNCE})
+
+
 @dataclass(frozen=True, slots=True)
 class Capability:
     """What a reply address says.
@@ -87,9 +101,12 @@ class KeyRing:
     def token(self, capability: Capability) -> str:
         """The signed token of a capability."""
         key_id = max(self.keys)
-        body = bytes((key_id, capability.purpose)) + b"".join(
-            _varint(n)
-            for n in (capability.player, capability.about, capability.number, capability.epoch)
+        purpose, about = int(capability.purpose), capability.about
+        if capability.purpose in _OF_A_LETTER:
+            about = _enciphered(self._seal(key_id, capability.purpose), about)
+            purpose |= _SEALED
+        body = bytes((key_id, purpose)) + b"".join(
+            _varint(n) for n in (capability.player, about, capability.number, capability.epoch)
         )
         mac = self._mac(key_id, body)
         return _spelled(body + mac)
@@ -108,10 +125,16 @@ class KeyRing:
         if len(numbers) != 4:
             return None
         try:
-            purpose = Purpose(body[1])
+            purpose = Purpose(body[1] & ~_SEALED)
         except ValueError:  # signed by a newer version of ours
             return None
+        if body[1] & _SEALED:
+            numbers[1] = _deciphered(self._seal(body[0], purpose), numbers[1])
         return Capability(purpose, *numbers)
+
+    def _seal(self, key_id: int, purpose: Purpose) -> bytes:
+        """The key for numbers of letters, another one for each purpose."""
+        return hmac.digest(self.keys[key_id], b"letter-number\0" + bytes((purpose,)), "sha256")
 
     def _mac(self, key_id: int, body: bytes) -> bytes:
         return hmac.digest(self.keys[key_id], b"reply-address\0" + body, "sha256")[:MAC_BYTES]
@@ -191,6 +214,27 @@ def _packed(token: str) -> bytes | None:
     if spare >= 5 or number & ((1 << spare) - 1):
         return None
     return (number >> spare).to_bytes(len(token) * 5 // 8, "big")
+
+
+def _enciphered(key: bytes, number: int) -> int:
+    """A permutation of the numbers below 2**42: a Feistel network on HMAC-SHA-256."""
+    left, right = number >> _HALF, number & ((1 << _HALF) - 1)
+    assert left >> _HALF == 0
+    for turn in range(_ROUNDS):
+        left, right = right, left ^ _mixed(key, turn, right)
+    return left << _HALF | right
+
+
+def _deciphered(key: bytes, number: int) -> int:
+    left, right = number >> _HALF, number & ((1 << _HALF) - 1)
+    for turn in reversed(range(_ROUNDS)):
+        left, right = right ^ _mixed(key, turn, left), left
+    return left << _HALF | right
+
+
+def _mixed(key: bytes, turn: int, half: int) -> int:
+    made = hmac.digest(key, bytes((turn,)) + half.to_bytes(3, "big"), "sha256")
+    return int.from_bytes(made[:3], "big") & ((1 << _HALF) - 1)
 
 
 def _varint(number: int) -> bytes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -128,7 +129,7 @@ class Mailbox:
         """(arrival in ns, key, path) of each letter, in no order.
 
         Moving a file keeps its time of change, so reading a letter does not
-        change its place; the padded number in the name settles equal times.
+        change its place.
         """
         for folder in folders:
             with contextlib.suppress(FileNotFoundError), os.scandir(self._box / folder) as entries:
@@ -169,10 +170,11 @@ def folder_of(root: Path, address: str) -> Path:
 def _file_name(letter: OutgoingLetter) -> str:
     """The same for every delivery of the same letter, and never for two letters.
 
-    The message id is in it because numbers begin again with a new database.
+    Its number must not be in it, nor be found out by trying: who reads the Maildir could count
+    other people's letters. The envelope sender stands for it, which nobody can make up.
     """
-    digest = sha256(letter.message_id.encode("utf-8", "replace")).hexdigest()[:16]
-    return f"{letter.id:012d}.{digest}.pbmserv"
+    told = f"{letter.envelope_sender} {letter.message_id}"
+    return f"{sha256(told.encode('utf-8', 'replace')).hexdigest()[:32]}.pbmserv"
 
 
 def _as_stored(letter: OutgoingLetter) -> bytes:
@@ -211,6 +213,9 @@ def _write(box: Path, name: str, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        # The file system's own times stand still for milliseconds; readers sort by them.
+        now = time.time_ns()
+        os.utime(temporary, ns=(now, now))
         temporary.rename(box / "new" / name)
     except OSError:
         with contextlib.suppress(OSError):

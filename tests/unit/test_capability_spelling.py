@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import hmac
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +25,44 @@ def test_what_was_written_is_read_in_any_letter_case(
     assert RING.read(token) == RING.read(token.upper()) == capability
     packed = base64.b32decode(token.upper() + "=" * (-len(token) % 8))
     assert base64.b32encode(packed).decode().rstrip("=").lower() == token
+
+
+OF_LETTERS = (Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUNCE)
+
+
+def _about(token: str) -> bytes:
+    """What anybody can read of a token: all behind the purpose, but for the signature."""
+    return base64.b32decode(token.upper() + "=" * (-len(token) % 8))[2:-10]
+
+
+@pytest.mark.parametrize("purpose", OF_LETTERS)
+def test_nobody_counts_letters_by_their_tokens(purpose: Purpose) -> None:
+    """Two of a reader's letters do not say how many went to others between them."""
+    tokens = [RING.token(Capability(purpose, 7, n, 0, 1)) for n in range(1, 200)]
+    spelled = [_about(token) for token in tokens]
+    assert len(set(spelled)) == len(spelled)
+    assert spelled != sorted(spelled)
+    read = [RING.read(token) for token in tokens]
+    assert [one.about for one in read if one] == list(range(1, 200))
+
+
+def test_the_number_of_a_letter_looks_different_in_each_of_its_addresses() -> None:
+    assert len({_about(RING.token(Capability(p, 7, 12, 0, 1))) for p in OF_LETTERS}) == 4
+
+
+@given(st.sampled_from(OF_LETTERS), st.integers(0, 2**40))
+def test_addresses_of_letters_fit(purpose: Purpose, about: int) -> None:
+    """RFC 5321 section 4.5.3.1.1: 18 characters, a plus sign and the token make 64."""
+    assert len(RING.token(Capability(purpose, 2**28 - 1, about, 0, 2**14 - 1))) <= 45
+
+
+@pytest.mark.parametrize("purpose", OF_LETTERS)
+def test_tokens_from_before_are_read(purpose: Purpose) -> None:
+    """Letters in mailboxes carry numbers that are not enciphered."""
+    body = bytes((1, purpose, 7, 12, 0, 1))
+    mac = hmac.digest(b"a key" * 8, b"reply-address\0" + body, "sha256")[:10]
+    old = base64.b32encode(body + mac).decode().rstrip("=").lower()
+    assert RING.read(old) == Capability(purpose, 7, 12, 0, 1)
 
 
 @given(st.integers(0, 2**20), st.text(ALPHABET + "0189_-+ =", max_size=2), st.data())

@@ -86,18 +86,24 @@ def test_many_threads_may_deliver_at_once(tmp_path: Path) -> None:
 
 def test_letters_are_read_in_the_order_of_arrival_also_after_reading_some(tmp_path: Path) -> None:
     relay = MaildirRelay(tmp_path)
-    for n in (9, 2, 30):
-        relay.deliver(numbered(n))
-    folder = tmp_path / "ada@player.example"
-    for second, n in enumerate((9, 2, 30)):
-        [path] = (folder / "new").glob(f"{n:012d}.*")
-        os.utime(path, (1000 + second, 1000 + second))
+    for n in range(20):
+        relay.deliver(replace(numbered(n), raw=b"Subject: %d\r\n\r\n" % n))
     box = Mailbox(tmp_path, "ADA@player.example")
-    first, *_ = list(box.messages(all=False))
+    first, *others = list(box.messages(all=False))
     box.mark_seen(first.key)
-    assert [int(one.key[:12]) for one in box.messages(all=True)] == [9, 2, 30]
-    assert [one.seen for one in box.messages(all=True)] == [True, False, False]
-    assert [int(one.key[:12]) for one in box.messages(all=False)] == [2, 30]
+    assert [one.seen for one in box.messages(all=True)] == [True] + [False] * 19
+    assert [one.key for one in box.messages(all=False)] == [one.key for one in others]
+    lines = [one.raw.splitlines()[1] for one in box.messages(all=True)]
+    assert lines == [b"Subject: %d" % n for n in range(20)]
+
+
+def test_a_file_s_name_does_not_number_letters(tmp_path: Path) -> None:
+    """Who reads a Maildir shall not count the letters that others get."""
+    MaildirRelay(tmp_path / "a").deliver(LETTER)
+    MaildirRelay(tmp_path / "b").deliver(replace(LETTER, id=8))
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    MaildirRelay(tmp_path / "b").deliver(replace(LETTER, envelope_sender="bounce+y@play.example"))
+    assert len(files(tmp_path / "b")) == 2
 
 
 def test_marking_keeps_other_flags_and_minds_nothing_missing(tmp_path: Path) -> None:
