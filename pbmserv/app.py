@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from random import random
 from typing import TextIO
@@ -52,6 +52,7 @@ from pbmserv.service.thinking import Thinker
 from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
 from pbmserv.store import players, schema
+from pbmserv.store.place import make_private, must_be_there, open_to_others
 from pbmserv.store.positions import Positions
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
@@ -172,7 +173,14 @@ class Server:
             self.thinker.ask,
         )
         self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
-        self.keeper = Keeper(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.keeper = Keeper(
+            self.rooms,
+            self.database,
+            self.writer,
+            self.clock,
+            self.sender.wake,
+            mails_kept=timedelta(days=settings.mail_days),
+        )
         games = frozenset(game.info.key for game in self.registry)
         trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
         self.senders = Senders(names or SystemResolver(), trusted)
@@ -226,7 +234,7 @@ def _opened(settings: Settings) -> Database:
         ServerFault: it cannot be used; says why, for the operator.
     """
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        make_private(settings.data_dir)
         database = Database(settings.database)
         try:
             schema.prepare(database)
@@ -251,6 +259,8 @@ def serve(loaded: Loaded) -> int:
     log.configure("INFO")
     for name in loaded.unread:
         print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
+    for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
+        print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
     bound = bind(loaded.settings)
     server = Server(_with_ports(loaded.settings, bound))
     _collect_rarely()
@@ -281,9 +291,7 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
 
 def operator(loaded: Loaded) -> Custody:
     """What ``pbmserv inbox`` works with; the server may be running at the same time."""
-    log.configure("WARNING")
-    server = Server(loaded.settings)
-    atexit.register(server.close)
+    server = _beside(loaded)
 
     def retry(number: int, post: Post) -> bool:
         return asyncio.run(server.office.retry(number, post))
@@ -293,10 +301,21 @@ def operator(loaded: Loaded) -> Custody:
 
 def operators(loaded: Loaded) -> Operators:
     """What ``pbmserv user``, ``board``, ``game`` and ``rating`` work with; as `operator`."""
+    server = _beside(loaded)
+    return Operators(server.rooms, server.database, server.writer, server.clock)
+
+
+def _beside(loaded: Loaded) -> Server:
+    """The parts of a server for one command of an operator.
+
+    Raises:
+        OperatorError: there is no database.
+    """
     log.configure("WARNING")
+    must_be_there(loaded.settings.database, loaded.sources)
     server = Server(loaded.settings)
     atexit.register(server.close)
-    return Operators(server.rooms, server.database, server.writer, server.clock)
+    return server
 
 
 async def _run(server: Server, bound: Bound, out: TextIO) -> None:

@@ -64,6 +64,16 @@ class Settings:
             setting_values.database,
         ),
     ] = field(repr=False)  # may carry a password
+    mail_days: Annotated[
+        int,
+        Setting(
+            "PBMSERV_MAIL_DAYS",
+            "days",
+            "14",
+            "How long the text of a mail is kept after it was carried out; passwords are in it.",
+            setting_values.number,
+        ),
+    ]
     smtp: Annotated[
         Listen | None,
         Setting(

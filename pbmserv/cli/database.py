@@ -32,9 +32,11 @@ def upgrade(config: ConfigFile = None) -> None:
 @app.command()
 def check(config: ConfigFile = None) -> None:
     """Tell whether the database has this version's schema; exit code 1 if not."""
-    from pbmserv.store import schema
+    from pbmserv.store import place, schema
 
-    url = loaded(config).settings.database
+    found = loaded(config)
+    url = found.settings.database
+    place.must_be_there(url, found.sources)
     with opened(url) as database:
         wrong = schema.check(database)
     for sentence in wrong:

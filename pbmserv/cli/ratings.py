@@ -68,8 +68,11 @@ def rebuild(
     The server may be running. The numbers come out the same to the last bit.
     """
     from pbmserv.service import rerating
+    from pbmserv.store import place
 
-    with opened(loaded(config).settings.database) as database:
+    found = loaded(config)
+    place.must_be_there(found.settings.database, found.sources)
+    with opened(found.settings.database) as database:
         done = rerating.check(database) if check else rerating.rebuild(database)
     for line in done.told:
         complain(line)

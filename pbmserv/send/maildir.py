@@ -195,8 +195,8 @@ def _is_seen(path: str) -> bool:
 
 
 def _make_maildir(box: Path) -> None:
-    for name in ("tmp", "new", "cur"):
-        (box / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (box.parent, box, box / "tmp", box / "new", box / "cur"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for folder in (box, box.parent):
         _make_durable(folder)
 
@@ -209,7 +209,9 @@ def _write(box: Path, name: str, content: bytes) -> None:
     # Two servers may have claimed the same letter: each writes a file of its own.
     temporary = box / "tmp" / f"{name}.{os.getpid()}.{threading.get_ident()}"
     try:
-        with temporary.open("wb") as file:
+        with os.fdopen(
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
+        ) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

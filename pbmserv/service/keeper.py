@@ -21,7 +21,7 @@ from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
 from pbmserv.service.rounds import Rounds
-from pbmserv.store import clocks, dailies, outbox
+from pbmserv.store import clocks, dailies, inbox, outbox
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Closed, Writer
 
@@ -33,6 +33,9 @@ BATCH = 50
 
 PUT_OFF = timedelta(hours=1)
 """When something that failed is tried again, so that it does not stand in others' way."""
+
+FORGET_EVERY = timedelta(hours=6)
+"""How often mails are emptied whose time is over."""
 
 log = logging.getLogger("pbmserv.service")
 
@@ -46,6 +49,7 @@ class Keeper:
 
     Args:
         wake: called after a commit that queued letters.
+        mails_kept: how long the text of a mail is kept after it came and was carried out.
     """
 
     def __init__(
@@ -55,12 +59,16 @@ class Keeper:
         writer: Writer,
         clock: Clock,
         wake: Callable[[], None],
+        *,
+        mails_kept: timedelta,
     ) -> None:
         self._rooms = rooms
         self._database = database
         self._writer = writer
         self._clock = clock
         self._wake = wake
+        self._mails_kept = mails_kept
+        self._forgot_at: datetime | None = None
         self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
 
     def start(self) -> None:
@@ -77,12 +85,26 @@ class Keeper:
         self._drain(clocks.due, deadlines.look, clocks.put_off)
         self._drain(clocks.due_digests, tray.make, clocks.put_off_digest)
         self._drain(dailies.due, daily.make, dailies.put_off)
+        self._forget()
 
     def beat(self) -> None:
         """Say that the server lives. Before anything else: it may bring an outage to light."""
         down = self._writer.submit(lambda c: clocks.beat(c, self._clock.now())).result()
         if down is not None:
             log.warning("the server was down from %s to %s; no clock ran", *down)
+
+    def _forget(self) -> None:
+        """Empty mails that were carried out long ago; that they came stays known."""
+        now = self._clock.now()
+        if self._forgot_at is not None and now < self._forgot_at + FORGET_EVERY:
+            return
+        before, found = now - self._mails_kept, [0]
+        while found and not self._rounds.ending:
+            with self._database.reading.connect() as connection:
+                found = inbox.with_text(connection, before, BATCH)
+            if found:
+                self._writer.submit(partial(inbox.forget, numbers=found)).result()
+        self._forgot_at = now
 
     def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
         """Carry out *do* for everything that *find* finds, each in a transaction of its own."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, or_, select, update
+from sqlalchemy import Connection, bindparam, func, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.receive.mail import UNCHECKED, Verdict
@@ -132,6 +132,28 @@ def heard_from(
 def empty(connection: Connection, mail_id: int) -> None:
     """Keep no more of a mail than that it came."""
     connection.execute(update(inbox).where(inbox.c.id == mail_id).values(raw=b"", sender=""))
+
+
+_WITH_TEXT = (
+    select(inbox.c.id)
+    .where(
+        inbox.c.received_at < bindparam("before"),
+        inbox.c.state.in_(("done", "ignored")),
+        func.length(inbox.c.raw) > 0,
+    )
+    .order_by(inbox.c.id)
+    .limit(bindparam("most"))
+)
+
+
+def with_text(connection: Connection, before: datetime, most: int) -> list[int]:
+    """Mails from before then that are settled and still have their text, oldest first."""
+    return list(connection.scalars(_WITH_TEXT, {"before": before, "most": most}))
+
+
+def forget(connection: Connection, numbers: Sequence[int]) -> None:
+    """Keep no more of mails than who wrote them and what became of them."""
+    connection.execute(update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b""))
 
 
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.pool import QueuePool
+
+from pbmserv.store.place import file_of, make_file
 
 BUSY_TIMEOUT_MS = 30_000
 """How long a write waits for somebody else's, e.g. an operator's command; then it fails, and
@@ -30,8 +31,9 @@ class Database:
         self.url = url
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
         if self.is_sqlite:
-            if parsed.database and parsed.database != ":memory:":
-                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            path = file_of(url)
+            if path is not None:
+                make_file(path)
             self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2)
             self.reading = _sqlite(url, "BEGIN", pool_size)
         else:

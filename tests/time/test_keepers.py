@@ -174,6 +174,7 @@ def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
         server.server.writer,
         server.server.clock,
         lambda: None,
+        mails_kept=timedelta(days=14),
     )
     assert lonely.stop(1)
     lonely = Keeper(
@@ -182,6 +183,7 @@ def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
         server.server.writer,
         server.server.clock,
         lambda: None,
+        mails_kept=timedelta(days=14),
     )
     lonely.start()
     assert lonely.stop(20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -97,7 +97,14 @@ class ServiceHouse:
         event.listen(database.writing, "connect", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
         self.writer = PlainWriter(database)
         self.rooms = self.server.office._rooms
-        self.keeper = Keeper(self.rooms, database, self.writer, self.clock, lambda: None)
+        self.keeper = Keeper(
+            self.rooms,
+            database,
+            self.writer,
+            self.clock,
+            lambda: None,
+            mails_kept=timedelta(days=14),
+        )
         self.ids: dict[int, int] = {}
         self._numbers: dict[str, int] = {}
         self._seen = 0

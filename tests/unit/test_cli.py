@@ -109,12 +109,51 @@ def test_config_shows_every_value_and_its_source(monkeypatch, capsys, tmp_path) 
 
 
 def test_a_database_is_made_and_found_good(capsys, tmp_path) -> None:
+    (tmp_path / "pbmserv.sqlite3").touch()
     assert run(["db", "check"]) == 1
     assert "run: pbmserv db upgrade" in capsys.readouterr().err
     assert run(["db", "upgrade"]) == 0
     assert "pbmserv.sqlite3 is at revision" in capsys.readouterr().out
     assert run(["db", "check"]) == 0
     assert capsys.readouterr().out.endswith("is as it should be.\n")
+
+
+LOOKING = (
+    "db check",
+    "inbox list",
+    "outbox list",
+    "user list",
+    "board list",
+    "game list",
+    "rating list",
+    "ratings rebuild --check",
+    "audit",
+    "outbox retry 1 --why x",
+)
+
+
+@pytest.mark.parametrize("command", LOOKING)
+def test_who_only_looks_makes_no_database_and_gets_no_all_clear(capsys, tmp_path, command) -> None:
+    """The server's settings are in a file that was not named: nothing is known of its database."""
+    assert run(command.split()) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == (
+        f"pbmserv: there is no database at {tmp_path}/pbmserv.sqlite3 (settings: database: "
+        "default, data_dir: environment PBMSERV_DATA_DIR); name the server's settings with "
+        "--config FILE or PBMSERV_CONFIG\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_settings_file_can_be_named_once_for_all_commands(
+    monkeypatch, capsys, tmp_path
+) -> None:
+    (tmp_path / "p.toml").write_text(f'database = "sqlite:///{tmp_path}/players.sqlite3"\n')
+    monkeypatch.setenv("PBMSERV_CONFIG", str(tmp_path / "p.toml"))
+    assert run(["db", "upgrade"]) == 0
+    assert run(["db", "check"]) == 0
+    assert (tmp_path / "players.sqlite3").exists()
 
 
 def test_a_database_that_is_none_is_told_in_one_line(capsys, tmp_path) -> None:
@@ -134,6 +173,7 @@ def test_the_operators_commands_work_on_a_new_database() -> None:
             check=False,
         )
 
+    subprocess.run([sys.executable, "-m", "pbmserv", "db", "upgrade"], check=True)
     listed, shown = told("list"), told("show", "9")
     assert (listed.returncode, listed.stdout) == (0, "No mail was kept: nothing has gone wrong.\n")
     assert (shown.returncode, shown.stdout) == (1, "")

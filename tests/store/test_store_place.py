@@ -1,0 +1,92 @@
+"""The server's files are its own user's alone."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, address_of, indoors
+from sqlalchemy import select
+
+from pbmserv.send.maildir import MaildirRelay
+from pbmserv.send.relay import OutgoingLetter
+from pbmserv.store.models import inbox
+from pbmserv.store.place import file_of, open_to_others
+
+
+@pytest.fixture
+def usual_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.usefixtures("usual_umask")
+def test_nobody_else_on_the_machine_reads_the_database(tmp_path: Path) -> None:
+    folder = tmp_path / "var"
+    url = f"sqlite:///{folder}/pbmserv.sqlite3"
+    with indoors(folder, database=url) as server:
+        server.sign_up("alice")
+        assert mode(folder) == 0o700
+        files = {path.name: mode(path) for path in folder.iterdir() if path.is_file()}
+        assert files == dict.fromkeys(
+            ("pbmserv.sqlite3", "pbmserv.sqlite3-shm", "pbmserv.sqlite3-wal"), 0o600
+        )
+        assert list(open_to_others(folder, url)) == []
+        folder.chmod(0o755)
+        (folder / "pbmserv.sqlite3").chmod(0o644)
+        warned = list(open_to_others(folder, url))
+        assert [one.rpartition("do ")[2] for one in warned] == [
+            f"`chmod 700 {folder}`",
+            f"`chmod 600 {folder}/pbmserv.sqlite3`",
+        ]
+
+
+@pytest.mark.usefixtures("usual_umask")
+def test_nobody_else_on_the_machine_reads_the_letters(tmp_path: Path) -> None:
+    relay = MaildirRelay(tmp_path / "mail")
+    relay.deliver(OutgoingLetter(1, "<1@x>", "b@x", "ada@x", b"Subject: x\r\n\r\n"))
+    found = list(tmp_path.rglob("*"))
+    assert {mode(path) for path in found if path.is_dir()} == {0o700}
+    assert {mode(path) for path in found if path.is_file()} == {0o600}
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql+psycopg://p@db/p", "sqlite://", "sqlite:///:memory:", "sqlite:///file:x?uri=true"],
+)
+def test_what_is_no_file_has_no_mode(url: str, tmp_path: Path) -> None:
+    assert file_of(url) is None
+    assert list(open_to_others(tmp_path / "missing", url)) == []
+
+
+def test_the_text_of_a_mail_is_forgotten_after_some_days(database_url: str, tmp_path: Path) -> None:
+    """Passwords are kept as hashes, so they must not stay for good in the mails they came in."""
+    with indoors(tmp_path, database=database_url, mail_days="3") as server:
+        server.sign_up("alice")
+        alice = address_of("alice")
+        server.send(alice, f"games alice {PASSWORD}")
+
+        def texts() -> list[bytes]:
+            with server.server.database.reading.connect() as connection:
+                return list(connection.scalars(select(inbox.c.raw).order_by(inbox.c.id)))
+
+        assert any(PASSWORD.encode() in text for text in texts())
+        mail = texts()[-1]
+        server.live(days=2)
+        assert all(texts())
+        server.send(alice, "help")
+        server.live(days=2)
+        *old, new = texts()
+        assert set(old) == {b""}
+        assert b"help" in new
+        assert server.send_raw(alice, mail) == []  # a copy of it is known all the same
+        server.live(hours=1)  # too early to look again
+        assert texts()[-1] == new
