@@ -33,6 +33,7 @@ qmgr      unix  n       -       n       300     1       qmgr
 rewrite   unix  -       -       n       -       -       trivial-rewrite
 bounce    unix  -       -       n       -       0       bounce
 defer     unix  -       -       n       -       0       bounce
+verify    unix  -       -       n       -       1       verify
 trace     unix  -       -       n       -       0       bounce
 smtp      unix  -       -       n       -       -       smtp
 lmtp      unix  -       -       n       -       -       lmtp
