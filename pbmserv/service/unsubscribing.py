@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Any
 
 from pbmserv.capability import Capability
@@ -15,11 +16,13 @@ from pbmserv.commands.model import Daily, Follow, Prefs
 from pbmserv.errors import Refused
 from pbmserv.render.kinds import brought_by
 from pbmserv.service import accounts, daily, following
-from pbmserv.service.answers import Answer, Part
+from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.store import boards, outbox
+from pbmserv.store import boards, notices, outbox, players
 from pbmserv.store.outbox import QueuedLetter
 from pbmserv.store.players import Player
+
+TOLD_EVERY = timedelta(days=1)
 
 _SETTINGS: Mapping[str, tuple[str, str]] = {
     "single": ("digest", "daily"),
@@ -60,26 +63,40 @@ def of(desk: Desk, capability: Capability) -> Subscription:
     return _subscription(desk, player, letter)
 
 
-def end(desk: Desk, capability: Capability) -> Subscription:
-    """End it; what is ended already stays so.
+def by_page(desk: Desk, capability: Capability) -> list[Told]:
+    """One click: end it. A letter says what has changed and how to undo it, once a day at most.
+
+    Whoever clicked may have meant a single letter, or have been a program.
 
     Raises:
         Refused: as `of` does.
     """
-    found = of(desk, capability)
-    if found.what == "follow":
-        _try(following.follow, desk, Follow(found.board, None, "off"))
-    elif found.what == "daily":
-        _try(daily.daily, desk, Daily(found.game, None, "off"))
-    elif found.what != "single" or desk.speaker(None).digest_minute is None:
-        accounts.prefs(desk, Prefs(None, (_SETTINGS[found.what],)))
-    return found
+    player = desk.speaker(None)
+    found, changed = _ended(desk, capability)
+    if not changed or not notices.may_tell(
+        desk.connection, player.id, f"-{found.what}", desk.now, TOLD_EVERY
+    ):
+        return []
+    return [Told(player.address, player.id, Part("unsubscribed", asdict(found)))]
 
 
 def by_mail(desk: Desk, capability: Capability) -> Answer:
     """A mail to the address in a letter's List-Unsubscribe, whatever it says."""
-    found = end(desk, capability)
+    found, _ = _ended(desk, capability)
     return Answer((Part("unsubscribed", asdict(found)),))
+
+
+def _ended(desk: Desk, capability: Capability) -> tuple[Subscription, bool]:
+    """End it, and whether that changed anything; what is ended already stays so."""
+    found, player = of(desk, capability), desk.speaker(None)
+    if found.what == "follow":
+        return found, _tried(following.follow, desk, Follow(found.board, None, "off"))
+    if found.what == "daily":
+        return found, _tried(daily.daily, desk, Daily(found.game, None, "off"))
+    if found.what == "single" and player.digest_minute is not None:
+        return found, False
+    accounts.prefs(desk, Prefs(None, (_SETTINGS[found.what],)))
+    return found, players.by_id(desk.connection, player.id) != player
 
 
 def _subscription(desk: Desk, player: Player, letter: QueuedLetter) -> Subscription:
@@ -92,10 +109,12 @@ def _subscription(desk: Desk, player: Player, letter: QueuedLetter) -> Subscript
     return Subscription(what, player.userid, board.id, board.game)
 
 
-def _try(command: Callable[[Desk, Any], Answer], desk: Desk, asked: object) -> None:
-    """Carry a command out; that there is nothing left to do is no fault here."""
+def _tried(command: Callable[[Desk, Any], Answer], desk: Desk, asked: object) -> bool:
+    """Carry a command out; that there is nothing left to do is no fault here, but told."""
     try:
         command(desk, asked)
     except Refused as refused:
         if refused.refusal.code not in {"not-followed", "daily-off"}:
             raise
+        return False
+    return True

@@ -15,7 +15,7 @@ from pbmserv.errors import PlayerError, ServerFault
 from pbmserv.service import people, unsubscribing
 from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import NOTHING, Desk, Done, Rooms
-from pbmserv.service.dispatch import message_id
+from pbmserv.service.dispatch import message_id, told_letter
 from pbmserv.service.office import Office
 from pbmserv.service.unsubscribing import Subscription
 from pbmserv.store import outbox, players
@@ -108,8 +108,10 @@ class Visitors:
     # -- jobs: run by the writer, inside its transaction -----------------------------------
 
     def _end(self, capability: Capability, connection: Connection) -> Done:
-        unsubscribing.end(self._desk(connection, capability), capability)
-        return NOTHING
+        desk = self._desk(connection, capability)
+        letters = [told_letter(desk, told) for told in unsubscribing.by_page(desk, capability)]
+        outbox.add(connection, letters, desk.now)
+        return Done({}, len(letters))
 
     def _desk(self, connection: Connection, capability: Capability) -> Desk:
         return clock_desk(self._rooms, connection, self._clock.now(), capability)

@@ -159,7 +159,7 @@ notices = Table(
 """When players were last told what is not told again so soon. `kind`: away (asked whether they are
 out of the office), busy (too many mails), gone (when their opponents heard that they cannot be
 reached), astray (that they write to an address for reports), stays (that they do not leave after
-all, whatever is answered to the letter that asked)."""
+all, whatever is answered to the letter that asked), or - and what one click has ended."""
 
 address_changes = Table(
     "address_changes",

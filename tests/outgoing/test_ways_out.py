@@ -36,13 +36,18 @@ def way_out(letter: Letter) -> tuple[str, str]:
     return (page[1] if page else "", mail[1] if mail else "")
 
 
-def pressed(house: Indoors, letter: Letter) -> None:
-    """A mail program POSTs the link of a letter, as RFC 8058 has it."""
+def pressed(house: Indoors, letter: Letter) -> list[Posted]:
+    """A mail program POSTs the link of a letter, as RFC 8058 has it; what its reader is told."""
     assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     page, _ = way_out(letter)
     token = urlsplit(page).path.removeprefix("/play/unsubscribe/")
     found = house.loop.run_until_complete(house.server.visitors.unsubscribe(token))
     assert found is not None
+    told = house.letters()
+    for one in told:
+        assert (one.kind, one.recipient) == ("unsubscribed", str(letter.message["To"]))
+        assert way_out(one) == ("", ""), "nobody is to press that again"
+    return told
 
 
 def to(letters: list[Posted], recipient: str) -> Posted:
@@ -106,6 +111,22 @@ def test_challenges_end_and_games_go_on(house: Indoors) -> None:
     assert refused.kind == "refusal"
     assert house.reply(letter, "accept")
     assert house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")[0].kind == "board"
+
+
+def test_one_click_is_told_with_the_way_back_once_a_day(house: Indoors) -> None:
+    """Who pressed a button beside one challenge may not know that it ends them all."""
+    letter = challenged(house)
+    (told,) = pressed(house, letter)
+    assert "Nobody can challenge you any more. Your games go on." in " ".join(told.text.split())
+    assert "prefs accept=ask" in told.text
+    assert pressed(house, letter) == []  # nothing has changed
+    house.reply(told, "prefs accept=ask")
+    assert challenged(house)
+    assert pressed(house, letter) == []  # a program that presses all day writes one letter
+    assert "accept: none" in prefs(house)
+    house.live(days=1)
+    house.reply(told, "prefs accept=ask")
+    assert len(pressed(house, letter)) == 1
 
 
 def test_ones_own_reminders_end(house: Indoors) -> None:
