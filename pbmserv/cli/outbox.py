@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.output import harmless, say, table
+from pbmserv.cli.output import failure, harmless, say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.cli.signing import By, Most, Why, carry_out, operators
 
@@ -54,7 +55,8 @@ def list_(
             )
             for row in found
         ],
-        fixed=1,
+        fixed=2,
+        whole=("to",),
     )
 
 
@@ -72,14 +74,39 @@ def show(letter: Number, config: ConfigFile = None) -> None:
 
 
 @app.command()
-def retry(letter: Number, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Send a letter now.
+def retry(
+    why: Why,
+    letters: Annotated[
+        list[int] | None, typer.Argument(metavar="[LETTER]...", help="One or several.")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="All that have failed.")] = False,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"], help="With --failed: those written on this day or later."
+        ),
+    ] = None,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Send letters now.
 
-    Example: pbmserv outbox retry 12 --why "the relay is back"
+    Example: pbmserv outbox retry 12 13 --why "the relay is back"
+
+    Example: pbmserv outbox retry --failed --since 2026-03-21 --why "the relay refused us"
     """
     from pbmserv.service import operating_post
 
-    carry_out(config, by, why, partial(operating_post.retry, number=letter))
+    if bool(letters) == failed or (since is not None and not failed):
+        raise failure("Name letters, or say --failed, which can have --since.")
+    numbers = list(letters or ())
+    if failed:
+        first = since.replace(tzinfo=UTC) if since else None
+        numbers = operators(config).look(partial(operating_post.failed, since=first))
+    if not numbers:
+        say("No letter has failed." if since is None else "No letter has failed since then.")
+        return
+    carry_out(config, by, why, partial(operating_post.retry, numbers=numbers))
 
 
 @app.command()

@@ -1,9 +1,9 @@
-"""How commands speak: plain lines, tables of 76 columns, and reasons on stderr."""
+"""How commands speak: plain lines, tables that fit the terminal, and reasons on stderr."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import typer
 
@@ -37,14 +37,25 @@ def harmless(text: str) -> str:
     )
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], fixed: int = 0) -> None:
-    """Print a table at most `WIDTH` columns wide.
+UNBOUND = 10_000
+"""Columns where nobody looks: what programs read stands in one line."""
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    fixed: int = 0,
+    whole: Collection[str] = (),
+) -> None:
+    """Print a table, as wide as the terminal; into a file or a pipe each row is one line.
 
     Args:
-        columns: headings.
+        columns: headings; what stands below one that ends with ``(UTC)`` is never broken.
         rows: one text for each column; nothing in them is read as markup.
         fixed: so many columns from the left are never broken over lines.
+        whole: headings of others that are not, such as addresses that are to be copied.
     """
+    import shutil
     import sys
 
     from rich import box
@@ -53,8 +64,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], fixed: int = 0)
 
     grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for index, heading in enumerate(columns):
-        grid.add_column(heading, no_wrap=index < fixed, overflow="fold")
+        unbroken = index < fixed or heading in whole or heading.endswith("(UTC)")
+        grid.add_column(heading, no_wrap=unbroken, overflow="fold")
     for row in rows:
         grid.add_row(*(harmless(cell) for cell in row))
-    console = Console(file=sys.stdout, width=WIDTH, markup=False, highlight=False, emoji=False)
+    seen = sys.stdout.isatty()
+    width = max(WIDTH, shutil.get_terminal_size().columns) if seen else UNBOUND
+    console = Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
     console.print(grid)

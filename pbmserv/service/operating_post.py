@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from pbmserv.capability import blank_tokens
 from pbmserv.errors import OperatorError
 from pbmserv.service.desk import Desk
@@ -25,13 +28,38 @@ def shown(desk: Desk, number: int) -> tuple[PostRow, str]:
     return row, blank_tokens(text)
 
 
-def retry(desk: Desk, _: Signature, number: int) -> Deed:
-    """Send a letter now: one that waits, is held, or has failed.
+def failed(desk: Desk, since: datetime | None) -> list[int]:
+    """Letters that have failed, or those of them that were written at *since* or later."""
+    return postroom.failed(desk.connection, since)
+
+
+def retry(desk: Desk, _: Signature, numbers: Sequence[int]) -> Deed:
+    """Send letters now: such as wait, are held, or have failed.
+
+    Of several all others are sent, and what is wrong with these is said.
 
     Raises:
-        OperatorError: there is none, it was sent, it waits for a digest, or its address is given
-            up.
+        OperatorError: nothing can be sent: there is none of a number, it was sent, it waits for
+            a digest, or its address is given up.
     """
+    done: list[PostRow] = []
+    wrong: list[str] = []
+    for number in dict.fromkeys(numbers):
+        try:
+            done.append(_retried(desk, number))
+        except OperatorError as error:
+            wrong.append(str(error))
+    if not done:
+        raise OperatorError("; ".join(wrong))
+    told = [f"Letter {row.id} to {row.recipient} is sent as soon as possible." for row in done]
+    told += [f"Not sent: {one}." for one in wrong]
+    if len(numbers) == 1:
+        return _deed("retry", done[0], told[0])
+    before = {str(row.id): row.state for row in done}
+    return Deed("retry", f"{len(done)} letters", "\n".join(told), (), {"before": before})
+
+
+def _retried(desk: Desk, number: int) -> PostRow:
     row = _changeable(desk, number)
     if any(s.suspended_at for s in bounces.standings(desk.connection, [row.recipient])):
         raise OperatorError(
@@ -39,7 +67,7 @@ def retry(desk: Desk, _: Signature, number: int) -> Deed:
             "`pbmserv user reachable USERID` sends all that waits"
         )
     postroom.put(desk.connection, number, "queued", desk.now, row.error)
-    return _deed("retry", row, f"Letter {number} to {row.recipient} is sent as soon as possible.")
+    return row
 
 
 def hold(desk: Desk, _: Signature, number: int) -> Deed:
@@ -60,7 +88,7 @@ def drop(desk: Desk, by: Signature, number: int) -> Deed:
         OperatorError: there is none, or it was sent.
     """
     row = _changeable(desk, number)
-    postroom.put(desk.connection, number, "failed", None, f"dropped: {by.why}")
+    postroom.put(desk.connection, number, "failed", None, f"{postroom.DROPPED}{by.why}")
     return _deed("drop", row, f"Letter {number} to {row.recipient} will not be sent.")
 
 

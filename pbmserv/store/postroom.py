@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, not_, select, update
 
 from pbmserv.store.models import outbox
+
+DROPPED = "dropped: "
+"""How the fault of a letter begins that an operator will never have sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,29 @@ def listed(connection: Connection, states: tuple[str, ...], to: str, most: int) 
     if to:
         statement = statement.where(outbox.c.recipient.contains(to, autoescape=True))
     return [PostRow(*row) for row in connection.execute(statement)]
+
+
+def failed(connection: Connection, since: datetime | None) -> list[int]:
+    """Numbers of letters that have failed, oldest first; of those since then if that is given.
+
+    Not those that operators have dropped, nor those of which there is a copy to be sent.
+    """
+    statement = select(outbox.c.id, outbox.c.message_id).where(
+        outbox.c.state == "failed",
+        outbox.c.recipient != "",
+        not_(outbox.c.error.startswith(DROPPED)),
+    )
+    if since is not None:
+        statement = statement.where(outbox.c.created_at >= since)
+    found = connection.execute(statement.order_by(outbox.c.id)).all()
+    ids = {row.message_id for row in found}
+    newest = connection.execute(
+        select(outbox.c.message_id, func.max(outbox.c.id).label("newest"))
+        .where(outbox.c.message_id.in_(ids))
+        .group_by(outbox.c.message_id)
+    )
+    last = {row.message_id: row.newest for row in newest}
+    return [row.id for row in found if last[row.message_id] == row.id]
 
 
 def one(connection: Connection, letter_id: int) -> PostRow | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from indoors import Indoors, address_of, indoors
 from pbmserv.errors import OperatorError
 from pbmserv.service import operating_people, operating_post
 from pbmserv.service.operating import Signature
-from pbmserv.store import postroom
+from pbmserv.store import bounces, outbox, postroom
 
 SIGNED = Signature("olga", "the relay was mended")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -41,7 +42,7 @@ def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
     assert waiting(house) == [queued]
     house.operators.do(SIGNED, partial(operating_post.hold, number=queued))
     assert house.letters() == []
-    house.operators.do(SIGNED, partial(operating_post.retry, number=queued))
+    house.operators.do(SIGNED, partial(operating_post.retry, numbers=[queued]))
     (letter,) = house.letters()
     assert letter.recipient == ALICE
     token = letter.reply_to.partition("+")[2].partition("@")[0]
@@ -50,7 +51,9 @@ def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
     assert row.state == "sent"
     assert "another-word" in text or "password" in text
     assert token not in text
-    for deed in (operating_post.retry, operating_post.hold, operating_post.drop):
+    with pytest.raises(OperatorError, match="has been sent"):
+        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[queued]))
+    for deed in (operating_post.hold, operating_post.drop):
         with pytest.raises(OperatorError, match="has been sent"):
             house.operators.do(SIGNED, partial(deed, number=queued))
 
@@ -62,3 +65,34 @@ def test_a_dropped_letter_never_goes(house: Indoors) -> None:
     assert house.letters() == []
     row, text = house.operators.look(partial(operating_post.shown, number=queued))
     assert (row.state, row.error, text) == ("failed", "dropped: the relay was mended", "")
+
+
+def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -> None:
+    for userid in ("alice", "bob", "alice"):
+        house.operators.do(SIGNED, partial(operating_people.reset, userid=userid))
+    first, second, third = sorted(waiting(house))
+    with house.server.database.writing.begin() as connection:
+        outbox.failed(connection, [(n, "554 5.7.1 Relay access denied") for n in (first, second)])
+    house.operators.do(SIGNED, partial(operating_post.drop, number=third))
+
+    def failed(since: datetime | None = None) -> list[int]:
+        found: list[int] = house.operators.look(partial(operating_post.failed, since=since))
+        return found
+
+    assert failed() == failed(house.server.clock.now()) == [first, second]
+    assert failed(house.server.clock.now() + timedelta(days=1)) == []
+    with house.server.database.writing.begin() as connection:  # bob's came back: a copy will go
+        letter = bounces.letter(connection, second)
+        assert letter is not None
+        later = house.server.clock.now() + timedelta(days=1)
+        bounces.send_later(connection, letter, later, house.server.clock.now())
+    assert failed() == [first]
+
+    deed = house.operators.do(SIGNED, partial(operating_post.retry, numbers=[first, third, 9_999]))
+    assert deed.said.splitlines() == [
+        f"Letter {first} to {ALICE} is sent as soon as possible.",
+        f"Letter {third} to {ALICE} is sent as soon as possible.",
+        "Not sent: there is no letter 9999; `pbmserv outbox list` shows them.",
+    ]
+    assert deed.facts == {"before": {str(first): "failed", str(third): "failed"}}
+    assert {letter.recipient for letter in house.letters()} == {ALICE}

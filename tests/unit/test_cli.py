@@ -15,6 +15,7 @@ from pbmserv import __version__
 from pbmserv.__main__ import main
 from pbmserv.cli import inbox
 from pbmserv.cli.main import run
+from pbmserv.cli.output import table
 
 
 @pytest.fixture(autouse=True)
@@ -215,7 +216,12 @@ class NoMails(KeptMails):
         return []
 
 
-def test_kept_mails_are_listed_in_76_columns_and_nothing_in_them_is_obeyed(capsys) -> None:
+def test_kept_mails_are_listed_in_76_columns_and_nothing_in_them_is_obeyed(
+    monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "dumb")
     inbox.print_list(KeptMails())
     out = capsys.readouterr().out
     assert "2026-05-01 12:30" in out
@@ -245,3 +251,19 @@ def test_an_unknown_mail_is_said_to_be_unknown(capsys, step, said) -> None:
         step(KeptMails(), 9)
     assert leaving.value.exit_code == 1
     assert capsys.readouterr().err == f"{said}\n"
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_table_in_a_pipe_has_a_line_for_each_row(monkeypatch, capsys, seen) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: seen, raising=False)
+    monkeypatch.setenv("COLUMNS", "90")
+    address = "a-long-address@players.example"
+    words = "550 5.1.1 nobody of that name lives here, " * 9
+    table(
+        ("id", "to", "next (UTC)", "fault"), [("1", address, "2026-03-21 14:00", words)], 1, ("to",)
+    )
+    _heading, _line, *rows = capsys.readouterr().out.splitlines()
+    assert address in rows[0]
+    assert "2026-03-21 14:00" in rows[0]
+    assert (len(rows) == 1) != seen
+    assert not seen or max(map(len, rows)) <= 90
