@@ -71,5 +71,9 @@ class Registry:
 
 
 def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[str, ...]:
-    """A board's option words as everybody may read them: without what tells a hidden box."""
-    return game.shown(game.options(words, seats)) if races(game) else words
+    """A board's option words as everybody may read them: without what tells a hidden box.
+
+    Nobody writes ``-race`` to play alone, though it is one.
+    """
+    shown = game.shown(game.options(words, seats)) if races(game) else words
+    return tuple(word for word in shown if seats > 1 or word != "-race")
