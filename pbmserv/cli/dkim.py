@@ -23,12 +23,21 @@ def new(
     kind: Annotated[str, typer.Option(help="rsa or ed25519.")] = "rsa",
     config: ConfigFile = None,
 ) -> None:
-    """Make a key. Example: pbmserv dkim new /etc/pbmserv/s2026.pem"""
+    """Make a key. Example: pbmserv dkim new /var/lib/pbmserv/s2026.pem
+
+    Only whoever runs this can read it, so run it as the server's own user.
+    """
     from pbmserv.send import signing
 
     if kind not in {"rsa", "ed25519"}:
         raise failure(f"--kind {kind}: write rsa or ed25519.")
-    settings = loaded(config).settings
+    found = loaded(config)
+    settings = found.settings
+    if found.sources["address"] == "default":
+        complain(
+            "PBMSERV_ADDRESS is not set, so this record is for localhost; "
+            "name the server's settings with --config FILE or PBMSERV_CONFIG.\n"
+        )
     try:
         (named,) = signing.named_files(f"{(selector or file.stem).lower()}={file}")
     except ValueError:

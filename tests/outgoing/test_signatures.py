@@ -225,6 +225,15 @@ def test_what_is_wrong_with_a_record(tmp_path: Path) -> None:
     assert published(key, DOMAIN, zone) == "there are 2 records, so none of them counts"
 
 
+def test_a_record_for_localhost_is_never_shown_without_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["dkim", "new", str(tmp_path / "s.pem"), "--kind", "ed25519"]) == 0
+    told = capsys.readouterr()
+    assert "s._domainkey.localhost. IN TXT" in told.out
+    assert "name the server's settings with --config FILE or PBMSERV_CONFIG" in told.err
+
+
 def test_the_operator_makes_a_key_and_gets_the_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,6 +247,7 @@ def test_the_operator_makes_a_key_and_gets_the_record(
     assert 's2026._domainkey.games.example. IN TXT "v=DKIM1; k=ed25519; p=' in told
     assert f'dkim_keys = "s2026={file}"' in told
     assert "PRIVATE" not in told
+    assert "for localhost" not in capsys.readouterr().err
     assert run(["dkim", "new", str(file)]) == 2
     assert "never overwritten" in capsys.readouterr().err
     monkeypatch.setenv("PBMSERV_DKIM_KEYS", f"s2026={file}")
