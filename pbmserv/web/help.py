@@ -18,16 +18,24 @@ from pbmserv.engine.types import GameInfo
 
 _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
 _COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
+_ENDS_WITH_HYPHEN = re.compile(r'("[^"\s]{0,10}-")')
+"""Quoted words that a browser would break before their closing quote."""
 _STEP = 3
 """Indentation of text that belongs to a numbered step; code stands further in, or at 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some words of a paragraph, and the name of the page they point at, or ``""``."""
+    """Some words of a paragraph.
+
+    Attributes:
+        slug: the page they point at, or ``""``.
+        whole: they stay in one line.
+    """
 
     words: str
     slug: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +144,14 @@ class HelpPages:
         for found in _HELP_ON.finditer(text):
             slug = slug_of(found[1])
             if slug in self._topics:
-                pieces += [Piece(text[at : found.start()]), Piece(found[0], slug)]
+                pieces += [*_plain(text[at : found.start()]), Piece(found[0], slug)]
                 at = found.end()
-        return (*pieces, Piece(text[at:]))
+        return (*pieces, *_plain(text[at:]))
+
+
+def _plain(text: str) -> Iterator[Piece]:
+    for place, words in enumerate(_ENDS_WITH_HYPHEN.split(text)):
+        yield Piece(words, whole=place % 2 == 1)
 
 
 def _parts(text: str) -> Iterator[list[str]]:

@@ -1,0 +1,70 @@
+"""Help pages in a real browser, on small phones, by axe-core's rules."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, sync_playwright
+from test_letters_in_chromium import FLAGS, PROGRAMS
+
+from pbmserv.engine.registry import Registry
+from pbmserv.render.environment import environment
+from pbmserv.web.application import Pages
+from pbmserv.web.help import HelpPages
+
+SLUGS = ("", "tutorial", "blackbox", "challenge", "queue", "times", "replies")
+LONE_QUOTES = r"""() => {
+    const found = [], range = document.createRange();
+    const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode());)
+        for (let at = 1; at < node.length - 1; at++)
+            if (node.data[at] === '"' && node.data[at - 1] !== ' ') {
+                range.setStart(node, at - 1); range.setEnd(node, at);
+                const before = range.getBoundingClientRect();
+                range.setStart(node, at); range.setEnd(node, at + 1);
+                if (range.getBoundingClientRect().top > before.bottom - 2)
+                    found.push(node.data.slice(Math.max(0, at - 20), at + 10));
+            }
+    return found; }"""
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    templates = environment()
+    games = tuple(game.info for game in Registry.installed())
+    shared = {"pages": Pages("pbmserv@games.example", games, "confirm", ""), "style": "x.css"}
+    made = HelpPages(games, templates, shared)
+    style = f"<style>{templates.get_template('web/style.css').render()}</style></head>"
+    found = {slug: made.page(slug) or "" for slug in SLUGS}
+    return {slug: html.replace("</head>", style) for slug, html in found.items()}
+
+
+@pytest.fixture(scope="module")
+def chromium(texts: dict[str, str]) -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip("NOT RUN: chromium is not installed here (.ci/run installs it when it can)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_help_pages_are_accessible_on_phones(
+    chromium: Browser, texts: dict[str, str], width: int
+) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": 800}, offline=True)
+    screen = context.new_page()
+    for slug, html in texts.items():
+        assert html, slug
+        screen.set_content(html)
+        assert screen.evaluate("document.documentElement.scrollWidth") <= width, slug
+        violations = Axe().run(screen).response["violations"]
+        found = [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations]
+        assert found == [], slug
+        assert screen.evaluate(LONE_QUOTES) == [], slug
+    context.close()
