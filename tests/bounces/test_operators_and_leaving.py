@@ -71,7 +71,7 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
     assert [row.state for row in waiting(house)] == ["parked", "returned"]
     assert waiting(house)[1].error.startswith("came back (hard): 550 5.1.1")
     with pytest.raises(OperatorError, match="user reachable"):
-        house.operators.do(SIGNED, partial(operating_post.retry, number=waiting(house)[0].id))
+        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[waiting(house)[0].id]))
 
     done = house.operators.do(SIGNED, partial(operating_people.reachable, userid="alice"))
     assert done.said == f"Letters to alice are sent again; given up was {ALICE}."

@@ -71,7 +71,7 @@ def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> No
         assert 'The account "alice" is suspended' in flat(refused)
         assert PASSWORD not in refused.text
     (refused,) = house.send(BOB, "blackbox challenge bob alice")
-    assert 'Nobody plays here as "alice"' in flat(refused)
+    assert "Name 2 belongs to nobody who plays here" in flat(refused)
 
     do(house, operating_people.restore, userid="alice")
     again, board = house.letters()
