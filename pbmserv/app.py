@@ -39,7 +39,7 @@ from pbmserv.send.relay import Relay, open_relay
 from pbmserv.send.signing import Signer
 from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
-from pbmserv.service import bounces
+from pbmserv.service import bounces, upgrading
 from pbmserv.service.custody import Custody
 from pbmserv.service.desk import Post, Rooms
 from pbmserv.service.keeper import Keeper
@@ -51,7 +51,7 @@ from pbmserv.service.rates import Rates, Traffic
 from pbmserv.service.thinking import Thinker
 from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
-from pbmserv.store import players, schema
+from pbmserv.store import players
 from pbmserv.store.place import make_private, must_be_there, open_to_others
 from pbmserv.store.positions import Positions
 from pbmserv.store.session import Database
@@ -237,7 +237,7 @@ def _opened(settings: Settings) -> Database:
         make_private(settings.data_dir)
         database = Database(settings.database)
         try:
-            schema.prepare(database)
+            upgrading.prepare(database)
         except BaseException:
             database.close()
             raise

@@ -13,10 +13,10 @@ KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    with op.batch_alter_table("boards") as boards:
-        boards.add_column(
-            sa.Column("comparable", sa.Boolean(), nullable=False, server_default=sa.true())
-        )
+    # In place: a batch would build the table anew, which SQLite refuses while rows refer to it.
+    op.add_column(
+        "boards", sa.Column("comparable", sa.Boolean(), nullable=False, server_default=sa.true())
+    )
     op.create_table(
         "scores",
         sa.Column("board_id", KEY, nullable=False),
@@ -40,5 +40,4 @@ def downgrade() -> None:
     op.drop_index("ix_scores_game_kind_score", table_name="scores")
     op.drop_index(op.f("ix_scores_player_id"), table_name="scores")
     op.drop_table("scores")
-    with op.batch_alter_table("boards") as boards:
-        boards.drop_column("comparable")
+    op.drop_column("boards", "comparable")

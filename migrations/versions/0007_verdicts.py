@@ -10,14 +10,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    with op.batch_alter_table("inbox") as inbox:
-        inbox.add_column(
-            sa.Column("verdict", sa.String(12), nullable=False, server_default="unchecked")
-        )
-        inbox.add_column(sa.Column("found", sa.Text(), nullable=False, server_default=""))
+    op.add_column(
+        "inbox", sa.Column("verdict", sa.String(12), nullable=False, server_default="unchecked")
+    )
+    op.add_column("inbox", sa.Column("found", sa.Text(), nullable=False, server_default=""))
 
 
 def downgrade() -> None:
-    with op.batch_alter_table("inbox") as inbox:
-        inbox.drop_column("found")
-        inbox.drop_column("verdict")
+    op.drop_column("inbox", "found")
+    op.drop_column("inbox", "verdict")

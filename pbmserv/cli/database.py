@@ -20,18 +20,25 @@ app = typer.Typer(no_args_is_help=True, help="Look after the database.")
 
 @app.command()
 def upgrade(config: ConfigFile = None) -> None:
-    """Bring the database to this version's schema; a new one is made."""
+    """Bring the database to this version's schema; a new one is made.
+
+    Example: pbmserv db upgrade
+    """
+    from pbmserv.service import upgrading
     from pbmserv.store import schema
 
     url = loaded(config).settings.database
     with opened(url) as database:
-        schema.prepare(database)
+        upgrading.prepare(database)
         say(f"{blank_passwords(url)} is at revision {schema.head()}.")
 
 
 @app.command()
 def check(config: ConfigFile = None) -> None:
-    """Tell whether the database has this version's schema; exit code 1 if not."""
+    """Tell whether the database has this version's schema; exit code 1 if not.
+
+    Example: pbmserv db check
+    """
     from pbmserv.store import place, schema
 
     found = loaded(config)
@@ -42,7 +49,7 @@ def check(config: ConfigFile = None) -> None:
     for sentence in wrong:
         complain(sentence)
     if wrong:
-        raise failure("Stop the server, keep a copy of the database, then run: pbmserv db upgrade")
+        raise failure("No upgrade mends this: something else has changed the tables.")
     say(f"{blank_passwords(url)} is as it should be.")
 
 

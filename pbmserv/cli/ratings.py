@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -10,12 +11,14 @@ import typer
 from pbmserv.cli.database import opened
 from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
-from pbmserv.cli.signing import By, Most, Why, carry_out, operators
+from pbmserv.cli.signing import LARGEST, By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Look after the ratings.")
 
-
-Number: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD")]
+Number: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]
+OptionalWhy: TypeAlias = Annotated[
+    str, typer.Option("--why", help="The reason, kept in the audit; --check needs none.")
+]
 
 
 @app.command("list")
@@ -58,30 +61,43 @@ def include(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> 
 
 @app.command()
 def rebuild(
+    why: OptionalWhy = "",
     check: Annotated[
         bool, typer.Option("--check", help="Only compare; exit code 1 if something differs.")
     ] = False,
+    by: By = "",
     config: ConfigFile = None,
 ) -> None:
     """Compute all ratings again, board by board in the order in which they ended.
 
     The server may be running. The numbers come out the same to the last bit.
+
+    Examples: pbmserv rating rebuild --check
+    pbmserv rating rebuild --why "rows were lost"
     """
+    if check:
+        _compare(config)
+        return
+    from pbmserv.service import operating_boards
+
+    carry_out(config, by, why, operating_boards.rebuild_ratings)
+
+
+def _compare(config: Path | None) -> None:
     from pbmserv.service import rerating
-    from pbmserv.store import place
+    from pbmserv.store import place, schema
 
     found = loaded(config)
     place.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
-        done = rerating.check(database) if check else rerating.rebuild(database)
+        schema.require(database)
+        done = rerating.check(database)
     for line in done.told:
         complain(line)
     summary = f"{done.boards} rated boards, {done.players} ratings"
-    if done.differences == 0:
-        say(f"{summary}: all as it should be.")
-    elif check:
+    if done.differences:
         raise failure(
-            f"{summary}: {done.differences} rows differ. To put them right: pbmserv ratings rebuild"
+            f"{summary}: {done.differences} rows differ. To put them right: "
+            "pbmserv rating rebuild --why REASON"
         )
-    else:
-        say(f"{summary}: {done.differences} rows differed and have been put right.")
+    say(f"{summary}: all as it should be.")

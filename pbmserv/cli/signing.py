@@ -21,7 +21,12 @@ Why: TypeAlias = Annotated[
 By: TypeAlias = Annotated[
     str, typer.Option("--by", help="Who you are; default: your name on this machine.")
 ]
-Most: TypeAlias = Annotated[int, typer.Option("--most", min=1, help="So many lines at most.")]
+LARGEST = 2**63 - 1
+"""The largest number that anything can have: a larger one no database can even look for."""
+
+Most: TypeAlias = Annotated[
+    int, typer.Option("--most", min=1, max=LARGEST, help="So many lines at most.")
+]
 
 
 def operators(config: Path | None) -> Operators:
@@ -36,9 +41,13 @@ def carry_out(
     config: Path | None, by: str, why: str, deed: Callable[[Desk, Signature], Deed]
 ) -> None:
     """Do it, signed, and say what was done."""
+    say(operators(config).do(signature(by, why), deed).said)
+
+
+def signature(by: str, why: str) -> Signature:
+    """Who does it, by default whoever is at this machine, and why."""
     import getpass
 
     from pbmserv.service.operating import Signature
 
-    signed = Signature(by or getpass.getuser(), why)
-    say(operators(config).do(signed, deed).said)
+    return Signature(by or getpass.getuser(), why)

@@ -38,8 +38,8 @@ class Deed:
 
     Attributes:
         action: one word for the audit.
-        target: ``user alice``, ``board 12`` or ``game blackbox``.
-        said: a sentence for the terminal.
+        target: ``user alice``, ``board 12``, ``game blackbox``, ``mail 3`` or ``ratings``.
+        said: for the terminal, mostly one sentence.
         told: letters to those whom it concerns.
         facts: for the audit: what it was before and after, ready for JSON.
     """

@@ -113,12 +113,23 @@ def set_rated(desk: Desk, by: Signature, number: int, *, rated: bool) -> Deed:
     operating.set_rated(desk.connection, number, rated=rated)
     changed = 0
     if board.status == "finished":
-        changed = rerating.rebuild_on(desk.connection).differences
+        changed = rerating.rebuild(desk.connection).differences
     told = _letters(board, "rated" if rated else "unrated", by)
     facts = {"before": board.rated, "after": rated}
     said = f"Board {number} {'counts' if rated else 'does not count'}; {changed} rows were changed."
     action = "include" if rated else "exclude"
     return Deed(action, f"board {number}", said, tuple(told), facts)
+
+
+def rebuild_ratings(desk: Desk, _: Signature) -> Deed:
+    """All ratings are computed again from the record of the boards."""
+    done = rerating.rebuild(desk.connection)
+    rows = f"{done.boards} rated boards, {done.players} ratings"
+    said = f"{rows}: all as it should be."
+    if done.differences:
+        said = f"{rows}: {done.differences} rows differed and have been put right."
+    facts = {"differences": done.differences, "first": done.told}
+    return Deed("rebuild", "ratings", "\n".join((*done.told, said)), (), facts)
 
 
 def close_game(desk: Desk, _: Signature, game: str) -> Deed:

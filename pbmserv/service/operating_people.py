@@ -120,7 +120,7 @@ def merge(desk: Desk, by: Signature, userid: str, into: str) -> Deed:
     seats = operating.move_everything(desk.connection, old.id, new.id)
     neutral = leaving.neutral_userid(desk.connection, old.id)
     operating.retire(desk.connection, old.id, neutral)
-    rerating.rebuild_on(desk.connection)
+    rerating.rebuild(desk.connection)
     told = [Told(new.address, new.id, _account("merged", into, by, other=userid))]
     for number in moved:
         told += board_letters(desk, number, new.id)

@@ -40,14 +40,8 @@ class Compared:
             self.told.append(line)
 
 
-def rebuild(database: Database) -> Compared:
+def rebuild(connection: Connection) -> Compared:
     """Replace all ratings by what the boards' record leads to."""
-    with database.writing.begin() as connection:
-        return rebuild_on(connection)
-
-
-def rebuild_on(connection: Connection) -> Compared:
-    """The same as a part of somebody's transaction."""
     rerating.freeze(connection)
     compared = _compare(connection)
     if compared.differences:

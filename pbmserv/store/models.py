@@ -299,7 +299,7 @@ ratings = Table(
     Column("rated_at", Instant, nullable=False),
     Index("ix_ratings_game_ordinal", "game", "ordinal", "player_id"),
 )
-"""How strong a player is at a game. Only a cache: `pbmserv ratings rebuild` makes it again."""
+"""How strong a player is at a game. Only a cache: `pbmserv rating rebuild` makes it again."""
 
 rating_changes = Table(
     "rating_changes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,22 @@ def migrations_folder() -> Path:
     return installed if installed.is_dir() else package.parent / "migrations"
 
 
-def upgrade(database: Database, revision: str = "head") -> None:
-    """Migrate up to *revision*; a fresh database gets everything."""
+Fill = Callable[[Connection, str], None]
+"""What an upgrade still has to fill in; its arguments: the transaction, the revision before."""
+
+
+def upgrade(database: Database, revision: str = "head", fill: Fill | None = None) -> None:
+    """Migrate up to *revision*; a fresh database gets everything, and nothing is to be filled."""
     from alembic import command
 
     with database.writing.begin() as connection:
         if not database.is_sqlite:
             connection.execute(text("SET LOCAL lock_timeout = '60s'"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        before = current(connection)
         command.upgrade(_config(connection), revision)
+        if before is not None and fill is not None:
+            fill(connection, before)
 
 
 def downgrade(database: Database, revision: str) -> None:
@@ -55,7 +63,7 @@ def current(connection: Connection) -> str | None:
     return found
 
 
-def prepare(database: Database) -> None:
+def prepare(database: Database, fill: Fill | None = None) -> None:
     """Upgrade when needed. Cheap when nothing is to do: Alembic is not even imported.
 
     Raises:
@@ -66,24 +74,47 @@ def prepare(database: Database) -> None:
     if found == head():
         return
     if found is not None and found > head():
+        raise ServerFault(_newer(found))
+    upgrade(database, fill=fill)
+
+
+def require(database: Database) -> None:
+    """Refuse a database that is not at this version's revision, older or newer.
+
+    Raises:
+        ServerFault: says what to do.
+    """
+    with database.reading.connect() as connection:
+        found = current(connection)
+    if found is None or found < head():
         raise ServerFault(
-            f"the database is at revision {found}, but this version knows only {head()}; "
-            "install the newer version again"
+            f"the database is at revision {found or 'none'}, and this version needs {head()}; "
+            "stop the server, keep a copy of the database, then run: pbmserv db upgrade"
         )
-    upgrade(database)
+    if found > head():
+        raise ServerFault(_newer(found))
+
+
+def _newer(found: str) -> str:
+    return (
+        f"the database is at revision {found}, but this version knows only {head()}; "
+        "install the newer version again"
+    )
 
 
 def check(database: Database) -> list[str]:
-    """What is wrong with the schema, one sentence each; empty = all is well."""
+    """What in the tables is not as the models have it, one sentence each; empty = all is well.
+
+    Raises:
+        ServerFault: the database is not at this version's revision; says what to do.
+    """
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
     from pbmserv.store.models import metadata
 
+    require(database)
     with database.reading.connect() as connection:
-        found = current(connection)
-        if found != head():
-            return [f"database is at revision {found or 'none'}, newest is {head()}"]
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         differences: list[Any] = compare_metadata(context, metadata)
     return [f"schema differs from the models: {difference!r}" for difference in differences]

@@ -36,7 +36,8 @@ def tables(database: Database) -> set[str]:
 
 
 def test_up_down_and_up_again(empty: Database) -> None:
-    assert schema.check(empty) == [f"database is at revision none, newest is {schema.head()}"]
+    with pytest.raises(ServerFault, match=r"at revision none.*run: pbmserv db upgrade"):
+        schema.check(empty)
     schema.upgrade(empty)
     assert schema.check(empty) == []
     assert tables(empty) == set(metadata.tables)
@@ -92,7 +93,6 @@ def test_a_database_of_a_newer_version_is_left_alone(empty: Database) -> None:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(ServerFault, match=r"revision 9999.*install the newer version again"):
         schema.prepare(empty)
-    assert schema.check(empty) == [f"database is at revision 9999, newest is {schema.head()}"]
 
 
 def test_the_operator_is_told_about_a_newer_database_without_a_traceback(tmp_path: Path) -> None:

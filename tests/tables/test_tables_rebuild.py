@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, Select, delete, insert, select, update
+from sqlalchemy import Connection, Select, delete, insert, select, text, update
 
 from pbmserv.cli.main import run
 from pbmserv.engine.types import Outcome
@@ -42,6 +42,11 @@ def writer(database: Database) -> Iterator[Writer]:
     opened = open_writer(database)
     yield opened
     opened.close()
+
+
+def rebuilt(database: Database) -> rerating.Compared:
+    with database.writing.begin() as connection:
+        return rerating.rebuild(connection)
 
 
 def join(writer: Writer, count: int, tag: str = "p") -> list[int]:
@@ -137,7 +142,7 @@ def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, play
         connection.execute(update(ratings_table).values(mu=ratings_table.c.mu + 1))
     lost = len(before[0]) + len(before[1])
     assert rerating.check(opened).differences == lost
-    assert rerating.rebuild(opened).differences == lost
+    assert rebuilt(opened).differences == lost
     assert everything(opened) == before
 
 
@@ -173,7 +178,7 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
         ended(connection, numbers[0], (1, 2), NOW)
         connection.execute(update(ratings_table).values(wins=7))
     done: list[rerating.Compared] = []
-    rebuilding = threading.Thread(target=lambda: done.append(rerating.rebuild(database)))
+    rebuilding = threading.Thread(target=lambda: done.append(rebuilt(database)))
     waiting = [writer.submit(lambda c, n=n: ended(c, n, (2, 1), NOW)) for n in numbers[1:10]]
     rebuilding.start()
     waiting += [writer.submit(lambda c, n=n: ended(c, n, (1, 2), NOW)) for n in numbers[10:]]
@@ -192,6 +197,7 @@ def test_the_operator_is_told_what_differs(
 ) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     monkeypatch.setenv("PBMSERV_DATABASE", url)
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     opened = Database(url)
     schema.prepare(opened)
     writer = open_writer(opened)
@@ -211,8 +217,20 @@ def test_the_operator_is_told_what_differs(
     assert (code, out) == (1, "")
     assert "blackbox, player 1: another standing" in err
     assert "2 rows differ" in err
-    assert ran()[0] == 0
+    code, _, err = ran()
+    assert (code, "a reason is needed" in err) == (1, True)
+    code, out, _ = ran("--why", "rows were changed by hand", "--by", "olga")
+    assert code == 0
+    assert "2 rows differed and have been put right." in out
     assert ran("--check")[0] == 0
+    assert run(["audit", "ratings"]) == 0
+    assert "rows were changed by hand" in capsys.readouterr().out
+    with opened.writing.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for arguments in (("--check",), ("--why", "in vain")):
+        code, out, err = ran(*arguments)
+        assert (code, out) == (1, "")
+        assert "install the newer version again" in err
     opened.close()
 
 

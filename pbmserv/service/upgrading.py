@@ -1,0 +1,26 @@
+"""Brings a database to this version: its schema, and what older versions had no rows for."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from pbmserv.service import rerating
+from pbmserv.store import schema
+from pbmserv.store.session import Database
+
+_RATINGS = "0002"
+"""The revision that brought ratings; boards that had ended before have none yet."""
+
+
+def prepare(database: Database) -> None:
+    """Upgrade when needed, all of it in one transaction; cheap when nothing is to do.
+
+    Raises:
+        ServerFault: the database is newer than this version.
+    """
+    schema.prepare(database, _fill)
+
+
+def _fill(connection: Connection, before: str) -> None:
+    if before < _RATINGS:
+        rerating.rebuild(connection)

@@ -1,0 +1,158 @@
+"""Databases of every older revision, with rows in every table: nothing is lost on the way up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import JSON, Column, Connection, MetaData, inspect, select, text
+
+from pbmserv.errors import ServerFault
+from pbmserv.service import rerating, upgrading
+from pbmserv.store import schema
+from pbmserv.store.session import Database
+
+REVISIONS = sorted(
+    path.stem.partition("_")[0] for path in (schema.migrations_folder() / "versions").glob("*.py")
+)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+Rows = Mapping[str, list[Mapping[str, Any]]]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    if request.param == "sqlite":
+        database = Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")
+    else:
+        database = Database(request.getfixturevalue("empty_postgres_url"))
+    yield database
+    database.close()
+
+
+def tables_of(connection: Connection) -> MetaData:
+    found = MetaData()
+    found.reflect(connection)
+    found.remove(found.tables["alembic_version"])
+    return found
+
+
+def some_value(column: Column[Any]) -> Any:
+    """Something that fits the column's type; keys and what refers to them are all 1."""
+    if column.primary_key or column.foreign_keys:
+        kind = column.type.python_type
+        return 1 if kind is int else "one"
+    if isinstance(column.type, JSON):
+        return {"some": "words"}
+    values: dict[type, Any] = {int: 3, str: "x", bytes: b"\x00raw", bool: True, float: 0.5}
+    return values.get(column.type.python_type, NOON)
+
+
+def fill(database: Database) -> None:
+    """A row in every table that has none yet."""
+    with database.writing.begin() as connection:
+        for table in tables_of(connection).sorted_tables:
+            if connection.execute(select(table).limit(1)).first() is None:
+                row = {column.name: some_value(column) for column in table.columns}
+                if table.name == "boards":
+                    row["status"] = "active"
+                connection.execute(table.insert(), row)
+
+
+def rows(database: Database) -> Rows:
+    with database.reading.connect() as connection:
+        return {
+            table.name: [dict(row) for row in connection.execute(select(table)).mappings()]
+            for table in tables_of(connection).sorted_tables
+        }
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str) -> None:
+    for step in REVISIONS[: REVISIONS.index(revision) + 1]:
+        schema.upgrade(empty, step)
+        fill(empty)
+    before = rows(empty)
+    assert all(before.values()), "every table has a row"
+
+    upgrading.prepare(empty)
+    assert schema.check(empty) == []
+    after = rows(empty)
+    for name, kept in before.items():
+        columns = kept[0].keys()
+        assert [{key: row[key] for key in columns} for row in after[name]] == kept, name
+    with empty.writing.begin() as connection:
+        if empty.is_sqlite:
+            assert connection.execute(text("PRAGMA foreign_key_check")).all() == []
+            assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
+
+    schema.downgrade(empty, revision)
+    assert rows(empty) == before
+
+
+def test_sqlite_numbers_no_board_twice_even_after_an_upgrade(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")
+    schema.upgrade(database)
+    with database.reading.connect() as connection:
+        counted = connection.execute(
+            text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%' ORDER BY name")
+        ).scalars()
+        assert list(counted) == ["boards", "inbox", "outbox"]
+        assert "ix_boards_due_at" in {i["name"] for i in inspect(connection).get_indexes("boards")}
+    database.close()
+
+
+def a_finished_board(database: Database) -> None:
+    """Two players and a board that has ended, as the first revision kept them."""
+    with database.writing.begin() as connection:
+        for player, userid in ((1, "alice"), (2, "bob")):
+            connection.execute(
+                text("INSERT INTO players VALUES (:id, :name, 'x', 'a@b.example', 0, :at)"),
+                {"id": player, "name": userid, "at": NOON},
+            )
+        connection.execute(
+            text(
+                "INSERT INTO boards VALUES (1, 'blackbox', 1, 2, '[]', :seed, 'thread', 'finished',"
+                " :yes, 9, :outcome, :at, :at)"
+            ),
+            {
+                "seed": b"s",
+                "yes": True,
+                "outcome": json.dumps({"places": [1, 2], "reason": "solved"}),
+                "at": NOON,
+            },
+        )
+        for seat in (0, 1):
+            connection.execute(
+                text("INSERT INTO seats VALUES (1, :seat, :player, :at)"),
+                {"seat": seat, "player": seat + 1, "at": NOON},
+            )
+
+
+def test_boards_that_ended_before_there_were_ratings_are_rated(empty: Database) -> None:
+    schema.upgrade(empty, "0001")
+    a_finished_board(empty)
+    upgrading.prepare(empty)
+    compared = rerating.check(empty)
+    assert (compared.boards, compared.players, compared.differences) == (1, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("revision", "advice"),
+    [("0004", "run: pbmserv db upgrade"), ("9999", "install the newer version again")],
+)
+def test_a_database_of_another_version_is_told_with_what_helps(
+    empty: Database, revision: str, advice: str
+) -> None:
+    schema.upgrade(empty)
+    with empty.writing.begin() as connection:
+        connection.execute(
+            text("UPDATE alembic_version SET version_num = :found"), {"found": revision}
+        )
+    for asked in (schema.require, schema.check):
+        with pytest.raises(ServerFault, match=advice):
+            asked(empty)
