@@ -296,13 +296,12 @@ def operator(loaded: Loaded) -> Custody:
     def retry(number: int, post: Post) -> bool:
         return asyncio.run(server.office.retry(number, post))
 
-    return Custody(server.database, server.intake.read, retry)
+    return Custody(server.database, server.intake.read, retry, _operators(server))
 
 
 def operators(loaded: Loaded) -> Operators:
     """What ``pbmserv user``, ``board``, ``game`` and ``rating`` work with; as `operator`."""
-    server = _beside(loaded)
-    return Operators(server.rooms, server.database, server.writer, server.clock)
+    return _operators(_beside(loaded))
 
 
 def _beside(loaded: Loaded) -> Server:
@@ -316,6 +315,10 @@ def _beside(loaded: Loaded) -> Server:
     server = Server(loaded.settings)
     atexit.register(server.close)
     return server
+
+
+def _operators(server: Server) -> Operators:
+    return Operators(server.rooms, server.database, server.writer, server.clock)
 
 
 async def _run(server: Server, bound: Bound, out: TextIO) -> None:

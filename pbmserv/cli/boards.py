@@ -10,12 +10,12 @@ import typer
 from pbmserv.cli.audit import print_facts
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
-from pbmserv.cli.signing import By, Most, Why, carry_out, operators
+from pbmserv.cli.signing import LARGEST, By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Look after boards.")
 games = typer.Typer(no_args_is_help=True, help="Look after the games that are offered.")
 
-Number: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD")]
+Number: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]
 Game: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
 Days: TypeAlias = Annotated[int | None, typer.Option(min=0, max=365, help="Days; 0 = none.")]
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import typer
 
 from pbmserv.cli.output import failure, harmless, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.cli.signing import LARGEST, By, Why, signature
+
+if TYPE_CHECKING:
+    from pbmserv.service.operating import Signature
 
 app = typer.Typer(no_args_is_help=True, help="Mails that were kept for a person to look at.")
 
 
-Number: TypeAlias = Annotated[int, typer.Argument(metavar="ID", help="As `inbox list` shows it.")]
+Number: TypeAlias = Annotated[
+    int, typer.Argument(metavar="ID", min=1, max=LARGEST, help="As `inbox list` shows it.")
+]
 
 
 class KeptMail(Protocol):
@@ -50,27 +56,33 @@ class Operator(Protocol):
         """Whether a mail waits for the operator."""
         ...
 
-    def retry(self, number: int, /) -> str:
-        """Carry it out again; one sentence on what became of it."""
+    def retry(self, number: int, by: Signature, /) -> str:
+        """Carry it out again, signed; one sentence on what became of it."""
         ...
 
 
 @app.command("list")
 def list_(config: ConfigFile = None) -> None:
-    """List the kept mails, oldest first."""
+    """List the kept mails, oldest first. Example: pbmserv inbox list"""
     print_list(_operator(config))
 
 
 @app.command()
 def show(number: Number, config: ConfigFile = None) -> None:
-    """Print one kept mail; of any other mail who sent it, and whether that is proven."""
+    """Print one kept mail; of any other mail who sent it, and whether that is proven.
+
+    Example: pbmserv inbox show 12
+    """
     print_mail(_operator(config), number)
 
 
 @app.command()
-def retry(number: Number, config: ConfigFile = None) -> None:
-    """Carry one kept mail out again, after the fault was mended."""
-    print_retry(_operator(config), number)
+def retry(number: Number, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Carry one kept mail out again, after the fault was mended.
+
+    Example: pbmserv inbox retry 12 --why "mended in this version"
+    """
+    print_retry(_operator(config), number, signature(by, why))
 
 
 def print_list(operator: Operator) -> None:
@@ -97,11 +109,11 @@ def print_mail(operator: Operator, number: int) -> None:
     say(harmless(raw))
 
 
-def print_retry(operator: Operator, number: int) -> None:
+def print_retry(operator: Operator, number: int, by: Signature) -> None:
     """What became of one kept mail."""
     if not operator.is_kept(number):
         raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
-    say(operator.retry(number))
+    say(operator.retry(number, by))
 
 
 def _unknown(number: int) -> typer.Exit:

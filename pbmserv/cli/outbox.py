@@ -10,11 +10,11 @@ import typer
 
 from pbmserv.cli.output import failure, harmless, say, table
 from pbmserv.cli.settings import ConfigFile
-from pbmserv.cli.signing import By, Most, Why, carry_out, operators
+from pbmserv.cli.signing import LARGEST, By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Letters on their way.")
 
-Number: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER")]
+Number: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER", min=1, max=LARGEST)]
 ALL = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming")
 WAITING = ("queued", "held", "parked", "returned", "failed", "coming")
 

@@ -14,6 +14,7 @@ from pbmserv.commands.spelling import SHORTEST_PASSWORD
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.receive.mail import Envelope, Mail
 from pbmserv.service.desk import Post
+from pbmserv.service.operating import Deed, Operators, Signature
 from pbmserv.store import inbox
 from pbmserv.store.inbox import Received
 from pbmserv.store.session import Database
@@ -44,6 +45,7 @@ class Custody:
     Args:
         read: reads an envelope, as the way in does.
         retry: carries a read mail out again; True when it was still kept.
+        operators: where it is written down who did so and why.
     """
 
     def __init__(
@@ -51,10 +53,12 @@ class Custody:
         database: Database,
         read: Callable[[Envelope], Post],
         retry: Callable[[int, Post], bool],
+        operators: Operators,
     ) -> None:
         self._database = database
         self._read = read
         self._retry = retry
+        self._operators = operators
 
     def list(self) -> list[KeptMail]:
         """All kept mails, oldest first."""
@@ -102,11 +106,18 @@ class Custody:
         """Whether a mail waits for the operator."""
         return self._kept(number) is not None
 
-    def retry(self, number: int) -> str:
-        """Carry a kept mail out again; one sentence on what became of it."""
+    def retry(self, number: int, by: Signature) -> str:
+        """Carry a kept mail out again; one sentence on what became of it.
+
+        That it was tried is in the audit, whatever became of it.
+
+        Raises:
+            OperatorError: no reason is given.
+        """
         mail = self._kept(number)
         if mail is None:
             return f"There is no kept mail {number}."
+        self._operators.do(by, lambda *_: Deed("retry", f"mail {number}", ""))
         try:
             post = self._read(_envelope(mail))
             done = self._retry(number, replace(post, verdict=mail.verdict))

@@ -22,11 +22,14 @@ from pbmserv.commands import model
 from pbmserv.config import load
 from pbmserv.receive import intake
 from pbmserv.service import dispatch
-from pbmserv.store import boards
+from pbmserv.service.operating import Signature
+from pbmserv.store import audit, boards
 from pbmserv.store.models import inbox
 
 OURS = "pbmserv@games.example"
 PASSWORD = "hunter2-wonderland"
+WHY = ("--why", "mended in this version", "--by", "olga")
+SIGNED = Signature("olga", "mended in this version")
 
 
 @contextmanager
@@ -53,6 +56,11 @@ def moves(server: Running, table: Table) -> list[str]:
 def states(server: Running) -> list[str]:
     with server.server.database.reading.connect() as connection:
         return list(connection.execute(select(inbox.c.state).order_by(inbox.c.id)).scalars())
+
+
+def entries(server: Running) -> list[audit.Entry]:
+    with server.server.database.reading.connect() as connection:
+        return audit.entries(connection, None, 9)
 
 
 def numbers(server: Running) -> list[str]:
@@ -136,17 +144,17 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     capsys.readouterr()
 
     with a_fault(monkeypatch, model.MakeMove, "still failing on secret"):
-        assert run(["inbox", "retry", number]) == 0
+        assert run(["inbox", "retry", number, *WHY]) == 0
     again = capsys.readouterr().out
     assert "failed again and is still kept" in again
     assert "secret" not in again
     assert moves(server, table) == []
 
-    assert run(["inbox", "retry", number]) == 0
+    assert run(["inbox", "retry", number, *WHY]) == 0
     assert "has been carried out" in capsys.readouterr().out
     assert len(moves(server, table)) == 1
     assert states(server) == ["done", "done"]
-    assert run(["inbox", "retry", number]) == 1
+    assert run(["inbox", "retry", number, *WHY]) == 1
     assert run(["inbox", "list"]) == 0
     assert "nothing has gone wrong" in capsys.readouterr().out
 
@@ -162,7 +170,10 @@ def test_a_kept_mail_that_was_carried_out_has_had_its_effect(
     raw = mail(one.address, subject, Message_ID="<1@players.example>")
     with a_fault(monkeypatch, model.MakeMove):
         assert server.send_raw(one.address, OURS, raw).startswith("250")
-    assert run(["inbox", "retry", *numbers(server)]) == 0
+    assert run(["inbox", "retry", *numbers(server), *WHY]) == 0
+    (tried,) = entries(server)
+    assert (tried.operator, tried.action) == ("olga", "retry")
+    assert tried.target == f"mail {numbers(server)[0]}"
     catch_up(server)
     assert len(server.letters(one.address)) == 2  # it was kept; it was carried out
     assert server.send_raw(one.address, OURS, raw).startswith("250")
@@ -226,10 +237,10 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
         shown = capsys.readouterr().out
         assert "Message-ID: <1@players.example>" in shown
         assert "Subject" not in shown  # where a password would stand could not be read either
-        assert run(["inbox", "retry", number]) == 0
+        assert run(["inbox", "retry", number, *WHY]) == 0
         assert "still kept" in capsys.readouterr().out
     assert operator.letters() == []  # who wrote it could not be read, so nobody is told
-    assert run(["inbox", "retry", number]) == 0
+    assert run(["inbox", "retry", number, *WHY]) == 0
     catch_up(operator)
     assert len(operator.letters(alice)) == 1
 
@@ -278,12 +289,12 @@ def test_the_operators_own_view(
 
     def slowly(envelope: Any) -> Any:
         post = read(envelope)
-        assert "has been carried out; " in first.retry(one.id)
+        assert "has been carried out; " in first.retry(one.id, SIGNED)
         return post
 
     monkeypatch.setattr(second, "_read", slowly)
-    assert "somebody else" in second.retry(one.id)
-    assert first.retry(one.id) == f"There is no kept mail {one.id}."
+    assert "somebody else" in second.retry(one.id, SIGNED)
+    assert first.retry(one.id, SIGNED) == f"There is no kept mail {one.id}."
     assert "It was carried out" in str(second.show(one.id))
     for close in closers:
         close()

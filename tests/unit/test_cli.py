@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 import typer
@@ -16,6 +17,9 @@ from pbmserv.__main__ import main
 from pbmserv.cli import inbox
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
+from pbmserv.service.operating import Signature
+
+SIGNED = Signature("olga", "mended")
 
 
 @pytest.fixture(autouse=True)
@@ -207,7 +211,7 @@ class KeptMails:
     def is_kept(self, number):
         return number in {3, 4}
 
-    def retry(self, number):
+    def retry(self, number, by):
         return f"Mail {number} was carried out."
 
 
@@ -234,7 +238,7 @@ def test_kept_mails_are_listed_in_the_terminal_s_columns_and_nothing_in_them_is_
 
 def test_one_kept_mail_is_shown_and_tried_again(capsys) -> None:
     inbox.print_mail(KeptMails(), 3)
-    inbox.print_retry(KeptMails(), 3)
+    inbox.print_retry(KeptMails(), 3, SIGNED)
     assert capsys.readouterr().out == ("Subject: hello\n\n?[2Jbody\nMail 3 was carried out.\n")
 
 
@@ -242,7 +246,10 @@ def test_one_kept_mail_is_shown_and_tried_again(capsys) -> None:
     ("step", "said"),
     [
         (inbox.print_mail, "There is no mail 9. `pbmserv inbox list` shows those that were kept."),
-        (inbox.print_retry, "There is no kept mail 9. `pbmserv inbox list` shows them all."),
+        (
+            partial(inbox.print_retry, by=SIGNED),
+            "There is no kept mail 9. `pbmserv inbox list` shows them all.",
+        ),
     ],
 )
 def test_an_unknown_mail_is_said_to_be_unknown(capsys, step, said) -> None:
