@@ -84,7 +84,7 @@ class Composer:
             ServerFault: the row speaks of something that is not there.
         """
         player = None if row.player_id is None else players.by_id(connection, row.player_id)
-        seen = self._seen(connection, row.board_id, row.ply, row.seat)
+        seen = self._seen(connection, row.board_id, row.ply, row.seat, player)
         reply_to = self._reply_to(connection, row, seen, player)
         values = self._values(connection, row, seen, player, reply_to)
         composed = compose(row.letter, values)
@@ -169,7 +169,7 @@ class Composer:
         *,
         brief: bool = False,
     ) -> Composed:
-        seen = self._seen(connection, part["board"], part["ply"], part["seat"])
+        seen = self._seen(connection, part["board"], part["ply"], part["seat"], reader.player)
         values = self._part_values(part["letter"], part["words"], seen, reader)
         made = excerpt(part["letter"], {**values, "brief": brief}, *reader.share())
         reader.room -= len(made.html)
@@ -240,7 +240,12 @@ class Composer:
         return page(found.template, {**found.values, **values})
 
     def _seen(
-        self, connection: Connection, board_id: int | None, ply: int | None, seat: int | None
+        self,
+        connection: Connection,
+        board_id: int | None,
+        ply: int | None,
+        seat: int | None,
+        player: Player | None,
     ) -> _Seen | None:
         if board_id is None:
             return None
@@ -250,7 +255,7 @@ class Composer:
         newest = self.positions.newest(connection, board)
         self.positions.remember(board_id, newest)
         position = newest if ply is None else newest.at(ply)
-        return _Seen(board, position, None if seat is None else Seat(seat))
+        return _Seen(board, position, _own_seat(board, seat, player))
 
     # -- where it belongs ------------------------------------------------------------------
 
@@ -273,7 +278,7 @@ class Composer:
         told = reply_of(row, player)
         if told is None or player is None:
             return self.house.address if told is None else self.house.reply_address(told)
-        shown = seen or self._only_board(connection, row)
+        shown = seen or self._only_board(connection, row, player)
         if told.purpose is Purpose.PLAYER and shown is not None and shown.seat is not None:
             told = replace(told, purpose=Purpose.BOARD, about=shown.board.id, number=shown.turn)
         return self.house.reply_address(told)
@@ -289,13 +294,15 @@ class Composer:
             Capability(Purpose.BOARD, player.id, seen.board.id, seen.turn, player.reply_epoch)
         )
 
-    def _only_board(self, connection: Connection, row: QueuedLetter) -> _Seen | None:
+    def _only_board(
+        self, connection: Connection, row: QueuedLetter, player: Player
+    ) -> _Seen | None:
         """The board of a report that shows just one, so that a reply can go on with it."""
         parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
         if len({part["board"] for part in parts}) != 1:
             return None
         last = parts[-1]
-        return self._seen(connection, last["board"], last["ply"], last["seat"])
+        return self._seen(connection, last["board"], last["ply"], last["seat"], player)
 
 
 def _numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -368,6 +375,12 @@ class _Seen:
             own_move=words.get("event") == "moved",
             after=words.get("after"),
         )
+
+
+def _own_seat(board: BoardRow, seat: int | None, player: Player | None) -> Seat | None:
+    """The seat through which a letter shows a board; whoever has lost it sees what all may see."""
+    mine = seat is not None and player is not None and board.sitters[seat].player_id == player.id
+    return Seat(seat) if mine and seat is not None else None
 
 
 def _people(board: BoardRow, userid: str) -> list[str]:

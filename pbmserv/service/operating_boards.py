@@ -56,10 +56,13 @@ def hand_over(desk: Desk, by: Signature, number: int, old: str, new: str) -> Dee
     operating.set_rated(desk.connection, number, rated=False)
     after = boards.lock(desk.connection, number)
     assert after is not None
-    if after.status == "proposed" and not after.undecided:
-        boards.set_status(desk.connection, number, "active")
-        after = replace(after, status="active")
-    _start_anew(desk, after, handed)
+    if after.status == "proposed":
+        timekeeping.accepted(desk, after, after.undecided)  # all clocks, once nobody is asked
+        if not after.undecided:
+            boards.set_status(desk.connection, number, "active")
+            after = replace(after, status="active")
+    else:
+        _start_anew(desk, after, handed)
     told = [*_letters(after, "handed-over", by, old=leaving.userid, new=coming.userid)]
     if leaving.address:
         words = {"event": "given", "userid": leaving.userid, "why": by.why, "other": str(number)}
@@ -73,7 +76,8 @@ def set_deadline(desk: Desk, by: Signature, number: int, times: Sequence[str]) -
     """New times for a board; whoever is waited for begins to be waited for now.
 
     Args:
-        times: as a challenge has them (``--forfeittime=30`` …); none = only begin anew.
+        times: as a challenge has them (``--forfeittime=30`` …); those not named stay as they are,
+            and none = only begin anew.
 
     Raises:
         OperatorError: the board does not run, or the times are none.
@@ -81,7 +85,7 @@ def set_deadline(desk: Desk, by: Signature, number: int, times: Sequence[str]) -
     board = running(desk, number)
     before = board.terms
     try:
-        terms = timekeeping.read_times(times) if times else before
+        terms = timekeeping.read_times(times, before) if times else before
     except OptionError as error:
         example = error.refusal.example
         raise OperatorError(f"{error.refusal.part} does not fit; try {example}") from None
@@ -92,8 +96,8 @@ def set_deadline(desk: Desk, by: Signature, number: int, times: Sequence[str]) -
         "after": [terms.nag, terms.forfeit, terms.total],
     }
     said = (
-        f"Board {number}: reminder after {terms.nag} days, forfeit after {terms.forfeit}, "
-        f"in all {terms.total or 'any number'}; the time begins now."
+        f"Board {number}: reminder {_after(terms.nag)}, forfeit {_after(terms.forfeit)}, "
+        f"in all {terms.total or 'any number of'} days; the time begins now."
     )
     return Deed("deadline", f"board {number}", said, tuple(_letters(board, "deadline", by)), facts)
 
@@ -179,6 +183,10 @@ def running(desk: Desk, number: int) -> BoardRow:
     if board.status not in _RUNNING:
         raise OperatorError(f"board {number} is {board.status}; this needs one that runs")
     return board
+
+
+def _after(days: int) -> str:
+    return f"after {days} days" if days else "never"
 
 
 def _must_know(desk: Desk, game: str) -> None:

@@ -100,7 +100,7 @@ def reachable(desk: Desk, by: Signature, userid: str) -> Deed:
 def merge(desk: Desk, by: Signature, userid: str, into: str) -> Deed:
     """One person's two accounts become one: boards, addresses and results move to *into*.
 
-    Ratings are computed anew. The old userid becomes a neutral name.
+    Ratings are computed anew. Nobody else gets the old userid.
 
     Raises:
         OperatorError: one is unknown or not active, both are the same, or they share a board.
@@ -116,16 +116,16 @@ def merge(desk: Desk, by: Signature, userid: str, into: str) -> Deed:
         first = ", ".join(map(str, shared[:5]))
         raise OperatorError(f"{userid} and {into} play each other (board {first}): no merging")
     moved = leaving.running(desk.connection, old.id)
+    operating.move_readings(desk.connection, old.id, new.id)
     leaving.leave(desk.connection, old)
     seats = operating.move_everything(desk.connection, old.id, new.id)
-    neutral = leaving.neutral_userid(desk.connection, old.id)
-    operating.retire(desk.connection, old.id, neutral)
+    operating.retire(desk.connection, old.id)
     rerating.rebuild(desk.connection)
     told = [Told(new.address, new.id, _account("merged", into, by, other=userid))]
     for number in moved:
         told += board_letters(desk, number, new.id)
     said = f"{userid} is part of {into} now: {seats} seats, {len(moved)} of them running."
-    facts = {"into": into, "seats": seats, "now": neutral}
+    facts = {"into": into, "seats": seats}
     return Deed("merge", f"user {userid}", said, tuple(told), facts)
 
 

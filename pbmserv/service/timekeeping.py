@@ -21,16 +21,19 @@ _NAMES = {"nagtime": "nag", "forfeittime": "forfeit", "totaltime": "total"}
 _EXAMPLES = {"nagtime": 7, "forfeittime": 30, "totaltime": 60}
 
 
-def read_times(words: Sequence[str]) -> Terms:
+def read_times(words: Sequence[str], before: Terms = USUAL) -> Terms:
     """The terms that a challenge asks for.
+
+    A forfeit that is named without a reminder brings the reminder nearer if it has to.
 
     Args:
         words: ``--nagtime=N``, ``--forfeittime=N`` and ``--totaltime=N``, in any order; 0 = none.
+        before: holds for what is not named.
 
     Raises:
         OptionError: a time is written twice, too long, or does not fit the others.
     """
-    terms = USUAL
+    terms = before
     seen: dict[str, str] = {}
     for word in words:
         name, _, value = word.removeprefix("--").partition("=")
@@ -43,6 +46,8 @@ def read_times(words: Sequence[str]) -> Terms:
                 "time-long", part=word, most=MOST_DAYS, example=f"--{name}={_EXAMPLES[name]}"
             )
         terms = replace(terms, **{_NAMES[name]: days})
+    if "nagtime" not in seen and terms.nag >= terms.forfeit > 0:
+        terms = replace(terms, nag=_nag_before(terms.forfeit))
     if terms.nag and terms.forfeit and terms.nag >= terms.forfeit:
         part = seen.get("forfeittime") or seen["nagtime"]
         fits = terms.nag < MOST_DAYS
@@ -55,6 +60,11 @@ def read_times(words: Sequence[str]) -> Terms:
             f"--forfeittime={min(MOST_DAYS, terms.nag + 14) if fits else MOST_DAYS}",
         )
     return replace(terms, total=terms.total or None)
+
+
+def _nag_before(forfeit: int) -> int:
+    """Days to the reminder, as usual a third of those to the forfeit; 0 = it comes a day before."""
+    return max(1, forfeit * USUAL.nag // USUAL.forfeit) if forfeit > 1 else 0
 
 
 def after_turn(

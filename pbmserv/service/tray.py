@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from html import escape
@@ -113,7 +113,7 @@ def _words(
     waiting.sort(key=lambda one: (max(_ids(by_board, one.board.id)), one.since), reverse=True)
     shown = {one.board.id for one in waiting}
     drawn = [_entry(desk, one, by_board.get(one.board.id, ())) for one in waiting[:MOST_DRAWN]]
-    others = [one for one in _others(desk, by_board, shown) if one is not None]
+    others = list(_others(desk, player_id, by_board, shown))
     others += [
         (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
         for letter in news
@@ -177,15 +177,16 @@ def _entry(desk: Desk, one: _Waiting, news: Sequence[QueuedLetter]) -> dict[str,
 
 
 def _others(
-    desk: Desk, by_board: Mapping[int, Sequence[QueuedLetter]], shown: set[int]
-) -> list[tuple[int, dict[str, Any]] | None]:
+    desk: Desk, player_id: int, by_board: Mapping[int, Sequence[QueuedLetter]], shown: set[int]
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """News of boards that wait for others, or for nobody any more."""
-    found: list[tuple[int, dict[str, Any]] | None] = []
     for number, letters in by_board.items():
         board = boards.load(desk.connection, number) if number not in shown else None
         if board is None:
             continue
         newest = letters[-1]
+        if newest.seat is not None and board.sitters[newest.seat].player_id != player_id:
+            continue  # somebody else sits there now
         says = _said(letters)
         if board.status == "declined" or newest.letter == "followed":
             entry = {"letter": newest.letter, "words": dict(newest.words), "ply": newest.ply}
@@ -199,8 +200,7 @@ def _others(
                 "says": says,
             }
             entry = {"letter": "tray-board", "words": words, "ply": board.plies}
-        found.append((newest.id, {**entry, "board": number, "seat": newest.seat}))
-    return found
+        yield newest.id, {**entry, "board": number, "seat": newest.seat}
 
 
 def _said(letters: Sequence[QueuedLetter]) -> list[dict[str, str]]:

@@ -67,6 +67,18 @@ def rename(connection: Connection, userid: str, neutral: str) -> None:
     )
 
 
+def merged_into(connection: Connection, userid: str) -> list[str]:
+    """Userids of the accounts that have become part of this one, those of their own parts too."""
+    found = connection.execute(
+        select(audit.c.target, audit.c.facts).where(audit.c.action == "merge").order_by(audit.c.id)
+    )
+    names = {userid}
+    for row in reversed(found.all()):
+        if row.facts.get("into") in names:
+            names.add(row.target.removeprefix("user "))
+    return sorted(names - {userid})
+
+
 def closed(connection: Connection) -> dict[str, datetime]:
     """Games of which no new boards are made, and since when."""
     found = connection.execute(select(closed_games.c.game, closed_games.c.closed_at))

@@ -113,9 +113,11 @@ def erase(connection: Connection, player: Player) -> str:
             unreachable_since=None,
         )
     )
-    audit.rename(connection, player.userid, neutral)
+    names = {player.userid: neutral, **_retired(connection, player.userid)}
+    for userid, name in names.items():
+        audit.rename(connection, userid, name)
     _erase_mails(connection, player.id, ever, own)
-    _erase_letters(connection, player, neutral, own)
+    _erase_letters(connection, player, names, own)
     _drop_plans(connection, player.id)
     for table in (absences, addresses, address_changes, followers, notices, seeks):
         connection.execute(delete(table).where(table.c.player_id == player.id))
@@ -133,6 +135,19 @@ def neutral_userid(connection: Connection, player_id: int) -> str:
     while player_rows.of_name(connection, neutral) is not None:
         neutral += "0"
     return neutral
+
+
+def _retired(connection: Connection, userid: str) -> dict[str, str]:
+    """Neutral names in place of those of accounts that were merged into this one."""
+    names = {}
+    for name in audit.merged_into(connection, userid):
+        part = player_rows.of_name(connection, name)
+        if part is not None and part.state == "deleted":
+            names[name] = neutral_userid(connection, part.id)
+            values = {"userid": names[name], "tz": "UTC", "remind": ""}
+            connection.execute(update(players).where(players.c.id == part.id).values(values))
+            connection.execute(delete(absences).where(absences.c.player_id == part.id))
+    return names
 
 
 def _addresses_ever(connection: Connection, player: Player) -> list[str]:
@@ -250,9 +265,13 @@ def _erase_mails(
 
 
 def _erase_letters(
-    connection: Connection, player: Player, neutral: str, own: Sequence[str]
+    connection: Connection, player: Player, names: Mapping[str, str], own: Sequence[str]
 ) -> None:
-    """Blank letters to the player; take name and words out of those to others."""
+    """Blank letters to the player; take names and words out of those to others.
+
+    Args:
+        names: every userid of the player's, and what stands in its place.
+    """
     written_to = _written_to(connection, player.id)
     to_player = or_(
         outbox.c.player_id == player.id,
@@ -276,7 +295,8 @@ def _erase_letters(
             )
             # They have got theirs, or it is composed anew; nobody needs our copy with the name.
             connection.execute(update(outbox).where(about).values(raw=None))
-            _take_out(connection, about, player.userid, neutral)
+            for userid, neutral in names.items():
+                _take_out(connection, about, userid, neutral)
     readers = select(players.c.id).where(
         or_(
             players.c.userid.in_(written_to),
@@ -292,9 +312,10 @@ def _erase_letters(
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
     connection.execute(update(outbox).where(copies, outbox.c.raw.is_not(None)).values(raw=None))
     message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
-    named = cast(outbox.c.words, Text).contains(player.userid, autoescape=True)
-    elsewhere = and_(or_(copies, message, outbox.c.letter.in_(_LISTS)), named)
-    _take_out(connection, elsewhere, player.userid, neutral)
+    for userid, neutral in names.items():
+        named = cast(outbox.c.words, Text).contains(userid, autoescape=True)
+        elsewhere = and_(or_(copies, message, outbox.c.letter.in_(_LISTS)), named)
+        _take_out(connection, elsewhere, userid, neutral)
 
 
 def _take_out(

@@ -10,19 +10,26 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.store.models import (
+    address_changes,
     addresses,
     blocks,
     boards,
+    daily_boards,
+    daily_readers,
     followers,
+    inbox,
+    notices,
     outbox,
     players,
     queued_moves,
+    scores,
     seats,
     seeks,
+    signups,
     submitted_moves,
 )
 
-_OPEN = ("queued", "tray", "coming", "parked", "returned")
+_OPEN = ("queued", "tray", "coming", "parked", "returned", "held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +134,9 @@ def revoke(connection: Connection, player_id: int, epoch: int) -> None:
     _set_player(connection, player_id, reply_epoch=epoch + 1)
 
 
-def retire(connection: Connection, player_id: int, neutral: str) -> None:
-    """An account that has been merged into another: it has no name and no password any more."""
-    _set_player(
-        connection, player_id, userid=neutral, state="deleted", password_hash="", accept="none"
-    )
+def retire(connection: Connection, player_id: int) -> None:
+    """An account that has been merged into another: nobody can use it, and nobody gets its name."""
+    _set_player(connection, player_id, state="deleted", password_hash="", accept="none")
 
 
 def _set_player(connection: Connection, player_id: int, **values: Any) -> None:
@@ -150,8 +155,21 @@ def shared_boards(connection: Connection, one: int, other: int) -> list[int]:
     return list(found.scalars())
 
 
+def move_readings(connection: Connection, old: int, new: int) -> None:
+    """The boxes of the day that one player gets come to another, who may get them already."""
+    theirs = select(daily_readers.c.game).where(daily_readers.c.player_id == new)
+    connection.execute(
+        update(daily_readers)
+        .where(daily_readers.c.player_id == old, daily_readers.c.game.not_in(theirs))
+        .values(player_id=new)
+    )
+
+
 def move_everything(connection: Connection, old: int, new: int) -> int:
-    """Seats and addresses of one player become another's; how many seats it were."""
+    """Seats, results, addresses and mails of one player become another's; how many seats it were.
+
+    A day's box that both have got stays where it is: it is no second result of the other's.
+    """
     seated = connection.execute(
         update(seats).where(seats.c.player_id == old).values(player_id=new)
     ).rowcount
@@ -167,18 +185,37 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     connection.execute(
         delete(blocks).where((blocks.c.player_id == old) | (blocks.c.blocked_id == old))
     )
-    connection.execute(
-        update(outbox)
-        .where(outbox.c.player_id == old, outbox.c.state.in_(_OPEN))
-        .values(state="failed", due_at=None, error="the account was merged into another")
+    got = daily_boards.alias()
+    twice = select(got.c.day).where(
+        got.c.player_id == new, got.c.game == daily_boards.c.game, got.c.day == daily_boards.c.day
     )
+    connection.execute(
+        update(daily_boards)
+        .where(daily_boards.c.player_id == old, ~twice.exists())
+        .values(player_id=new)
+    )
+    _drop_letters(connection, old, None, "the account was merged into another")
+    connection.execute(delete(notices).where(notices.c.player_id == old))
+    for table in (scores, inbox, outbox, signups, address_changes):
+        connection.execute(update(table).where(table.c.player_id == old).values(player_id=new))
     return int(seated)
+
+
+def _drop_letters(connection: Connection, player_id: int, board_id: int | None, why: str) -> None:
+    """Letters to a player that were not sent yet never are; with a board only those about it."""
+    which = (outbox.c.player_id == player_id) & outbox.c.state.in_(_OPEN)
+    if board_id is not None:
+        which &= outbox.c.board_id == board_id
+    connection.execute(update(outbox).where(which).values(state="failed", due_at=None, error=why))
 
 
 def hand_over(
     connection: Connection, board_id: int, old: int, new: int, now: datetime
 ) -> list[int]:
-    """Every seat of one player at a board becomes another's, without plans; the seats."""
+    """Every seat of one player at a board becomes another's, without plans; the seats.
+
+    What the one who leaves has not been sent about the board would show the other's secrets.
+    """
     mine = (seats.c.board_id == board_id) & (seats.c.player_id == old)
     handed = list(connection.execute(select(seats.c.seat).where(mine)).scalars())
     connection.execute(update(seats).where(mine).values(player_id=new, accepted_at=now))
@@ -189,6 +226,7 @@ def hand_over(
     connection.execute(
         delete(followers).where(followers.c.board_id == board_id, followers.c.player_id == new)
     )
+    _drop_letters(connection, old, board_id, "the seat was given to another player")
     return handed
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from deeds import ALICE, BOB, begun, do, flat, to
+from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import text
 
 from pbmserv.errors import OperatorError
 from pbmserv.service import operating_boards, operating_people, rerating
-from pbmserv.service.operating import Deed, Signature
-from pbmserv.service.operating_looks import board_facts, board_lines, game_lines, user_facts
-from pbmserv.store import audit, operating
-
-SIGNED = Signature("olga", "it was asked for")
-ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
-SMALL = "-size=2x2 -atoms=1"
+from pbmserv.service.operating import Signature
+from pbmserv.service.operating_looks import board_facts, game_lines, user_facts
+from pbmserv.store import audit
 
 
 @pytest.fixture
@@ -28,29 +24,6 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
     with indoors(tmp_path, database=database_url) as server:
         server.sign_up("alice", "bob", "carol")
         yield server
-
-
-def do(house: Indoors, deed: Callable[..., Deed], **words: Any) -> Deed:
-    return house.operators.do(SIGNED, partial(deed, **words))
-
-
-def begun(house: Indoors, first: str = "alice", second: str = "bob", words: str = "") -> int:
-    """The number of a board on which both have hidden an atom."""
-    line = f"blackbox challenge {first} {second} {SMALL} {words}"
-    letters = house.send(address_of(first), line)
-    number = letters[0].board
-    assert number is not None
-    house.send(address_of(first), f"blackbox move {number} {first} {PASSWORD} a1")
-    house.send(address_of(second), f"blackbox move {number} {second} {PASSWORD} b2")
-    return number
-
-
-def to(letters: list[Posted], address: str) -> list[Posted]:
-    return [letter for letter in letters if letter.recipient == address]
-
-
-def flat(letter: Posted) -> str:
-    return " ".join(letter.text.split())
 
 
 def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> None:
@@ -105,68 +78,6 @@ def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     assert any("You fired port 1" in letter.text for letter in house.reply(anew, "1"))
 
 
-def test_two_accounts_become_one(house: Indoors) -> None:
-    first = begun(house, "alice", "carol")
-    house.send(ALICE, f"blackbox resign {first} alice {PASSWORD}")
-    second = begun(house, "bob", "carol")
-    do(house, operating_people.merge, userid="alice", into="bob")
-    letters = house.letters()
-    assert {letter.recipient for letter in letters} == {BOB}
-    assert "The account alice was made part of your account bob" in flat(letters[0])
-    users = house.operators.look(lambda desk: operating.users(desk.connection, None, "", 100))
-    assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
-    lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
-    assert [line.id for line in lines] == [second, first]
-    (answer,) = house.send(ALICE, f"blackbox showas bob {PASSWORD} {second}")
-    assert answer.board == second, "a letter from the other address is bob's now"
-    compared = rerating.check(house.server.database)
-    assert compared.differences == 0
-
-
-def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
-    number = begun(house)
-    with pytest.raises(OperatorError, match=f"board {number}"):
-        do(house, operating_people.merge, userid="alice", into="bob")
-    with pytest.raises(OperatorError, match="into itself"):
-        do(house, operating_people.merge, userid="alice", into="alice")
-
-
-def test_a_board_is_handed_over(house: Indoors) -> None:
-    number = begun(house)
-    do(house, operating_boards.hand_over, number=number, old="alice", new="carol")
-    letters = house.letters()
-    (news,) = to(letters, BOB)
-    assert f"On board {number} carol plays in place of alice from now on." in flat(news)
-    (farewell,) = to(letters, ALICE)
-    assert f"Your seat at board {number} was given to another player." in flat(farewell)
-    (hers,) = to(letters, CAROL)
-    moved = house.reply(hers, "1")
-    assert any("You fired port 1" in letter.text for letter in moved)
-    (refused,) = house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 2")
-    assert "Not done" in refused.text
-    facts, entries = house.operators.look(partial(board_facts, number=number))
-    assert ("rated", "no") in facts
-    assert [(e.operator, e.action, e.why) for e in entries] == [
-        ("olga", "hand-over", "it was asked for")
-    ]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("carol", "bob", "does not sit"),
-        ("alice", "bob", "already"),
-        ("alice", "zed", "no active player"),
-    ],
-)
-def test_a_board_is_handed_over_only_to_somebody_who_can_take_it(
-    house: Indoors, old: str, new: str, why: str
-) -> None:
-    number = begun(house)
-    with pytest.raises(OperatorError, match=why):
-        do(house, operating_boards.hand_over, number=number, old=old, new=new)
-
-
 def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     number = begun(house)
     house.live(days=8)
@@ -174,7 +85,10 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     times = ["--nagtime=5", "--forfeittime=40"]
     do(house, operating_boards.set_deadline, number=number, times=times)
     (told, _) = house.letters()
-    assert "a reminder after 5 days without a move, the game lost after 40 days." in flat(told)
+    assert (
+        "The times of board 1 were changed. A reminder comes after 5 days without a move, and "
+        "after 40 days the game is lost. Whoever is waited for has all of that time from now on."
+    ) in flat(told)
     assert house.live(days=4) == []
     (reminder,) = house.live(days=2)
     assert reminder.kind == "reminder"
@@ -182,6 +96,33 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
         assert not [x for x in house.live(days=2) if x.kind == "result"]
     with pytest.raises(OperatorError, match="does not fit"):
         do(house, operating_boards.set_deadline, number=number, times=["--nagtime=41", *times[1:]])
+
+
+def times_of(house: Indoors, number: int) -> str:
+    facts, _ = house.operators.look(partial(board_facts, number=number))
+    return dict(facts)["times"]
+
+
+def test_times_that_are_not_named_stay_as_they_are(house: Indoors) -> None:
+    number = begun(house, words="-size=2x2 -atoms=1 --nagtime=3 --forfeittime=10 --totaltime=60")
+    for time, expected in (
+        ("--forfeittime=40", "nagtime 3, forfeittime 40, totaltime 60"),
+        ("--nagtime=5", "nagtime 5, forfeittime 40, totaltime 60"),
+        ("--totaltime=0", "nagtime 5, forfeittime 40, totaltime none"),
+        ("--forfeittime=1", "nagtime 0, forfeittime 1, totaltime none"),
+    ):
+        do(house, operating_boards.set_deadline, number=number, times=[time])
+        assert times_of(house, number) == expected
+
+
+def test_a_board_without_a_forfeit_is_said_to_have_none(house: Indoors) -> None:
+    number = begun(house)
+    house.letters()
+    done = do(house, operating_boards.set_deadline, number=number, times=["--forfeittime=0"])
+    assert "reminder after 7 days, forfeit never" in done.said
+    for told in house.letters():
+        assert "A reminder comes after 7 days without a move. Whoever" in flat(told)
+        assert " 0 days" not in flat(told)
 
 
 def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from running import Letter, Running, start
 from sqlalchemy import select
 
+from pbmserv.service.timekeeping import read_times
 from pbmserv.store import boards, preferences
 from pbmserv.store.models import boards as boards_table
 from pbmserv.store.models import heartbeats, outages
@@ -186,6 +188,21 @@ def test_a_restart_within_five_minutes_is_no_outage(server: Running) -> None:
         assert connection.execute(select(outages.c.id)).all() == []
         beat = connection.execute(select(heartbeats.c.beat_at)).scalar_one()
     assert beat == server.server.clock.now()
+
+
+@pytest.mark.parametrize(
+    ("words", "nag", "forfeit"),
+    [
+        ("--forfeittime=1", 0, 1),
+        ("--forfeittime=2", 1, 2),
+        ("--forfeittime=7", 2, 7),
+        ("--forfeittime=8", 7, 8),
+        ("--forfeittime=0", 7, 0),
+    ],
+)
+def test_a_short_time_alone_brings_the_reminder_nearer(words: str, nag: int, forfeit: int) -> None:
+    terms = read_times([words])
+    assert (terms.nag, terms.forfeit) == (nag, forfeit)
 
 
 def test_wrong_times_are_refused_each_for_its_reason(tmp_path: Path) -> None:

@@ -1,0 +1,37 @@
+"""What the tests of operators share: signed deeds, boards in play, and letters to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from indoors import PASSWORD, Indoors, Posted, address_of
+
+from pbmserv.service.operating import Deed, Signature
+
+SIGNED = Signature("olga", "it was asked for")
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+SMALL = "-size=2x2 -atoms=1"
+
+
+def do(house: Indoors, deed: Callable[..., Deed], **words: Any) -> Deed:
+    return house.operators.do(SIGNED, partial(deed, **words))
+
+
+def begun(house: Indoors, first: str = "alice", second: str = "bob", words: str = SMALL) -> int:
+    """The number of a board on which both have hidden an atom."""
+    letters = house.send(address_of(first), f"blackbox challenge {first} {second} {words}")
+    number = letters[0].board
+    assert number is not None
+    house.send(address_of(first), f"blackbox move {number} {first} {PASSWORD} a1")
+    house.send(address_of(second), f"blackbox move {number} {second} {PASSWORD} b2")
+    return number
+
+
+def to(letters: list[Posted], address: str) -> list[Posted]:
+    return [letter for letter in letters if letter.recipient == address]
+
+
+def flat(letter: Posted) -> str:
+    return " ".join(letter.text.split())

@@ -1,0 +1,130 @@
+"""A seat is given to another player: who may see what from then on, and whose time runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from deeds import ALICE, BOB, CAROL, begun, do, flat, to
+from indoors import PASSWORD, Indoors, indoors
+from sqlalchemy import select, update
+
+from pbmserv.errors import OperatorError
+from pbmserv.service import operating_boards
+from pbmserv.service.operating_looks import board_facts
+from pbmserv.store.models import outbox
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob", "carol")
+        yield server
+
+
+def test_a_board_is_handed_over(house: Indoors) -> None:
+    number = begun(house)
+    do(house, operating_boards.hand_over, number=number, old="alice", new="carol")
+    letters = house.letters()
+    (news,) = to(letters, BOB)
+    assert f"On board {number} carol plays in place of alice from now on." in flat(news)
+    (farewell,) = to(letters, ALICE)
+    assert f"Your seat at board {number} was given to another player." in flat(farewell)
+    (hers,) = to(letters, CAROL)
+    moved = house.reply(hers, "1")
+    assert any("You fired port 1" in letter.text for letter in moved)
+    (refused,) = house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 2")
+    assert "Not done" in refused.text
+    facts, entries = house.operators.look(partial(board_facts, number=number))
+    assert ("rated", "no") in facts
+    assert [(e.operator, e.action, e.why) for e in entries] == [
+        ("olga", "hand-over", "it was asked for")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("carol", "bob", "does not sit"),
+        ("alice", "bob", "already"),
+        ("alice", "zed", "no active player"),
+    ],
+)
+def test_a_board_is_handed_over_only_to_somebody_who_can_take_it(
+    house: Indoors, old: str, new: str, why: str
+) -> None:
+    number = begun(house)
+    with pytest.raises(OperatorError, match=why):
+        do(house, operating_boards.hand_over, number=number, old=old, new=new)
+
+
+SECRETS = ("c3", "C3")
+
+
+def hidden_by_carol(house: Indoors, number: int) -> None:
+    """Alice's atom is no secret to anybody here; carol's is."""
+    house.send(CAROL, f"blackbox move {number} carol {PASSWORD} c3")
+
+
+@pytest.mark.parametrize("state", ["tray", "queued", "parked", "returned", "held"])
+def test_who_has_lost_a_seat_reads_nothing_through_it(house: Indoors, state: str) -> None:
+    house.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+    house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
+    with house.server.database.writing.begin() as connection:
+        waiting = update(outbox).where(outbox.c.player_id == 2, outbox.c.state == "tray")
+        due = house.server.clock.now() if state == "queued" else None
+        assert connection.execute(waiting.values(state=state, due_at=due)).rowcount == 1
+    do(house, operating_boards.hand_over, number=1, old="bob", new="carol")
+    after = to(house.letters(), BOB)
+    hidden_by_carol(house, 1)
+    after += to([*house.live(hours=20), *house.live(days=1)], BOB)
+    assert [letter.kind for letter in after] == ["operator-account"]
+    with house.server.database.reading.connect() as connection:
+        left = connection.execute(select(outbox.c.state).where(outbox.c.letter == "challenge"))
+        assert list(left.scalars()) == ["failed"]
+
+
+def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: Indoors) -> None:
+    """Whatever state a letter was in: it may be sent again, or have been on its way."""
+    house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
+    do(house, operating_boards.hand_over, number=1, old="bob", new="carol")
+    house.letters()
+    hidden_by_carol(house, 1)
+    with house.server.database.writing.begin() as connection:
+        connection.execute(
+            update(outbox)
+            .where(outbox.c.player_id == 2, outbox.c.board_id == 1)
+            .values(state="queued", due_at=house.server.clock.now(), ply=1, raw=None)
+        )
+    for letter in to(house.letters(), BOB):
+        assert not any(secret in letter.text for secret in SECRETS)
+        assert "b.1." not in letter.reply_to
+
+
+def test_all_time_runs_when_a_board_begins_by_being_handed_over(house: Indoors) -> None:
+    house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
+    house.live(minutes=1)
+    do(house, operating_boards.hand_over, number=1, old="bob", new="carol")
+    house.letters()
+    facts, _ = house.operators.look(partial(board_facts, number=1))
+    assert ("status", "active") in facts
+    assert [value.partition(" ")[0] for name, value in facts if name == "waits for"] == [
+        "alice",
+        "carol",
+    ]
+    reminded = {letter.recipient for letter in house.live(days=7, hours=1)}
+    assert reminded == {ALICE, CAROL}
+
+
+def test_who_takes_a_seat_over_has_all_the_time_anew(house: Indoors) -> None:
+    number = begun(house, "bob", "alice")
+    facts, _ = house.operators.look(partial(board_facts, number=number))
+    (slow,) = [value.partition(" ")[0] for name, value in facts if name == "waits for"]
+    house.live(days=6)
+    do(house, operating_boards.hand_over, number=number, old=slow, new="carol")
+    house.letters()
+    assert house.live(days=6) == []
+    (reminder,) = house.live(days=1, hours=1)
+    assert (reminder.kind, reminder.recipient) == ("reminder", CAROL)

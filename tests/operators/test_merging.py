@@ -1,0 +1,137 @@
+"""Two accounts of one person become one: what moves, what stays, and what nobody else gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from deeds import ALICE, BOB, begun, do, flat
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from sqlalchemy import select, text
+
+from pbmserv.errors import OperatorError
+from pbmserv.service import operating_people, rerating
+from pbmserv.service.operating_looks import board_lines
+from pbmserv.store import operating
+from pbmserv.store.models import metadata
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob", "carol")
+        yield server
+
+
+def test_two_accounts_become_one(house: Indoors) -> None:
+    first = begun(house, "alice", "carol")
+    house.send(ALICE, f"blackbox resign {first} alice {PASSWORD}")
+    second = begun(house, "bob", "carol")
+    do(house, operating_people.merge, userid="alice", into="bob")
+    letters = house.letters()
+    assert {letter.recipient for letter in letters} == {BOB}
+    assert "The account alice was made part of your account bob" in flat(letters[0])
+    users = house.operators.look(lambda desk: operating.users(desk.connection, None, "", 100))
+    assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
+    lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
+    assert [line.id for line in lines] == [second, first]
+    (answer,) = house.send(ALICE, f"blackbox showas bob {PASSWORD} {second}")
+    assert answer.board == second, "a letter from the other address is bob's now"
+    compared = rerating.check(house.server.database)
+    assert compared.differences == 0
+
+
+def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
+    number = begun(house)
+    with pytest.raises(OperatorError, match=f"board {number}"):
+        do(house, operating_people.merge, userid="alice", into="bob")
+    with pytest.raises(OperatorError, match="into itself"):
+        do(house, operating_people.merge, userid="alice", into="alice")
+
+
+def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
+    for number, (first, second) in enumerate((("alice", "carol"), ("bob", "carol")), 1):
+        house.send(address_of(first), f"blackbox challenge {first} {second}")
+        for userid in (first, second):
+            line = f"blackbox move {number} {userid} {PASSWORD} a1,b2,c3,d4"
+            house.send(address_of(userid), line)
+        house.send(address_of(first), f"blackbox resign {number} {first} {PASSWORD}")
+    (table,) = house.send(BOB, "blackbox ratings bob")
+    assert "1 rated game:" in flat(table)
+    do(house, operating_people.merge, userid="alice", into="bob")
+    assert rerating.check(house.server.database).differences == 0
+    house.letters()
+    (table,) = house.send(BOB, "blackbox standings")
+    assert "alice" not in table.text
+    (mine,) = house.send(BOB, "blackbox ratings bob")
+    assert "2 rated games:" in flat(mine)
+
+
+def solved(house: Indoors, userid: str) -> list[Posted]:
+    """A solo game, ended at once."""
+    letters = house.send(f"{userid}@players.example", f"blackbox solo {userid} -size=3x3 -atoms=1")
+    return house.reply(letters[-1], "+a1,?")
+
+
+def test_scores_and_boxes_of_the_day_move_and_none_comes_twice(house: Indoors) -> None:
+    for userid in ("alice", "carol"):
+        house.send(f"{userid}@players.example", f"blackbox daily {userid} {PASSWORD} 07:30")
+    boxes = house.live(hours=20)
+    assert {letter.recipient for letter in boxes} == {ALICE, "carol@players.example"}
+    do(house, operating_people.merge, userid="alice", into="bob")
+    house.letters()
+    again = house.send(BOB, f"blackbox daily bob {PASSWORD} 09:00")
+    assert [letter.kind for letter in [*again, *house.live(hours=3)]] == ["daily-set"]
+    (tomorrow,) = [x for x in house.live(hours=23) if x.recipient == BOB]
+    assert tomorrow.board is not None
+
+    do(house, operating_people.merge, userid="carol", into="bob")
+    assert {x.recipient for x in house.letters()} == {BOB}
+    later = [x for hours in range(24) for x in house.live(hours=1) if x.recipient == BOB]
+    assert len([x for x in later if x.kind == "daily" or "daily" in x.inside]) <= 1
+
+
+def test_no_row_but_the_retired_account_itself_stays_with_the_old_player(house: Indoors) -> None:
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+    house.live(hours=20)
+    solved(house, "alice")
+    begun(house, "alice", "carol")
+    do(house, operating_people.merge, userid="alice", into="bob")
+    house.letters()
+    with house.server.database.reading.connect() as connection:
+        for table in metadata.sorted_tables:
+            if "player_id" in table.columns and table.name != "absences":
+                left = connection.execute(select(table).where(table.c.player_id == 1)).all()
+                assert left == [], table.name
+
+
+def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
+    do(house, operating_people.merge, userid="alice", into="bob")
+    house.letters()
+    (refused,) = house.send("stranger@players.example", f"signup alice {PASSWORD}")
+    assert 'Somebody plays as "alice" already.' in flat(refused)
+    for line in (f"showas alice {PASSWORD} 1", f"back alice {PASSWORD}", f"reset alice {PASSWORD}"):
+        (refused,) = house.send(ALICE, line)
+        assert "Not done" in refused.text
+
+
+def test_who_is_deleted_takes_the_names_of_all_their_accounts_along(house: Indoors) -> None:
+    number = begun(house, "alice", "carol")
+    house.send(ALICE, f"message carol alice {PASSWORD}", "words of mine")
+    do(house, operating_people.merge, userid="alice", into="bob")
+    house.letters()
+    house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
+    (asked,) = house.send(BOB, f"delete bob {PASSWORD}")
+    house.reply(asked, "yes")
+    with house.server.database.reading.connect() as connection:
+        kept = [
+            (table.name, row)
+            for table in metadata.sorted_tables
+            for row in connection.execute(text(f"SELECT * FROM {table.name}")).all()
+        ]
+    named = [(name, row) for name, row in kept if "alice" in json.dumps(row, default=str)]
+    assert named == []
+    assert not [row for _, row in kept if "words of mine" in str(row)]
