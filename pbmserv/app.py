@@ -145,6 +145,7 @@ class Server:
             settings.operators,
             settings.signup,
             settings.web_url,
+            settings.away_days,
         )
         self.outbox = DatabaseOutbox(
             self.database,

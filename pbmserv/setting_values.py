@@ -247,6 +247,13 @@ def number(text: str) -> int:
     return int(text)
 
 
+def days_of_a_year(text: str) -> int:
+    """Days, of which a year has 366 at most."""
+    if not re.fullmatch(r"[0-9]{1,3}", text) or int(text) > 366:
+        raise ValueError("write a number of days from 0 to 366, such as 30")
+    return int(text)
+
+
 def authserv_id(text: str) -> str:
     """The authserv-id of Authentication-Results (RFC 8601 section 2.5); empty = none."""
     if text and not re.fullmatch(r"[A-Za-z0-9_.-]{1,253}", text):

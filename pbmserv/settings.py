@@ -331,3 +331,13 @@ class Settings:
             setting_values.operators,
         ),
     ]
+    away_days: Annotated[
+        int,
+        Setting(
+            "PBMSERV_AWAY_DAYS",
+            "days",
+            "30",
+            "Days of a calendar year that a player can be away, so that no clock runs.",
+            setting_values.days_of_a_year,
+        ),
+    ]

@@ -19,9 +19,6 @@ from pbmserv.store import clocks, leaving, players, preferences, seeks
 from pbmserv.store.players import Player
 from pbmserv.store.preferences import Absence
 
-AWAY_DAYS = 30
-"""Days of a calendar year that a player can be away."""
-
 DIGEST_MINUTE = 7 * 60
 """When the digest comes if no time is said."""
 
@@ -75,6 +72,8 @@ class _Wishes:
     def tz(self, value: str) -> None:
         """``tz=Europe/Berlin``"""
         name = localtime.zone_name(value)
+        if name is None and localtime.is_offset(value):
+            raise self.refused("pref-tz-offset", "tz", value, "tz=Europe/Berlin")
         if name is None:
             near = localtime.near_zones(value)
             example = f"tz={near[0] if near else 'Europe/Berlin'}"
@@ -82,7 +81,7 @@ class _Wishes:
         self.columns["tz"] = name
 
     def remind(self, value: str) -> None:
-        """``remind=2d,6h``, ``remind=2d,night``, ``remind=off``"""
+        """``remind=2d,6h``, ``remind=2d,night``, ``remind=night``, ``remind=off``"""
         if value in {"off", "no", "none"}:
             self.columns["remind"] = ""
             return
@@ -102,7 +101,7 @@ class _Wishes:
                         "pref-remind-span", "remind", value, "remind=2d,6h", word=word
                     )
                 spans[span] = f"{count}{found[2]}"
-        if not spans:
+        if not spans and not night:
             raise self.refused("pref-remind", "remind", value, "remind=2d,6h", word=value[:20])
         if len(spans) > MOST_REMINDERS:
             example = "remind=7d,2d,6h"
@@ -146,9 +145,7 @@ class _Wishes:
         minute = columns.get("digest_minute", self.player.digest_minute)
         if "digest_minute" in columns or ("tz" in columns and minute is not None):
             tz = localtime.zone(columns.get("tz", self.player.tz))
-            columns["digest_due"] = (
-                None if minute is None else localtime.next_local(now, tz, minute)
-            )
+            columns["digest_due"] = None if minute is None else self._next_digest(tz, minute)
         if minute is None and self.player.digest_minute is not None:
             preferences.release_tray(connection, self.player.id, now)
         if columns:
@@ -158,6 +155,17 @@ class _Wishes:
         for other_id, wanted in self.blocks.items():
             change = preferences.block if wanted else preferences.unblock
             change(connection, self.player.id, other_id)
+
+    def _next_digest(self, tz: ZoneInfo, minute: int) -> datetime:
+        """When the next one comes: not on a day that has had one, by the old clocks or the new."""
+        following = localtime.next_local(self.desk.now, tz, minute)
+        last = clocks.last_digest(self.desk.connection, self.player.id)
+        while last is not None and any(
+            localtime.local_date(following, zone) == localtime.local_date(last, zone)
+            for zone in (tz, localtime.zone(self.player.tz))
+        ):
+            following = localtime.next_local(following, tz, minute)
+        return following
 
 
 _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
@@ -244,13 +252,14 @@ def away(desk: Desk, command: Away) -> Answer:
     used = _days_used([a for a in absences if a is not now_away], tz)
     if now_away is not None:
         used |= set(localtime.days_touched(now_away.begins, desk.now, tz))
-    latest = _latest(today, used)
+    most = desk.rooms.away_days
+    latest = _latest(today, used, most)
     if latest is None or until > latest:
-        left = AWAY_DAYS - sum(day.year == today.year for day in used)
+        left = most - sum(day.year == today.year for day in used)
         raise Refused(
             "away-too-long",
             part=until.isoformat(),
-            most=AWAY_DAYS,
+            most=most,
             left=max(left, 0),
             year=today.year,
             latest=latest.isoformat() if latest else "",
@@ -273,7 +282,8 @@ def away_unasked(desk: Desk, player: Player, most: timedelta) -> datetime | None
     """
     tz = localtime.zone(player.tz)
     absences = preferences.absences_of(desk.connection, player.id)
-    latest = _latest(localtime.local_date(desk.now, tz), _days_used(absences, tz))
+    used = _days_used(absences, tz)
+    latest = _latest(localtime.local_date(desk.now, tz), used, desk.rooms.away_days)
     if latest is None:
         return None
     ends = localtime.end_of_day(min(latest, localtime.local_date(desk.now + most, tz)), tz)
@@ -340,11 +350,11 @@ def _days_used(absences: list[Absence], tz: ZoneInfo) -> set[date]:
     return {day for a in absences for day in localtime.days_touched(a.begins, a.ends, tz)}
 
 
-def _latest(today: date, used: set[date]) -> date | None:
+def _latest(today: date, used: set[date], most: int) -> date | None:
     """The last day of the longest absence that could begin today; ``None`` = not even today."""
     spent = Counter(day.year for day in used)
     day, latest = today, None
-    while day in used or spent[day.year] < AWAY_DAYS:
+    while day in used or spent[day.year] < most:
         if day not in used:
             spent[day.year] += 1
         latest = day
@@ -355,5 +365,6 @@ def _latest(today: date, used: set[date]) -> date | None:
 def _budget(desk: Desk, player: Player, tz: ZoneInfo, day: date) -> dict[str, int]:
     """What is left of the year of *day*."""
     used = _days_used(preferences.absences_of(desk.connection, player.id), tz)
-    left = AWAY_DAYS - sum(one.year == day.year for one in used)
-    return {"left": max(left, 0), "most": AWAY_DAYS, "year": day.year}
+    most = desk.rooms.away_days
+    left = most - sum(one.year == day.year for one in used)
+    return {"left": max(left, 0), "most": most, "year": day.year}

@@ -69,6 +69,7 @@ class Rooms:
         operators: userids of the people who run this server.
         signup: ``confirm``, ``open`` or ``closed``.
         web_url: base of links in letters, "" when there are no pages.
+        away_days: days of a calendar year that a player can be away.
     """
 
     house: House
@@ -80,6 +81,7 @@ class Rooms:
     operators: frozenset[str]
     signup: str
     web_url: str
+    away_days: int
 
 
 def not_seated(board: BoardRow) -> Refused:

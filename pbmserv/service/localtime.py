@@ -32,6 +32,7 @@ _DOTS = re.compile(r"(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}))?")
 _DAY_MONTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?([a-z]{3,9})\.?,?(?: (\d{4}))?")
 _MONTH_DAY = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?")
 _IN = re.compile(r"in (\d{1,3}|an?|one) (day|week)s?")
+_OFFSET = re.compile(r"(?:utc|gmt|z)? ?[+\-\u2212] ?\d{1,2}(?::?\d{2})?")
 _LEAP_YEARS_APART = 8  # 1896 to 1904, 2096 to 2104
 
 
@@ -108,6 +109,11 @@ def _read_date(text: str, today: date) -> date | None:
 def zone_name(text: str) -> str | None:
     """The name of a time zone as the database of zones spells it, or ``None``."""
     return _zones().get(text.lower().replace(" ", "_"))
+
+
+def is_offset(text: str) -> bool:
+    """Whether somebody wrote hours from Greenwich (``UTC+2``), which do not tell their zone."""
+    return _OFFSET.fullmatch(text.strip().lower()) is not None
 
 
 def near_zones(text: str, most: int = 3) -> list[str]:

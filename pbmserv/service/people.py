@@ -195,6 +195,8 @@ def broadcast(desk: Desk, command: Broadcast) -> Answer:
     if not desk.words:
         raise Refused("no-words", part="broadcast")
     count = len(_listeners(desk, sender))
+    if not count:
+        raise Refused("nobody-listens", part="broadcast", example="help broadcast")
     asked = Part("broadcast-asked", {"count": count, "said": desk.words})
     return Answer((), (Told(sender.address, sender.id, asked),))
 

@@ -20,7 +20,7 @@ from pbmserv.engine.clocks import (
 )
 from pbmserv.engine.spans import Span
 from pbmserv.engine.types import Seat
-from pbmserv.store.models import absences, boards, heartbeats, outages, players, seats
+from pbmserv.store.models import absences, boards, heartbeats, outages, outbox, players, seats
 from pbmserv.store.upsert import insert_into
 
 GAP = timedelta(minutes=5)
@@ -141,6 +141,7 @@ _DOWN = (
 )
 _BEAT = select(heartbeats.c.beat_at, heartbeats.c.up_since).where(heartbeats.c.id == 1)
 _LOCKED_BEAT = _BEAT.with_for_update()
+_LOOKED_THROUGH = 5  # newest letters; more were never gathered in a day
 _DIGESTS = (
     select(players.c.id)
     .where(players.c.digest_due <= bindparam("now"))
@@ -218,6 +219,18 @@ def claim_digest(connection: Connection, player_id: int, now: datetime) -> datet
         _MY_DIGEST, {"player": player_id, "now": now}
     ).scalar()
     return found
+
+
+def last_digest(connection: Connection, player_id: int) -> datetime | None:
+    """When a player's newest digest was made; letters that were gathered for another reason
+    are none."""
+    found = connection.execute(
+        select(outbox.c.created_at, outbox.c.words)
+        .where(outbox.c.player_id == player_id, outbox.c.letter == "tray")
+        .order_by(outbox.c.id.desc())
+        .limit(_LOOKED_THROUGH)
+    )
+    return next((row.created_at for row in found if not row.words.get("gathered")), None)
 
 
 def put_off_digest(connection: Connection, player_id: int, until: datetime) -> None:

@@ -94,7 +94,8 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
         ("tz=Europe/Viena", "Did you mean Europe/Vienna", "tz=Europe/Vienna"),
         ("tz=nowhere-at-all", "named by continent and a large city", "tz=Europe/Berlin"),
         ("remind=soon", '"soon" says no time', "remind=2d,6h"),
-        ("remind=night", '"night" says no time', "remind=2d,6h"),
+        ("tz=UTC+2", "does not tell when your clocks change", "tz=Europe/Berlin"),
+        ("tz=gmt-05:30", "does not tell when your clocks change", "tz=Europe/Berlin"),
         ("remind=99d", "1 hour to 60 days", "remind=2d,6h"),
         ("remind=1d,2d,3d,4d,5d", "at most 4", "remind=7d,2d,6h"),
         ("accept=maybe", "ask you first (ask)", "accept=ask"),
@@ -107,6 +108,59 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
         assert said in " ".join(letter.text.split()), wrong
         assert f"prefs alice PASSWORD {example}" in letter.text, wrong
         assert "othing" in letter.text
+
+
+def test_who_wants_no_further_reminders_may_be_woken_all_the_same(embedded: Running) -> None:
+    alice = embedded.sign_up("alice")
+    assert "remind:    night" in asked(embedded, alice, "prefs alice secret remind=night").text
+    assert player(embedded, "alice").remind == "night"
+
+
+def digests(server: Running, hours: int) -> list[datetime]:
+    """When alice's digests of some hours were made."""
+    clock = server.server.clock
+    assert isinstance(clock, MovableClock)
+    found = []
+    for _ in range(hours):
+        server.live(hours=1)
+        found += [clock.moment for letter in server.letters() if "waiting" in letter.subject]
+    return found
+
+
+def test_no_day_has_two_digests_however_often_their_hour_is_changed(embedded: Running) -> None:
+    alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
+    asked(embedded, alice, "prefs alice secret digest=daily@13:00 tz=UTC")
+    embedded.send(bob, "blackbox challenge bob alice")
+    embedded.letters()
+    assert digests(embedded, 2) == [datetime(2026, 3, 1, 13, tzinfo=UTC)]
+    for wish in ("digest=daily@16:00", "tz=America/New_York digest=daily@12:00", "digest=off"):
+        asked(embedded, alice, f"prefs alice secret {wish}")
+    asked(embedded, alice, "prefs alice secret digest=daily@13:00")
+    # 13:00 in New York would come four hours later, on a day that has had one.
+    assert digests(embedded, 36) == [datetime(2026, 3, 2, 18, tzinfo=UTC)]
+
+
+def test_a_year_has_as_many_days_away_as_the_operator_says(tmp_path: Path) -> None:
+    with start(f"sqlite:///{tmp_path}/db.sqlite3", tmp_path, away_days="10") as running:
+        alice = running.sign_up("alice")
+        refused = asked(running, alice, "away alice secret until in 12 days")
+        assert "10 days are left to you" in flat(refused)
+        assert "1 is left" in flat(asked(running, alice, "away alice secret until in 8 days"))
+
+
+def test_an_absence_that_is_ended_and_begun_anew_costs_its_own_days_once(
+    embedded: Running,
+) -> None:
+    """The days of a running absence count against its new end, too."""
+    clock = embedded.server.clock
+    assert isinstance(clock, MovableClock)
+    alice = embedded.sign_up("alice")
+    asked(embedded, alice, "away alice secret until in 19 days")
+    clock.move(days=15)
+    refused = asked(embedded, alice, "away alice secret until in 20 days")
+    assert "The latest day possible is 2026-03-30." in flat(refused)
+    later = asked(embedded, alice, "away alice secret until 2026-03-30")
+    assert "none is left" in flat(later)
 
 
 def test_a_turned_off_digest_lets_go_what_waited(embedded: Running) -> None:
