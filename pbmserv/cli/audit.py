@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def audit(
     target: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TARGET]", help="Such as: user alice, board 12, game blackbox."),
+        typer.Argument(metavar="[TARGET]", help="Such as: alice, board 12, mail 3, ratings."),
     ] = None,
     most: Most = 50,
     config: ConfigFile = None,

@@ -8,13 +8,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.audit import print_facts
-from pbmserv.cli.output import say, table
+from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.cli.signing import LARGEST, By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Look after boards.")
 games = typer.Typer(no_args_is_help=True, help="Look after the games that are offered.")
 
+STATUSES = ("proposed", "active", "finished", "declined")
 Number: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]
 Game: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
 Days: TypeAlias = Annotated[int | None, typer.Option(min=0, max=365, help="Days; 0 = none.")]
@@ -23,9 +24,7 @@ Days: TypeAlias = Annotated[int | None, typer.Option(min=0, max=365, help="Days;
 @app.command("list")
 def list_(
     player: Annotated[str, typer.Option("--player", help="Only this player's.")] = "",
-    status: Annotated[
-        str, typer.Option("--status", help="Only proposed, active, finished or declined ones.")
-    ] = "",
+    status: Annotated[str, typer.Option("--status", help=f"One of: {', '.join(STATUSES)}.")] = "",
     game: Annotated[str, typer.Option("--game", help="Only of this game.")] = "",
     most: Most = 100,
     config: ConfigFile = None,
@@ -33,8 +32,9 @@ def list_(
     """List boards, newest first. Example: pbmserv board list --player alice --status active"""
     from pbmserv.service.operating_looks import board_lines
 
+    wanted = one_of("--status", status, STATUSES)
     found = operators(config).look(
-        partial(board_lines, player=player, status=status, game=game, most=most)
+        partial(board_lines, player=player, status=wanted, game=game, most=most)
     )
     if not found:
         say("There is no such board.")

@@ -51,7 +51,7 @@ def new(
 
 @app.command()
 def show(config: ConfigFile = None) -> None:
-    """Print the records of all keys in use."""
+    """Print the records of all keys in use. Example: pbmserv dkim show"""
     keys, address = _keys(config)
     for number, key in enumerate(keys):
         say("" if number else "These records belong into the zone:\n")
@@ -62,7 +62,10 @@ def show(config: ConfigFile = None) -> None:
 
 @app.command()
 def check(config: ConfigFile = None) -> None:
-    """Ask name servers whether the records are right; exit code 1 if one is not."""
+    """Ask name servers whether the records are right; exit code 1 if one is not.
+
+    Example: pbmserv dkim check
+    """
     from pbmserv.dns import SystemResolver
     from pbmserv.errors import NamesUnavailable
     from pbmserv.send.signing import published

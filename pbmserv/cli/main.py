@@ -82,7 +82,27 @@ def run(arguments: Sequence[str]) -> int:
     except (OperatorError, ServerFault) as error:
         complain(f"pbmserv: {error}")
         return 1
+    except Exception as error:
+        reason = _database_fails(error)
+        if reason is None:
+            raise
+        complain(f"pbmserv: the database cannot be used: {reason}")
+        return 1
     return 0
+
+
+def _database_fails(error: Exception) -> str | None:
+    """The driver's own words, without statement and values, if the database is what fails.
+
+    A statement that is wrong in itself is our fault, and its traceback belongs into a report.
+    """
+    if "sqlalchemy" not in sys.modules:  # then it cannot be
+        return None
+    from sqlalchemy.exc import InternalError, OperationalError
+
+    if not isinstance(error, (InternalError, OperationalError)):
+        return None
+    return str(error.orig).strip().partition("\n")[0]
 
 
 def _settings_are_wrong(message: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.output import failure, harmless, say, table
+from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.cli.signing import LARGEST, By, Most, Why, carry_out, operators
 
@@ -34,7 +34,8 @@ def list_(
     """
     from pbmserv.store import postroom
 
-    states = ALL if state == "all" else (state,) if state else WAITING
+    wanted = one_of("--state", state, (*ALL, "all"))
+    states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
     found = operators(config).look(
         lambda desk: postroom.listed(desk.connection, states, to.lower(), most)
     )

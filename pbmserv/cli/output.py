@@ -37,6 +37,18 @@ def harmless(text: str) -> str:
     )
 
 
+def one_of(option: str, given: str, known: Sequence[str]) -> str:
+    """*given* in lower case; "" says nothing and is always right.
+
+    Raises:
+        typer.BadParameter: it is none of *known*.
+    """
+    found = given.strip().lower()
+    if found and found not in known:
+        raise typer.BadParameter(f"{option} is one of: {', '.join(known)}")
+    return found
+
+
 UNBOUND = 10_000
 """Columns where nobody looks: what programs read stands in one line."""
 

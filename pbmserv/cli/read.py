@@ -38,6 +38,8 @@ def read(
 
     This reads the letters of the embedded mailboxes (PBMSERV_RELAY=maildir:…);
     with another relay they are in that mail server's mailboxes.
+
+    Example: pbmserv read bob@localhost --follow
     """
     settings = loaded(config).settings
     box = mailbox(settings, address)

@@ -36,6 +36,8 @@ def replay(
 
     Without --as they are the boards that a spectator saw while the game was played; the last one
     shows everything.
+
+    Example: pbmserv replay game.txt --as alice
     """
     from pbmserv.engine.referee import opening
     from pbmserv.engine.registry import Registry

@@ -30,7 +30,7 @@ def config(
     config: ConfigFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
-    """Show every setting, its value and where that came from."""
+    """Show every setting, its value and where that came from. Example: pbmserv config --json"""
     found = loaded(config)
     rows = [(s, shown(found.settings, s.key), found.sources[s.key]) for s in described()]
     if as_json:

@@ -8,29 +8,29 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.audit import print_facts
-from pbmserv.cli.output import say, table
+from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.cli.signing import By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Look after players.")
 
+STATES = ("active", "left", "barred", "deleted", "house")
 Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]
 
 
 @app.command("list")
 def list_(
     like: Annotated[str, typer.Argument(metavar="[PART]", help="Of a userid or address.")] = "",
-    state: Annotated[
-        str, typer.Option("--state", help="Only active, left, barred, deleted or house ones.")
-    ] = "",
+    state: Annotated[str, typer.Option("--state", help=f"One of: {', '.join(STATES)}.")] = "",
     most: Most = 100,
     config: ConfigFile = None,
 ) -> None:
     """List players. Example: pbmserv user list --state barred"""
     from pbmserv.store import operating
 
+    wanted = one_of("--state", state, STATES) or None
     found = operators(config).look(
-        lambda desk: operating.users(desk.connection, state or None, like.lower(), most)
+        lambda desk: operating.users(desk.connection, wanted, like.lower(), most)
     )
     if not found:
         say("There is no such player.")

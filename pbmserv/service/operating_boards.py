@@ -142,7 +142,7 @@ def close_game(desk: Desk, _: Signature, game: str) -> Deed:
     Raises:
         OperatorError: there is no such game, or it is closed already.
     """
-    _must_know(desk, game)
+    game = known_game(desk, game)
     if audit.is_closed(desk.connection, game):
         raise OperatorError(f"{game} is closed already")
     audit.close(desk.connection, game, desk.now)
@@ -153,8 +153,9 @@ def open_game(desk: Desk, _: Signature, game: str) -> Deed:
     """New boards of a game are made again.
 
     Raises:
-        OperatorError: it is not closed.
+        OperatorError: there is no such game, or it is not closed.
     """
+    game = known_game(desk, game)
     if not audit.is_closed(desk.connection, game):
         raise OperatorError(f"{game} is not closed")
     audit.open_again(desk.connection, game)
@@ -189,10 +190,17 @@ def _after(days: int) -> str:
     return f"after {days} days" if days else "never"
 
 
-def _must_know(desk: Desk, game: str) -> None:
-    if game not in desk.rooms.registry:
+def known_game(desk: Desk, name: str) -> str:
+    """The key of a game, however large its letters are written.
+
+    Raises:
+        OperatorError: there is none of that name.
+    """
+    key = name.strip().lower()
+    if key not in desk.rooms.registry:
         names = ", ".join(found.info.key for found in desk.rooms.registry)
-        raise OperatorError(f"there is no game {game}; there are: {names}")
+        raise OperatorError(f"there is no game {name}; there are: {names}")
+    return key
 
 
 def _start_anew(desk: Desk, board: BoardRow, seats: Sequence[int]) -> None:

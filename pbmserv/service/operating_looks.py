@@ -8,6 +8,7 @@ from typing import TypeAlias
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import OperatorError
 from pbmserv.service.desk import Desk
+from pbmserv.service.operating_boards import known_game
 from pbmserv.service.operating_people import named
 from pbmserv.store import audit, boards, bounces, leaving, operating, players, preferences, ratings
 from pbmserv.store.audit import Entry
@@ -69,10 +70,11 @@ def board_lines(
     """Boards, newest first.
 
     Raises:
-        OperatorError: there is no such player.
+        OperatorError: there is no such player or game.
     """
     player_id = named(desk, player).id if player else None
-    return operating.boards_listed(desk.connection, status or None, game or None, player_id, most)
+    key = known_game(desk, game) if game else None
+    return operating.boards_listed(desk.connection, status or None, key, player_id, most)
 
 
 def board_facts(desk: Desk, number: int) -> tuple[Facts, Sequence[Entry]]:
@@ -134,11 +136,8 @@ def game_facts(desk: Desk, key: str) -> tuple[Facts, Sequence[Entry]]:
     Raises:
         OperatorError: there is none of that name.
     """
-    registry = desk.rooms.registry
-    if key not in registry:
-        names = ", ".join(found.info.key for found in registry)
-        raise OperatorError(f"there is no game {key}; there are: {names}")
-    info = registry.newest(key).info
+    key = known_game(desk, key)
+    info = desk.rooms.registry.newest(key).info
     closed = audit.closed(desk.connection).get(key)
     facts = [
         ("game", f"{info.title} ({info.key}, rules {info.rules_version})"),
@@ -151,7 +150,12 @@ def game_facts(desk: Desk, key: str) -> tuple[Facts, Sequence[Entry]]:
 
 
 def standing_lines(desk: Desk, game: str, most: int) -> Sequence[Sequence[str]]:
-    """The best players of a game, with the numbers behind what people see."""
+    """The best players of a game, with the numbers behind what people see.
+
+    Raises:
+        OperatorError: there is no such game.
+    """
+    key = known_game(desk, game)
     return [
         (
             str(rank),
@@ -161,7 +165,7 @@ def standing_lines(desk: Desk, game: str, most: int) -> Sequence[Sequence[str]]:
             f"{line.standing.rating.sigma:.3f}",
             str(line.standing.games),
         )
-        for rank, line in enumerate(ratings.best(desk.connection, game, most), 1)
+        for rank, line in enumerate(ratings.best(desk.connection, key, most), 1)
     ]
 
 

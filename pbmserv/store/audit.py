@@ -51,10 +51,16 @@ def add(connection: Connection, entry: Entry) -> None:
 
 
 def entries(connection: Connection, target: str | None, limit: int) -> list[Entry]:
-    """The newest entries, newest first; of one target, or of all (``None``)."""
+    """The newest entries, newest first; of one target, or of all (``None``).
+
+    A target of one word is any of that name or number: ``carol`` finds ``user carol``.
+    """
     statement = _ENTRY.order_by(audit.c.id.desc()).limit(limit)
     if target is not None:
-        statement = statement.where(audit.c.target == target)
+        named = audit.c.target == target
+        if " " not in target:
+            named |= audit.c.target.endswith(f" {target}", autoescape=True)
+        statement = statement.where(named)
     return [Entry(*row) for row in connection.execute(statement)]
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from indoors import address_of, indoors
+from sqlalchemy import text
 
-from pbmserv.cli.main import run
+from pbmserv.cli.main import app, run
+from pbmserv.store import players
+from pbmserv.store.session import Database
 
 
 @pytest.fixture
@@ -40,7 +50,8 @@ DONE = (
     (("user", "merge", "alice-2", "bob", *WHY), "is part of bob now"),
     (("game", "list"), "blackbox"),
     (("game", "show", "blackbox"), "state        open"),
-    (("game", "suspend", "blackbox", *WHY), "No new boards of blackbox"),
+    (("game", "suspend", "Blackbox", *WHY), "No new boards of blackbox"),
+    (("board", "list", "--game", "BLACKBOX"), "alice - bob"),
     (("game", "restore", "blackbox", *WHY), "are made again"),
     (("rating", "list"), "Nobody has a rating"),
     (("rating", "exclude", "1", *WHY), "already"),
@@ -58,6 +69,8 @@ DONE = (
     (("outbox", "show", "99"), "there is no letter 99"),
     (("audit",), "olga"),
     (("audit", "user", "bob"), "suspend"),
+    (("audit", "Bob"), "suspend"),
+    (("audit", "o"), "Nothing was done"),
 )
 
 
@@ -77,6 +90,9 @@ def test_every_command_says_what_it_did(settings: Path, capsys: pytest.CaptureFi
         (("game", "show", "chess"), "there is no game chess"),
         (("user", "suspend", "alice", "--why", " "), "a reason is needed"),
         (("board", "end", "77", *WHY), "there is no board 77"),
+        (("board", "list", "--game", "chess"), "there is no game chess; there are: blackbox"),
+        (("rating", "list", "chess"), "there is no game chess"),
+        (("game", "restore", "chess", *WHY), "there is no game chess"),
     ],
 )
 def test_a_refusal_is_one_kind_line(
@@ -92,3 +108,87 @@ def test_a_refusal_is_one_kind_line(
 def test_a_change_needs_a_reason(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(("user", "suspend", "alice")) == 2
     assert "--why" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("user", "list", "--state", "nosuch"), "active, left, barred, deleted, house"),
+        (("board", "list", "--status", "foo"), "proposed, active, finished, declined"),
+        (("outbox", "list", "--state", "foo"), "queued, held, parked"),
+        *(
+            ((*command, str(2**63), *more), "9223372036854775807")
+            for command, more in (
+                (("board", "show"), ()),
+                (("board", "end"), WHY),
+                (("outbox", "show"), ()),
+                (("inbox", "show"), ()),
+                (("inbox", "retry"), WHY),
+                (("user", "list", "--most"), ()),
+                (("rating", "exclude"), WHY),
+            )
+        ),
+    ],
+)
+def test_what_no_row_can_be_is_wrong_usage(
+    settings: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], expected: str
+) -> None:
+    assert run(words) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert expected in " ".join(told.err.replace("\u2502", " ").split())
+
+
+def test_the_largest_number_that_a_row_can_have_is_only_not_there(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (("board", "show"), ("outbox", "show"), ("inbox", "show")):
+        assert run((*words, str(2**63 - 1))) == 1
+        assert "here is no" in capsys.readouterr().err
+    assert run(("user", "list", "--most", str(2**63 - 1))) == 0
+
+
+def commands(group: Any, path: str = "pbmserv") -> Iterator[tuple[str, Any]]:
+    """Every command of a group and of the groups in it."""
+    if not hasattr(group, "commands"):
+        yield path, group
+        return
+    for name, command in group.commands.items():
+        yield from commands(command, f"{path} {name}")
+
+
+def test_every_command_has_an_example_in_its_help() -> None:
+    found = dict(commands(typer.main.get_command(app)))
+    assert len(found) > 40
+    without = [name for name, command in found.items() if "Example" not in (command.help or "")]
+    assert without == []
+
+
+@pytest.mark.parametrize("arguments", [("game", "suspend", "blackbox", *WHY), ("serve",)])
+def test_a_database_that_takes_no_rows_is_told_in_one_line(
+    postgres_url: str, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    database = Database(postgres_url)
+    with database.writing.begin() as connection:
+        players.add_signing_key(connection, 1, b"k" * 32, datetime(2026, 3, 1, tzinfo=UTC))
+        name = connection.engine.url.database
+        connection.execute(text(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'))
+    database.close()
+    told = subprocess.run(
+        [sys.executable, "-m", "pbmserv", *arguments],
+        env={
+            **os.environ,
+            "PBMSERV_DATA_DIR": str(tmp_path),
+            "PBMSERV_DATABASE": postgres_url,
+            "PBMSERV_SMTP": "127.0.0.1:0",
+            "PBMSERV_WEB": "",
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert told.returncode == 1
+    (line,) = told.stderr.splitlines()
+    assert line.startswith("pbmserv: the database cannot be used: cannot execute ")
+    assert "read-only transaction" in line
