@@ -11,6 +11,7 @@ from deeds import ALICE, BOB, CAROL, begun, do, flat, to
 from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import select, update
 
+from pbmserv.capability import Purpose
 from pbmserv.errors import OperatorError
 from pbmserv.service import operating_boards
 from pbmserv.service.operating_looks import board_facts
@@ -92,15 +93,19 @@ def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: 
     do(house, operating_boards.hand_over, number=1, old="bob", new="carol")
     house.letters()
     hidden_by_carol(house, 1)
+    news = {"event": "news", "undecided": [], "ratings": []}
+    now = house.server.clock.now()
     with house.server.database.writing.begin() as connection:
         connection.execute(
             update(outbox)
             .where(outbox.c.player_id == 2, outbox.c.board_id == 1)
-            .values(state="queued", due_at=house.server.clock.now(), ply=1, raw=None)
+            .values(state="queued", due_at=now, letter="board", words=news, ply=1, raw=None)
         )
-    for letter in to(house.letters(), BOB):
-        assert not any(secret in letter.text for secret in SECRETS)
-        assert "b.1." not in letter.reply_to
+    (letter,) = to(house.letters(), BOB)
+    assert letter.board == 1
+    assert not any(secret in letter.text for secret in SECRETS)
+    read = house.server.house.capability(letter.reply_to)
+    assert read is None or read.purpose is not Purpose.BOARD
 
 
 def test_all_time_runs_when_a_board_begins_by_being_handed_over(house: Indoors) -> None:

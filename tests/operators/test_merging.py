@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, begun, do, flat
+from deeds import ALICE, BOB, CAROL, begun, do, flat
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
 from pbmserv.service import operating_people, rerating
 from pbmserv.service.operating_looks import board_lines
 from pbmserv.store import operating
-from pbmserv.store.models import metadata
+from pbmserv.store.models import metadata, outbox
 
 
 @pytest.fixture
@@ -108,6 +108,22 @@ def test_no_row_but_the_retired_account_itself_stays_with_the_old_player(house: 
                 assert left == [], table.name
 
 
+def test_what_the_old_account_was_not_sent_yet_it_never_is(house: Indoors) -> None:
+    number = begun(house, "alice", "carol")
+    house.send(CAROL, f"message carol {PASSWORD} alice", "Are you there?")
+    with house.server.database.writing.begin() as connection:
+        waits = update(outbox).where(outbox.c.letter == "message")
+        connection.execute(waits.values(state="held", due_at=None))
+    do(house, operating_people.merge, userid="alice", into="bob")
+    assert [(x.kind, x.board) for x in house.letters()] == [
+        ("operator-account", None),
+        ("board", number),
+    ]
+    with house.server.database.reading.connect() as connection:
+        states = connection.execute(select(outbox.c.state).where(outbox.c.letter == "message"))
+        assert list(states.scalars()) == ["failed"]
+
+
 def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
     do(house, operating_people.merge, userid="alice", into="bob")
     house.letters()
@@ -120,7 +136,7 @@ def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
 
 def test_who_is_deleted_takes_the_names_of_all_their_accounts_along(house: Indoors) -> None:
     number = begun(house, "alice", "carol")
-    house.send(ALICE, f"message carol alice {PASSWORD}", "words of mine")
+    house.send(ALICE, f"message alice {PASSWORD} carol", "words of mine")
     do(house, operating_people.merge, userid="alice", into="bob")
     house.letters()
     house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")

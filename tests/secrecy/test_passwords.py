@@ -15,11 +15,13 @@ from pbmserv.log import LineFormatter
 from pbmserv.service import dispatch, play
 from pbmserv.service.custody import Custody
 from pbmserv.service.desk import Desk, Post
+from pbmserv.service.operating import Signature
 
 RIGHT = "Tiger-Lily-77"
 WRONG = "Peter-Pan-88"
 NEW = "Never-Land-99"
 SECRET = (RIGHT, WRONG, NEW)
+SIGNED = Signature("olga", "mended")
 ALICE, BOB = map(address_of, ("alice", "bob"))
 
 # Right and wrong commands, and what people write when they do not know how to say it.
@@ -146,13 +148,14 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
     def again(number: int, post: Post) -> bool:
         return server.loop.run_until_complete(server.server.office.retry(number, post))
 
-    custody = Custody(server.server.database, server.server.intake.read, again)
+    read = server.server.intake.read
+    custody = Custody(server.server.database, read, again, server.operators)
     kept = custody.list()
     assert len(kept) == len(mails)
     for mail in kept:
         shown = custody.show(mail.id)
         assert shown is not None
-        told = "\n".join((mail.subject, mail.error, shown, custody.retry(mail.id)))
+        told = "\n".join((mail.subject, mail.error, shown, custody.retry(mail.id, SIGNED)))
         assert not spoken_in(told), told
     assert not spoken_in(log_lines(caplog))
 
@@ -165,7 +168,8 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
 
     monkeypatch.setattr("pbmserv.receive.intake.read", broken)
     server.send(ALICE, f"blackbox move 1 alice {RIGHT} g", f"signup bob {NEW}")
-    custody = Custody(server.server.database, server.server.intake.read, lambda *_: False)
+    read = server.server.intake.read
+    custody = Custody(server.server.database, read, lambda *_: False, server.operators)
     (kept,) = custody.list()
     shown = custody.show(kept.id)
     assert shown is not None

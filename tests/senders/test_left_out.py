@@ -155,6 +155,9 @@ def test_a_new_password_needs_its_dash(house: Indoors) -> None:
         "prefs alice rabbit-hole colour=red",
         "showas alice rabbit-hole 1",
         "blackbox seek alice rabbit-hole -size=1x1",
+        "blackbox move 1 alice a1 rabbit-hole",  # where the move belongs
+        "blackbox chat 1 alice hello rabbit-hole",
+        "prefs alice format=text rabbit-hole=html",
     ],
 )
 def test_a_word_that_may_be_a_password_is_not_repeated(house: Indoors, subject: str) -> None:
@@ -165,6 +168,12 @@ def test_a_word_that_may_be_a_password_is_not_repeated(house: Indoors, subject: 
     for letter in writes(house, "alice", "multiple", subject):
         assert "rabbit-hole" not in letter.text
         assert letter.kind == "report" or "refus" in letter.kind
+
+
+def test_nor_what_stands_where_others_have_their_userid(house: Indoors) -> None:
+    """Read with a password, "hello" is a wrong one, and the word behind it whom to write to."""
+    said = refusal(writes(house, "alice", "message alice hello rabbit-hole"))
+    assert "rabbit-hole" not in said
 
 
 def test_a_stay_away_that_is_too_long_is_told_as_that(house: Indoors) -> None:
@@ -330,7 +339,9 @@ def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
     writes(house, "alice", "prefs alice -")
     writes(house, "alice", "prefs alice -", sign=False)
     server = house.server
-    custody = Custody(server.database, server.intake.read, lambda number, post: True)
+    custody = Custody(
+        server.database, server.intake.read, lambda number, post: True, house.operators
+    )
     shown = [custody.show(number) or "" for number in range(1, 20)]
     proven = [text for text in shown if "Sender check: pass (dkim=pass" in text]
     assert len(proven) == 1
@@ -346,6 +357,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     from pbmserv.service import dispatch
     from pbmserv.service.custody import Custody
     from pbmserv.service.desk import Post
+    from pbmserv.service.operating import Signature
 
     server = house.server
 
@@ -359,12 +371,12 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
         broken.setitem(dispatch._HANDLERS, model.Prefs, breaks)
         (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
     assert kept.kind == "kept"
-    custody = Custody(server.database, server.intake.read, retry)
+    custody = Custody(server.database, server.intake.read, retry, house.operators)
     (one,) = custody.list()
     shown = custody.show(one.id) or ""
     assert "Sender check: pass" in shown
     assert "Subject: prefs alice - tz=Asia/Tokyo" in shown  # a dash is no secret
-    assert "has been carried out" in custody.retry(one.id)
+    assert "has been carried out" in custody.retry(one.id, Signature("olga", "mended"))
     (letter,) = house.letters()
     assert "Asia/Tokyo" in letter.text
 

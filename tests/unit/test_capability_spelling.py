@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.capability import Capability, KeyRing, Purpose
+from pbmserv.capability import Capability, House, KeyRing, Purpose
 
 RING = KeyRing({1: b"a key" * 8})
 NUMBERS = st.integers(0, 2**40)
@@ -72,6 +72,18 @@ def test_no_other_text_is_read(about: int, odd: str, data: st.DataObject) -> Non
     end = data.draw(st.integers(at, min(len(token), at + 2)))
     changed = token[:at] + odd + token[end:]
     assert (RING.read(changed) is not None) == (changed == token)
+
+
+@given(st.sampled_from(Purpose), NUMBERS, NUMBERS, st.integers(1, 40))
+def test_an_address_that_is_too_long_for_mail_is_none_of_ours(
+    purpose: Purpose, player: int, about: int, length: int
+) -> None:
+    """64 octets before the @ (RFC 5321 section 4.5.3.1.1)."""
+    house = House("p" * length, "games.example", RING)
+    address = house.reply_address(Capability(purpose, player, about))
+    fits = len(address.partition("@")[0]) <= 64
+    assert (house.capability(address) is not None) == fits
+    assert house.knows(address) == fits
 
 
 @given(st.text(max_size=40))

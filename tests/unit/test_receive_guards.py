@@ -141,7 +141,8 @@ def test_the_null_sender_and_our_own_addresses_are_never_answered():
     [
         "MAILER-DAEMON", "postmaster", "no-reply", "noreply", "No_Reply", "noreply-accounts",
         "club-noreply", "donotreply", "do-not-reply", "do.not.reply", "bounce", "bounces",
-        "bounces-12=alice", "bounce+1234", "owner-players", "players-request", "players-bounces",
+        "bounces-12=alice", "bounce=12", "bounces=alice.example",
+        "bounce+1234", "owner-players", "players-request", "players-bounces",
     ],
 )  # fmt: skip
 def test_nobody_reads_behind_role_accounts(local):

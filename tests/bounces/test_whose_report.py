@@ -1,0 +1,99 @@
+"""Whose report counts: one about a letter's own reader, once for each letter, and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from posting import come_back, comes_from, deliver
+from server_reports import REPORTS
+from sqlalchemy import select
+
+from pbmserv.bounce import Verdict
+from pbmserv.store.models import bounces
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob")
+        yield server
+
+
+def held_against(house: Indoors) -> dict[str, int]:
+    """Addresses with the hard reports that count against them."""
+    with house.server.database.reading.connect() as connection:
+        found = connection.execute(select(bounces.c.address, bounces.c.hard))
+        return {row.address: row.hard for row in found}
+
+
+def message(house: Indoors) -> Posted:
+    """bob writes to alice; the letter to her."""
+    letters = house.send(BOB, f"message bob {PASSWORD} alice", "Hello.")
+    return next(letter for letter in letters if letter.recipient == ALICE)
+
+
+def test_what_somebody_sent_to_anothers_address_says_nothing_of_it(house: Indoors) -> None:
+    """Else alice could have bob's address given up: she names it, and it "comes back"."""
+    for _ in range(3):
+        letters = house.send(ALICE, f"change address alice {PASSWORD} {BOB}")
+        (asked,) = [letter for letter in letters if letter.recipient == BOB]
+        assert asked.kind == "address-confirm"
+        assert come_back(house, asked) == []
+        house.live(days=2)
+    assert held_against(house) == {}
+
+
+def test_a_report_about_somebody_else_says_nothing(house: Indoors) -> None:
+    """bob, too, knows the way back of letters to him; it is good for no other address."""
+    letters = house.send(BOB, f"prefs bob {PASSWORD}")
+    for _ in range(2):
+        assert come_back(house, letters[0], to=ALICE) == []
+        house.live(days=1)
+    assert held_against(house) == {}
+
+
+def test_one_letter_counts_once_however_often_it_is_reported(house: Indoors) -> None:
+    """Of a letter that is not sent again, reports may come for a month."""
+    (reset, *_) = [x for x in house.send(ALICE, "forgot alice") if x.kind == "reset"]
+    for _ in range(3):
+        assert come_back(house, reset) == []
+        assert held_against(house) == {ALICE: 1}
+        house.live(hours=20)
+
+
+def test_a_letter_that_somebody_asked_for_is_not_sent_once_more(house: Indoors) -> None:
+    """Its reader may have asked again by then, and only the newest is good for anything."""
+    (reset, *_) = [x for x in house.send(ALICE, "forgot alice") if x.kind == "reset"]
+    other = message(house)
+    for letter in (reset, other):
+        assert come_back(house, letter) == []
+    assert [letter.kind for letter in house.live(days=1, hours=1)] == ["message"]
+
+
+def test_what_a_filter_refused_cannot_be_reported_as_dead_later(house: Indoors) -> None:
+    letter = message(house)
+    filtered = next(r for r in REPORTS if r.verdict is Verdict.REFUSED)
+    come_back(house, letter, filtered)
+    come_back(house, letter)
+    assert held_against(house) == {}
+
+
+@pytest.mark.parametrize("sender", ["mallory@elsewhere.example", BOB])
+def test_only_the_reader_is_told_that_answers_go_elsewhere(house: Indoors, sender: str) -> None:
+    """Else whoever has seen such an address could have letters sent to its reader."""
+    about = comes_from(house, message(house))
+
+    def written(by: str, number: int) -> bytes:
+        return (
+            f"From: {by}\r\nTo: {about}\r\nSubject: Re: your letter\r\n"
+            f"Message-ID: <astray-{number}@x>\r\n\r\nI did not get it.\r\n"
+        ).encode()
+
+    assert deliver(house, sender, about, written(sender, 1)) == []
+    (told,) = deliver(house, ALICE, about, written(ALICE, 2))
+    assert (told.kind, told.recipient) == ("astray", ALICE)
