@@ -9,6 +9,7 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from random import Random
 
+import pytest
 from year_house import ServiceHouse
 from year_rules import DAY, HOUR, Human, counted, expected, is_night, is_within
 from year_world import BEGINNING, END, Event, World, humans
@@ -183,20 +184,23 @@ def test_a_year_of_two_hundred_players_on_the_engines_clocks() -> None:
     assert world.finished["played"] > 100
 
 
-def test_a_year_of_the_whole_service(tmp_path: Path) -> None:
-    rng = Random("a year of letters")
-    people = humans(20, rng, 1)
+@pytest.mark.parametrize("quarter", range(4))
+def test_a_year_of_two_hundred_players_in_the_whole_service(tmp_path: Path, quarter: int) -> None:
+    """Database, keeper, digests and letters; four servers of fifty players, side by side."""
+    rng = Random(f"a year of letters, {quarter}")
+    people = humans(50, rng, 2)
     house = ServiceHouse(tmp_path, people, rng)
-    world = World(house, people, 12, rng)
+    world = World(house, people, 32, rng)
     try:
         world.run()
         seen = check(world)
         trays(world)
     finally:
         house.close()
-    assert seen["remind"] > 200, seen
-    assert world.finished["forfeit"] > 20, world.finished
-    assert world.finished["withdrawn"] > 15, world.finished
+    assert seen["remind"] > 600, seen
+    assert world.finished["forfeit"] > 60, world.finished
+    assert world.finished["withdrawn"] > 100, world.finished
+    assert world.finished["played"] > 40, world.finished
 
 
 def trays(world: World) -> None:
