@@ -6,7 +6,6 @@ board's record or in the row's words. Retries repeat the kept bytes, never this.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,10 +30,11 @@ from pbmserv.render.letters import (
     why,
 )
 from pbmserv.render.mailto import Links, Mailto
-from pbmserv.render.mime import Attachment, Headers, build
+from pbmserv.render.mime import Headers, build
 from pbmserv.send.answering import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
+from pbmserv.send.attaching import attachments
 from pbmserv.send.shortening import cut, told_once
-from pbmserv.store import boards, personal, players
+from pbmserv.store import boards, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.house import STATE
 from pbmserv.store.outbox import QueuedLetter
@@ -107,7 +107,7 @@ class Composer:
             feedback_id=feedback_id(self.house.domain, row, seen.board.game if seen else "server"),
         )
         html = composed.html if player is None or player.format == "html" else ""
-        files = _attachments(connection, row, player)
+        files = attachments(connection, row, player)
         raw = build(headers, composed.text, html, files)
         if len(raw) > LONGEST and html and not files:
             return build(headers, composed.text, "", files)
@@ -390,17 +390,3 @@ def _people(board: BoardRow, userid: str) -> list[str]:
 
 _HERE = frozenset({"active", STATE})
 """States of players with whom another board can be begun."""
-
-
-def _attachments(
-    connection: Connection, row: QueuedLetter, player: Player | None
-) -> tuple[Attachment, ...]:
-    """What travels with a letter: all that is kept on a player who has asked for it."""
-    if row.letter == "saved":
-        name = f"{row.words['key']}-{row.words['board']}.txt"
-        return (Attachment(name, "text/plain", row.words["text"].encode()),)
-    if row.letter != "export" or player is None:
-        return ()
-    kept = json.dumps(personal.kept_on(connection, player), indent=2, ensure_ascii=False)
-    name = f"pbmserv-{player.userid.strip('_-') or 'player'}.json"
-    return (Attachment(name, "application/json", f"{kept}\n".encode()),)

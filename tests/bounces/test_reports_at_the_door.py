@@ -137,7 +137,7 @@ def _sent(house: Indoors) -> list[str]:
 def test_the_log_tells_nothing_of_a_report(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with indoors(tmp_path) as house, caplog.at_level(logging.DEBUG):
+    with indoors(tmp_path) as house, caplog.at_level(logging.DEBUG, "pbmserv"):
         house.sign_up("alice", "bob")
         letters = house.send(BOB, "blackbox challenge bob alice")
         for _ in range(2):

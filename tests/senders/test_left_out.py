@@ -401,11 +401,15 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
         server.database,
         server.intake.read,
         lambda number, post: house.loop.run_until_complete(server.office.retry(number, post)),
+        house.operators,
     )
+    from pbmserv.service.operating import Signature
+
+    signed = Signature("olga", "mended")
     first, second = custody.list()
-    assert "has been carried out" in custody.retry(first.id)
+    assert "has been carried out" in custody.retry(first.id, signed)
     assert house.letters()
-    custody.retry(second.id)
+    custody.retry(second.id, signed)
     assert not house.letters()
     assert not custody.list()
     assert not house.send_raw("m@evil.example", raw.replace(b"Hello dear", b"Hello  dear"))
