@@ -48,7 +48,7 @@ def _is_no(asked: object) -> bool:
         return True
     if not isinstance(asked, model.ReplyMove):
         return False
-    return asked.lines[0].split(None, 1)[0].strip(".,;:!").lower() in _NO
+    return asked.lines[0].partition(" ")[0].strip(".,;:!").lower() in _NO
 
 
 def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:

@@ -81,7 +81,7 @@ def preview(desk: Desk, command: Preview) -> Answer:
     try:
         found = game.preview(game.view(position.state, seat), mover, command.text)
     except MoveError as error:
-        first = command.text.split(None, 1)[0].lower()
+        first = command.text.partition(" ")[0].lower()
         if players.by_userid(desk.connection, first) is not None:
             desk.echo_hidden = True  # the word behind it is a password, which need not be there
             example = f"{board.game} preview {board.id} {error.refusal.example}"

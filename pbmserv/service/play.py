@@ -53,7 +53,7 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
     except NotUnderstood as error:
         if sitter.accepted_at is None:
             raise Refused("accept-how", part=lines[0], example="accept") from error
-        if lines[0].split(None, 1)[0].lower() == sitter.userid:
+        if lines[0].partition(" ")[0].lower() == sitter.userid:
             desk.echo_hidden = True  # "alice secret g": what the password stood in front of before
             raise Refused("no-password-needed", example=error.refusal.example) from error
         raise
