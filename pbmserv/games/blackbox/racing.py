@@ -168,7 +168,7 @@ def read_kind(text: str) -> str:
     Raises:
         OptionError: it is none.
     """
-    first, *others = text.lower().split()
+    first, *others = text.lower().split() or [""]
     sizes = gameids.read_parameters(first)
     options = Options(sizes.width, sizes.height, sizes.least, sizes.most, race=True, guesses=1)
     for word in others:
