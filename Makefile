@@ -20,7 +20,7 @@ serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are i
 	@$(BIN)/pbmserv serve
 
 test: $(VENV)/.dev ## Run the tests
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths
 	$(BIN)/ruff format --check .
