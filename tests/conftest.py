@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from migrated import migrated
 from running import Running, start
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
@@ -114,7 +115,7 @@ def empty_postgres_url() -> Iterator[str]:
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database of each kind in turn."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+        return migrated(tmp_path / "pbmserv.sqlite3")
     url: str = request.getfixturevalue("postgres_url")
     return url
 

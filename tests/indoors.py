@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
+from migrated import migrated
 from running import NO_RATES, Letter, MovableClock
 from sqlalchemy import select, update
 from zone import Zone
@@ -178,7 +179,7 @@ def indoors(folder: Path, *, names: Resolver | None = None, **settings: str) -> 
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(folder),
-            "PBMSERV_DATABASE": f"sqlite:///{folder}/pbmserv.sqlite3",
+            "PBMSERV_DATABASE": migrated(folder / "pbmserv.sqlite3"),
             "PBMSERV_ADDRESS": "pbmserv@games.example",
             "PBMSERV_WEB_URL": "http://games.example",
             "PBMSERV_SIGNUP": "open",
