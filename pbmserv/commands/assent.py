@@ -9,43 +9,13 @@ from pbmserv.commands.bodies import text_lines
 from pbmserv.commands.words import fold
 
 _YES = frozenset(
-    "yes yep yeah y ok okay sure confirm accept ja jawohl oui si sí".split()  # noqa: SIM905
-)
-_BESIDE = (
-    _YES
-    | frozenset(
-        (
-            "please",
-            "pls",
-            "thanks",
-            "thank",
-            "you",
-            "of",
-            "course",
-            "gladly",
-            "fine",
-            "great",
-            "good",
-        )
-    )
-    | frozenset(
-        ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's")
-    )
-    | frozenset(
-        (
-            "that's",
-            "that",
-            "this",
-            "me",
-            "my",
-            "sounds",
-            "with",
-            "pleasure",
-            "confirmed",
-            "accepted",
-        )
-    )
-    | frozenset(("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"))
+    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
+) | {"si", "sí"}
+_BESIDE = _YES.union(
+    ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
+    ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
+    ("that's", "that", "this", "me", "my", "sounds", "with", "pleasure", "confirmed", "accepted"),
+    ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
 )
 """Words that may stand beside a yes and take nothing of it away."""
 
