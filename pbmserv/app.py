@@ -77,6 +77,12 @@ class Bound:
     web: socket.socket | None
     certificate: Certificate | None
 
+    def close(self) -> None:
+        """Give every address back."""
+        for one in (self.smtp, self.smtps, self.lmtp, self.web):
+            if one is not None:
+                one.close()
+
 
 def bind(settings: Settings) -> Bound:
     """Bind every listener.
@@ -279,7 +285,11 @@ def serve(loaded: Loaded) -> int:
     for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
         print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
     bound = bind(loaded.settings)
-    server = Server(_with_ports(loaded.settings, bound))
+    try:
+        server = Server(_with_ports(loaded.settings, bound))
+    except BaseException:
+        bound.close()
+        raise
     _collect_rarely()
     try:
         asyncio.run(_run(server, bound, sys.stdout))
