@@ -1,5 +1,5 @@
 # Each target makes .venv itself; nothing has to be installed first but Python 3.11 or newer.
-# Another Python: make PYTHON=/path/to/python3.12 …
+# Another Python, beside the first: make test VENV=.venv-3.13 PYTHON=/path/to/python3.13
 
 SHELL := /bin/sh
 VENV := .venv
@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench fuzz dist clean
+.PHONY: help serve test check bench fuzz dist clean same-python
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -41,7 +41,7 @@ dist: $(VENV)/.dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
 
 clean: ## Remove .venv, caches and dist/ (never var/, which is your data)
-	rm -rf $(VENV) dist build htmlcov .coverage .coverage.* *.egg-info
+	rm -rf .venv .venv-* $(VENV) dist build htmlcov .coverage .coverage.* *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find pbmserv tests benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -63,8 +63,19 @@ $(VENV)/.python:
 	fi; \
 	touch $@
 
+# A PYTHON that is named is the one that is used, or nothing runs.
+same-python: $(VENV)/.python
+	@if [ -n "$(PYTHON)" ]; then \
+	  asked=$$("$(PYTHON)" -c 'import platform; print(platform.python_version())'); \
+	  there=$$($(BIN)/python -c 'import platform; print(platform.python_version())'); \
+	  if [ "$$asked" != "$$there" ]; then \
+	    echo "$(VENV) has Python $$there, not $$asked; choose another: make VENV=.venv-$$asked" >&2; \
+	    exit 1; \
+	  fi; \
+	fi
+
 # What `make serve` needs is little, so it comes first and alone.
-$(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt
+$(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt | same-python
 	@echo "Installing what the server needs into $(VENV) ..."
 	@$(INSTALL) -e .
 	@touch $@

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import gc
 import secrets
 import signal
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -76,6 +77,12 @@ class Bound:
     web: socket.socket | None
     certificate: Certificate | None
 
+    def close(self) -> None:
+        """Give every address back."""
+        for one in (self.smtp, self.smtps, self.lmtp, self.web):
+            if one is not None:
+                one.close()
+
 
 def bind(settings: Settings) -> Bound:
     """Bind every listener.
@@ -127,6 +134,21 @@ class Server:
         self.clock = clock or SystemClock()
         self.database = _opened(settings)
         self.writer: Writer = open_writer(self.database)
+        try:
+            self._wire(settings, relay, passwords, names)
+        except BaseException:  # nobody will get this server to close it
+            self.writer.close()
+            self.database.close()
+            raise
+
+    def _wire(
+        self,
+        settings: Settings,
+        relay: Relay | None,
+        passwords: Passwords | None,
+        names: Resolver | None,
+    ) -> None:
+        """Make the parts that stand on the database."""
         local, _, domain = settings.address.rpartition("@")
         self.house = House(local.lower(), domain.lower(), self._keys())
         self.registry = Registry.installed()
@@ -263,7 +285,11 @@ def serve(loaded: Loaded) -> int:
     for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
         print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
     bound = bind(loaded.settings)
-    server = Server(_with_ports(loaded.settings, bound))
+    try:
+        server = Server(_with_ports(loaded.settings, bound))
+    except BaseException:
+        bound.close()
+        raise
     _collect_rarely()
     try:
         asyncio.run(_run(server, bound, sys.stdout))
@@ -290,23 +316,27 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
     return replace(settings, smtp=smtp, smtps=smtps, web=web, web_url=web_url)
 
 
-def operator(loaded: Loaded) -> Custody:
+@contextmanager
+def operator(loaded: Loaded) -> Iterator[Custody]:
     """What ``pbmserv inbox`` works with; the server may be running at the same time."""
-    server = _beside(loaded)
+    with _beside(loaded) as server:
 
-    def retry(number: int, post: Post) -> bool:
-        return asyncio.run(server.office.retry(number, post))
+        def retry(number: int, post: Post) -> bool:
+            return asyncio.run(server.office.retry(number, post))
 
-    return Custody(server.database, server.intake.read, retry, _operators(server))
+        yield Custody(server.database, server.intake.read, retry, _operators(server))
 
 
-def operators(loaded: Loaded) -> Operators:
+@contextmanager
+def operators(loaded: Loaded) -> Iterator[Operators]:
     """What ``pbmserv user``, ``board``, ``game`` and ``rating`` work with; as `operator`."""
-    return _operators(_beside(loaded))
+    with _beside(loaded) as server:
+        yield _operators(server)
 
 
-def _beside(loaded: Loaded) -> Server:
-    """The parts of a server for one command of an operator.
+@contextmanager
+def _beside(loaded: Loaded) -> Iterator[Server]:
+    """The parts of a server for one command of an operator, closed at its end.
 
     Raises:
         OperatorError: there is no database.
@@ -314,8 +344,10 @@ def _beside(loaded: Loaded) -> Server:
     log.configure("WARNING")
     must_be_there(loaded.settings.database, loaded.sources)
     server = Server(loaded.settings)
-    atexit.register(server.close)
-    return server
+    try:
+        yield server
+    finally:
+        server.close()
 
 
 def _operators(server: Server) -> Operators:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
@@ -64,7 +65,8 @@ class Operator(Protocol):
 @app.command("list")
 def list_(config: ConfigFile = None) -> None:
     """List the kept mails, oldest first. Example: pbmserv inbox list"""
-    print_list(_operator(config))
+    with _operator(config) as operator:
+        print_list(operator)
 
 
 @app.command()
@@ -73,7 +75,8 @@ def show(number: Number, config: ConfigFile = None) -> None:
 
     Example: pbmserv inbox show 12
     """
-    print_mail(_operator(config), number)
+    with _operator(config) as operator:
+        print_mail(operator, number)
 
 
 @app.command()
@@ -82,7 +85,8 @@ def retry(number: Number, why: Why, by: By = "", config: ConfigFile = None) -> N
 
     Example: pbmserv inbox retry 12 --why "mended in this version"
     """
-    print_retry(_operator(config), number, signature(by, why))
+    with _operator(config) as operator:
+        print_retry(operator, number, signature(by, why))
 
 
 def print_list(operator: Operator) -> None:
@@ -120,7 +124,7 @@ def _unknown(number: int) -> typer.Exit:
     return failure(f"There is no mail {number}. `pbmserv inbox list` shows those that were kept.")
 
 
-def _operator(config: Path | None) -> Operator:
+def _operator(config: Path | None) -> AbstractContextManager[Operator]:
     settings = loaded(config)
     from pbmserv.app import operator
 

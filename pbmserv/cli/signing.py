@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -12,8 +13,9 @@ from pbmserv.cli.output import say
 from pbmserv.cli.settings import loaded
 
 if TYPE_CHECKING:
+    from pbmserv.config import Loaded
     from pbmserv.service.desk import Desk
-    from pbmserv.service.operating import Deed, Operators, Signature
+    from pbmserv.service.operating import Deed, Signature
 
 Why: TypeAlias = Annotated[
     str, typer.Option("--why", help="The reason; whom it concerns reads it, and it is kept.")
@@ -29,12 +31,30 @@ Most: TypeAlias = Annotated[
 ]
 
 
-def operators(config: Path | None) -> Operators:
-    """The operators' side of the server that the settings describe."""
-    settings = loaded(config)
-    from pbmserv.app import operators as build
+@dataclass(frozen=True, slots=True)
+class OperatorsSide:
+    """The operators' side of the server that the settings describe, open only while it is asked."""
 
-    return build(settings)
+    settings: Loaded
+
+    def look(self, question: Callable[[Desk], Any]) -> Any:
+        """As `service.operating.Operators.look`."""
+        from pbmserv.app import operators as opened
+
+        with opened(self.settings) as side:
+            return side.look(question)
+
+    def do(self, by: Signature, deed: Callable[[Desk, Signature], Deed]) -> Deed:
+        """As `service.operating.Operators.do`."""
+        from pbmserv.app import operators as opened
+
+        with opened(self.settings) as side:
+            return side.do(by, deed)
+
+
+def operators(config: Path | None) -> OperatorsSide:
+    """The operators' side of the server that the settings describe."""
+    return OperatorsSide(loaded(config))
 
 
 def carry_out(

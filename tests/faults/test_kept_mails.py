@@ -88,13 +88,9 @@ def operator(server: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("PBMSERV_ADDRESS", OURS)
     monkeypatch.setenv("PBMSERV_SMTP", "")
     monkeypatch.setenv("PBMSERV_WEB", "")
-    closers: list[Any] = []
-    monkeypatch.setattr("pbmserv.app.atexit.register", closers.append)
     levels = {name: logging.getLogger(name).level for name in ("", "pbmserv")}
     handlers = list(logging.getLogger().handlers)
     yield server
-    for close in closers:
-        close()
     logging.getLogger().handlers[:] = handlers
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
@@ -268,8 +264,6 @@ def test_the_operators_own_view(
     server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two operators retry at once: it is carried out once, and the second is told so."""
-    closers: list[Any] = []
-    monkeypatch.setattr("pbmserv.app.atexit.register", closers.append)
     monkeypatch.setattr("pbmserv.app.log.configure", lambda level: None)
     loaded = load(
         {
@@ -281,23 +275,21 @@ def test_the_operators_own_view(
     )
     with a_fault(monkeypatch, model.Help):
         assert server.send("alice@players.example", "help").startswith("250")
-    first, second = app.operator(loaded), app.operator(loaded)
-    (one,) = first.list()
-    assert one.subject == "help"
-    assert one.error == "ZeroDivisionError: the inner workings"
-    read = second._read
+    with app.operator(loaded) as first, app.operator(loaded) as second:
+        (one,) = first.list()
+        assert one.subject == "help"
+        assert one.error == "ZeroDivisionError: the inner workings"
+        read = second._read
 
-    def slowly(envelope: Any) -> Any:
-        post = read(envelope)
-        assert "has been carried out; " in first.retry(one.id, SIGNED)
-        return post
+        def slowly(envelope: Any) -> Any:
+            post = read(envelope)
+            assert "has been carried out; " in first.retry(one.id, SIGNED)
+            return post
 
-    monkeypatch.setattr(second, "_read", slowly)
-    assert "somebody else" in second.retry(one.id, SIGNED)
-    assert first.retry(one.id, SIGNED) == f"There is no kept mail {one.id}."
-    assert "It was carried out" in str(second.show(one.id))
-    for close in closers:
-        close()
+        monkeypatch.setattr(second, "_read", slowly)
+        assert "somebody else" in second.retry(one.id, SIGNED)
+        assert first.retry(one.id, SIGNED) == f"There is no kept mail {one.id}."
+        assert "It was carried out" in str(second.show(one.id))
     catch_up(server)
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import JSON, Column, Connection, MetaData, inspect, select, text
+from sqlalchemy import JSON, Column, Connection, MetaData, bindparam, inspect, select, text
+from sqlalchemy.sql.elements import TextClause
 
 from pbmserv.errors import ServerFault
 from pbmserv.service import rerating, upgrading
 from pbmserv.store import schema
+from pbmserv.store.columns import Instant
 from pbmserv.store.session import Database
 
 REVISIONS = sorted(
@@ -106,16 +108,21 @@ def test_sqlite_numbers_no_board_twice_even_after_an_upgrade(tmp_path: Path) -> 
     database.close()
 
 
+def at_noon(statement: str) -> TextClause:
+    """A statement of plain SQL whose ``:at`` is `NOON`, as the columns of tables keep it."""
+    return text(statement).bindparams(bindparam("at", NOON, Instant))
+
+
 def a_finished_board(database: Database) -> None:
     """Two players and a board that has ended, as the first revision kept them."""
     with database.writing.begin() as connection:
         for player, userid in ((1, "alice"), (2, "bob")):
             connection.execute(
-                text("INSERT INTO players VALUES (:id, :name, 'x', 'a@b.example', 0, :at)"),
-                {"id": player, "name": userid, "at": NOON},
+                at_noon("INSERT INTO players VALUES (:id, :name, 'x', 'a@b.example', 0, :at)"),
+                {"id": player, "name": userid},
             )
         connection.execute(
-            text(
+            at_noon(
                 "INSERT INTO boards VALUES (1, 'blackbox', 1, 2, '[]', :seed, 'thread', 'finished',"
                 " :yes, 9, :outcome, :at, :at)"
             ),
@@ -123,13 +130,12 @@ def a_finished_board(database: Database) -> None:
                 "seed": b"s",
                 "yes": True,
                 "outcome": json.dumps({"places": [1, 2], "reason": "solved"}),
-                "at": NOON,
             },
         )
         for seat in (0, 1):
             connection.execute(
-                text("INSERT INTO seats VALUES (1, :seat, :player, :at)"),
-                {"seat": seat, "player": seat + 1, "at": NOON},
+                at_noon("INSERT INTO seats VALUES (1, :seat, :player, :at)"),
+                {"seat": seat, "player": seat + 1},
             )
 
 
