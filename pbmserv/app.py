@@ -43,6 +43,7 @@ from pbmserv.send.worker import Sender
 from pbmserv.service import bounces, upgrading
 from pbmserv.service.custody import Custody
 from pbmserv.service.desk import Post, Rooms
+from pbmserv.service.expiry import Expiry, Kept
 from pbmserv.service.keeper import Keeper
 from pbmserv.service.lockout import Lockout
 from pbmserv.service.office import Office
@@ -196,13 +197,15 @@ class Server:
             self.thinker.ask,
         )
         self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
+        kept = Kept(timedelta(days=settings.mail_days), timedelta(days=settings.letter_days))
+        self.expiry = Expiry(self.database, self.writer, self.clock, kept)
         self.keeper = Keeper(
             self.rooms,
             self.database,
             self.writer,
             self.clock,
             self.sender.wake,
-            mails_kept=timedelta(days=settings.mail_days),
+            expiry=self.expiry,
         )
         games = frozenset(game.info.key for game in self.registry)
         trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)

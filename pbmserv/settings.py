@@ -74,6 +74,16 @@ class Settings:
             setting_values.number,
         ),
     ]
+    letter_days: Annotated[
+        int,
+        Setting(
+            "PBMSERV_LETTER_DAYS",
+            "days",
+            "7",
+            "How long a letter is kept as it was mailed, after it was sent.",
+            setting_values.number,
+        ),
+    ]
     smtp: Annotated[
         Listen | None,
         Setting(

@@ -28,7 +28,7 @@ from pbmserv.listening import port_of
 from pbmserv.send.maildir import MaildirRelay
 from pbmserv.send.relay import OutgoingLetter, Relay
 from pbmserv.service.passwords import Passwords
-from pbmserv.store.models import heartbeats, outbox
+from pbmserv.store.models import heartbeats, letter_bytes, outbox
 
 PATIENCE_S = 20
 
@@ -166,14 +166,15 @@ class Running:
         self.settle()
         with self.server.database.reading.connect() as connection:
             rows = connection.execute(
-                select(outbox.c.id, outbox.c.recipient, outbox.c.raw)
+                select(outbox.c.id, outbox.c.recipient, letter_bytes.c.raw)
+                .join(letter_bytes, letter_bytes.c.letter_id == outbox.c.id)
                 .where(outbox.c.state.not_in(NOT_SENT), self._is_due())
                 .order_by(outbox.c.id)
             ).all()
         found = []
         for row in rows:
-            # A farewell is forgotten once it is sent; it is only in the Maildir.
-            if row.raw and row.id not in self.read_ids and address in {"", row.recipient}:
+            # A farewell is not kept; it is only in the Maildir.
+            if row.id not in self.read_ids and address in {"", row.recipient}:
                 self.read_ids.add(row.id)
                 message = message_from_bytes(row.raw, policy=policy.default)
                 assert isinstance(message, EmailMessage)

@@ -71,7 +71,9 @@ def show(letter: Number, config: ConfigFile = None) -> None:
     if row.error:
         say(f"Last fault: {harmless(row.error)}")
     say("")
-    say(harmless(text) if text else "It has not been made yet: that is done when it is first sent.")
+    over = row.state in {"sent", "failed"}
+    empty = "Its text is not kept." if over else "It is made when it is first sent."
+    say(harmless(text) if text else empty)
 
 
 @app.command()

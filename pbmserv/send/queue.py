@@ -14,7 +14,7 @@ from pbmserv.send.composing import Composer
 from pbmserv.send.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
 from pbmserv.send.relay import OutgoingLetter
 from pbmserv.send.signing import Signer
-from pbmserv.store import outbox
+from pbmserv.store import letter_bytes, outbox
 from pbmserv.store.outbox import QueuedLetter
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer
@@ -78,7 +78,8 @@ class DatabaseOutbox:
             for letter_id in ids:
                 raw = self._composer.bytes_of(connection, self._claimed[letter_id])
                 made[letter_id] = self._signer.signed(raw)
-        self._writer.submit_unsynced(partial(outbox.keep, made=made)).result()
+        packed, now = letter_bytes.packed(made), self._clock.now()
+        self._writer.submit_unsynced(partial(letter_bytes.keep, made=packed, now=now)).result()
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
 
     def renew(self, ids: Sequence[int]) -> None:

@@ -20,8 +20,9 @@ from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
+from pbmserv.service.expiry import Expiry
 from pbmserv.service.rounds import Rounds
-from pbmserv.store import clocks, dailies, inbox, outbox
+from pbmserv.store import clocks, dailies, outbox
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Closed, Writer
 
@@ -35,7 +36,10 @@ PUT_OFF = timedelta(hours=1)
 """When something that failed is tried again, so that it does not stand in others' way."""
 
 FORGET_EVERY = timedelta(hours=6)
-"""How often mails are emptied whose time is over."""
+"""How often mails and letters are emptied whose time is over."""
+
+FORGET_MOST = 200
+"""Batches of them in a round; what is left then is left to the next one."""
 
 log = logging.getLogger("pbmserv.service")
 
@@ -49,7 +53,7 @@ class Keeper:
 
     Args:
         wake: called after a commit that queued letters.
-        mails_kept: how long the text of a mail is kept after it came and was carried out.
+        expiry: drops what was kept long enough.
     """
 
     def __init__(
@@ -60,14 +64,14 @@ class Keeper:
         clock: Clock,
         wake: Callable[[], None],
         *,
-        mails_kept: timedelta,
+        expiry: Expiry,
     ) -> None:
         self._rooms = rooms
         self._database = database
         self._writer = writer
         self._clock = clock
         self._wake = wake
-        self._mails_kept = mails_kept
+        self._expiry = expiry
         self._forgot_at: datetime | None = None
         self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
 
@@ -94,17 +98,16 @@ class Keeper:
             log.warning("the server was down from %s to %s; no clock ran", *down)
 
     def _forget(self) -> None:
-        """Empty mails that were carried out long ago; that they came stays known."""
+        """Empty mails and letters that were over long ago."""
         now = self._clock.now()
         if self._forgot_at is not None and now < self._forgot_at + FORGET_EVERY:
             return
-        before, found = now - self._mails_kept, [0]
-        while found and not self._rounds.ending:
-            with self._database.reading.connect() as connection:
-                found = inbox.with_text(connection, before, BATCH)
-            if found:
-                self._writer.submit(partial(inbox.forget, numbers=found)).result()
-        self._forgot_at = now
+        for _ in range(FORGET_MOST):
+            if self._rounds.ending:
+                return
+            if not self._expiry.step():
+                self._forgot_at = now
+                return
 
     def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
         """Carry out *do* for everything that *find* finds, each in a transaction of its own."""

@@ -9,7 +9,7 @@ from pbmserv.capability import blank_tokens
 from pbmserv.errors import OperatorError
 from pbmserv.service.desk import Desk
 from pbmserv.service.operating import Deed, Signature
-from pbmserv.store import bounces, postroom
+from pbmserv.store import bounces, letter_bytes, postroom
 from pbmserv.store.outbox import PARKED
 from pbmserv.store.postroom import PostRow
 
@@ -18,13 +18,15 @@ HELD = "held"
 
 
 def shown(desk: Desk, number: int) -> tuple[PostRow, str]:
-    """A letter and its text, every token in it blanked; "" while it has not been made.
+    """A letter and its text, every token in it blanked; "" while it has not been made, and when
+    it is not kept any more.
 
     Raises:
         OperatorError: there is none of that number.
     """
     row = _known(desk, number)
-    text = (row.raw or b"").decode("utf-8", "replace").replace("\r\n", "\n")
+    raw = letter_bytes.of(desk.connection, number) or b""
+    text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
     return row, blank_tokens(text)
 
 
@@ -102,7 +104,10 @@ def _changeable(desk: Desk, number: int) -> PostRow:
         why = "has been sent" if row.state == SENT else f"is in a digest ({row.state})"
         raise OperatorError(f"letter {number} {why}; nothing can be done about it")
     if not row.recipient:
-        raise OperatorError(f"letter {number} has no address any more: its player was deleted")
+        raise OperatorError(
+            f"letter {number} has no address any more: its player was deleted, or it was over "
+            "so long ago that nothing else is kept of it"
+        )
     return row
 
 

@@ -19,6 +19,7 @@ from pbmserv.service.desk import Desk
 from pbmserv.service.localtime import local_date, next_local
 from pbmserv.store import boards, clocks, leaving, outbox, players
 from pbmserv.store.boards import BoardRow, Sitter
+from pbmserv.store.expiry import OldLetter
 from pbmserv.store.outbox import QueuedLetter
 
 MOST_DRAWN = 40
@@ -125,6 +126,24 @@ def _words(
         "more": [one.board.id for one in waiting[MOST_DRAWN:]],
         "news": [entry for _, entry in others],
     }
+
+
+def answerable(letter: OldLetter) -> dict[str, Any]:
+    """What must be kept of a letter's words so that a reply to it is understood as ever: of a
+    digest, which boards it was about, and which turn each of them waited for."""
+    words = letter.words
+    if letter.letter != "tray" or not words:
+        return {}
+    found = {
+        "waiting": [{"board": one["board"], "turn": one["turn"]} for one in words["waiting"]],
+        "more": words["more"],
+        "news": [
+            {"board": one["board"], "seat": one["seat"]}
+            for one in words["news"]
+            if one["seat"] is not None
+        ],
+    }
+    return found | {key: words[key] for key in ("gathered",) if key in words}
 
 
 _NO_BOARD: Mapping[str, Any] = {"board": None, "ply": None, "seat": None}

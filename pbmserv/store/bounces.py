@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, delete, exists, insert, literal, select, update
 
+from pbmserv.store import letter_bytes
 from pbmserv.store import outbox as outbox_rows
 from pbmserv.store.columns import Instant
 from pbmserv.store.models import addresses, bounces, outbox
@@ -88,7 +89,10 @@ def set_aside(connection: Connection, found: Posted) -> None:
 
 
 def send_later(connection: Connection, found: Posted, at: datetime, now: datetime) -> None:
-    """Try a letter that came back once more, as a new one: what comes of that is told apart."""
+    """Try a letter that came back once more, as a new one: what comes of that is told apart.
+
+    It is the same mail while that is kept, and else made anew from the same words and record.
+    """
     columns = [c for c in outbox.c if c.name not in _OF_A_COPY]
     copied = select(
         *columns,
@@ -99,7 +103,10 @@ def send_later(connection: Connection, found: Posted, at: datetime, now: datetim
         literal(""),
     ).where(outbox.c.id == found.id)
     names = [*(c.name for c in columns), "created_at", "state", "due_at", "attempts", "error"]
-    connection.execute(insert(outbox).from_select(names, copied))
+    copy_id: int = connection.execute(
+        insert(outbox).from_select(names, copied).returning(outbox.c.id)
+    ).scalar_one()
+    letter_bytes.copy(connection, found.id, copy_id)
     _settle(connection, found, "failed")
 
 
@@ -151,10 +158,11 @@ def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
 def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:
     """These letters go to *address* now; made anew, for another one may stand in them."""
     if ids:
+        letter_bytes.drop(connection, outbox.c.id.in_(ids))
         connection.execute(
             update(outbox)
             .where(outbox.c.id.in_(ids))
-            .values(state="queued", due_at=now, recipient=address, raw=None, attempts=0, error="")
+            .values(state="queued", due_at=now, recipient=address, attempts=0, error="")
         )
 
 
@@ -170,13 +178,11 @@ def out_of_date(connection: Connection, ids: Sequence[int]) -> None:
 
 def redirect(connection: Connection, player_id: int, old: str, new: str) -> None:
     """What is queued for a player's old address goes to the new one."""
-    connection.execute(
-        update(outbox)
-        .where(
-            outbox.c.player_id == player_id,
-            outbox.c.recipient == old,
-            outbox.c.state == "queued",
-            outbox.c.letter.not_in(outbox_rows.ALWAYS_TRIED),
-        )
-        .values(recipient=new, raw=None)
+    which = and_(
+        outbox.c.player_id == player_id,
+        outbox.c.recipient == old,
+        outbox.c.state == "queued",
+        outbox.c.letter.not_in(outbox_rows.ALWAYS_TRIED),
     )
+    letter_bytes.drop(connection, which)
+    connection.execute(update(outbox).where(which).values(recipient=new))

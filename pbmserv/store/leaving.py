@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Text, and_, cast, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
 from pbmserv.store import addresses as address_rows
-from pbmserv.store import audit, bounces
+from pbmserv.store import audit, bounces, letter_bytes
 from pbmserv.store import players as player_rows
 from pbmserv.store.models import (
     absences,
@@ -283,10 +283,11 @@ def _erase_letters(
         .where(to_player, outbox.c.state.in_(_OPEN))
         .values(state="failed", due_at=None)
     )
+    letter_bytes.drop(connection, to_player)
     connection.execute(
         update(outbox)
         .where(to_player)
-        .values(recipient="", words={}, raw=None, in_reply_to="", error="deleted")
+        .values(recipient="", words={}, in_reply_to="", error="deleted")
     )
     for reader, shared in _readers(connection, player.id).items():
         for start in range(0, len(shared), _CHUNK):
@@ -294,7 +295,7 @@ def _erase_letters(
                 outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
             )
             # They have got theirs, or it is composed anew; nobody needs our copy with the name.
-            connection.execute(update(outbox).where(about).values(raw=None))
+            letter_bytes.drop(connection, about)
             for userid, neutral in names.items():
                 _take_out(connection, about, userid, neutral)
     readers = select(players.c.id).where(
@@ -310,11 +311,10 @@ def _erase_letters(
         outbox.c.letter.in_(("tray", "report")), or_(outbox.c.player_id.in_(readers), anybody)
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
-    connection.execute(update(outbox).where(copies, outbox.c.raw.is_not(None)).values(raw=None))
+    letter_bytes.drop(connection, copies)
     message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
     for userid, neutral in names.items():
-        named = cast(outbox.c.words, Text).contains(userid, autoescape=True)
-        elsewhere = and_(or_(copies, message, outbox.c.letter.in_(_LISTS)), named)
+        elsewhere = or_(copies, message, outbox.c.letter.in_(_LISTS))
         _take_out(connection, elsewhere, userid, neutral)
 
 
@@ -322,12 +322,12 @@ def _take_out(
     connection: Connection, which: ColumnElement[bool], userid: str, neutral: str
 ) -> None:
     """Name and words of *userid* out of letters to others."""
-    for row in connection.execute(select(outbox.c.id, outbox.c.words).where(which)).all():
+    told = select(outbox.c.id, outbox.c.words).where(which, func.length(outbox.c.words) > 0)
+    for row in connection.execute(told).all():
         words = without_name(row.words, userid, neutral)
         if words != row.words:
-            connection.execute(
-                update(outbox).where(outbox.c.id == row.id).values(words=words, raw=None)
-            )
+            letter_bytes.drop(connection, outbox.c.id == row.id)
+            connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
 
 
 def without_name(words: Any, userid: str, neutral: str) -> Any:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from sqlalchemy import (
-    JSON,
     Boolean,
     Column,
+    ForeignKey,
     Index,
     Integer,
-    LargeBinary,
     SmallInteger,
     String,
     Table,
     Text,
     false,
+    text,
 )
 
 from pbmserv.store.columns import Instant, Key, metadata
+from pbmserv.store.packed import PackedBytes, PackedJson
 
 inbox = Table(
     "inbox",
@@ -26,7 +27,7 @@ inbox = Table(
     Column("recipient", String(254), nullable=False),
     Column("sender", String(254), nullable=False),
     Column("peer", String(64), nullable=False),
-    Column("raw", LargeBinary, nullable=False),
+    Column("raw", PackedBytes, nullable=False),
     Column("state", String(8), nullable=False),
     Column("error", Text, nullable=False, default=""),
     Column("received_at", Instant, nullable=False),
@@ -50,6 +51,16 @@ Index(
     sqlite_where=inbox.c.state == "kept",
 )
 
+HAS_TEXT = text("state IN ('done', 'ignored') AND length(raw) > 0")
+"""Mails that are settled and still have their text: those that `ix_inbox_text` knows."""
+
+Index(
+    "ix_inbox_text",
+    inbox.c.received_at,
+    postgresql_where=HAS_TEXT,
+    sqlite_where=HAS_TEXT,
+)
+
 outbox = Table(
     "outbox",
     metadata,
@@ -60,26 +71,53 @@ outbox = Table(
     Column("board_id", Key, nullable=True),
     Column("ply", Integer, nullable=True),
     Column("seat", SmallInteger, nullable=True),
-    Column("words", JSON, nullable=False),
+    Column("words", PackedJson, nullable=False),
     Column("message_id", String(200), nullable=False),
     Column("in_reply_to", String(998), nullable=False),
     Column("state", String(8), nullable=False),
     Column("attempts", Integer, nullable=False, default=0),
     Column("due_at", Instant, nullable=True),
-    Column("raw", LargeBinary, nullable=True),
     Column("error", Text, nullable=False, default=""),
     Column("created_at", Instant, nullable=False),
     Column("sent_at", Instant, nullable=True),
     Column("claimed", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
-"""Letters. The row is written in the transaction that changed the game; `raw` is made once, at
-the first attempt, and kept. `due_at` is pushed ahead while a worker has `claimed` the row, so a
-crashed worker's letters come back by themselves; it is empty once `state` is sent or failed.
+"""Letters. The row is written in the transaction that changed the game; its mail is made once, at
+the first attempt, and kept in `letter_bytes`. `due_at` is pushed ahead while a worker has `claimed`
+the row, so a crashed worker's letters come back by themselves; it is empty once `state` is sent or
+failed.
 `state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
 `state` parked: not sent because its address is given up; returned: it came back from there. Both
 wait for their player to be heard of again. `error` of a sent letter: what a report said of it.
-`state` coming: waits for the house's move, which is told in it (see `house_tables`)."""
+`state` coming: waits for the house's move, which is told in it (see `house_tables`).
+
+Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
+and when, and what a reply to it needs (see `store.expiry`)."""
+
+IS_OVER = text("outbox.state IN ('sent', 'failed', 'folded') AND outbox.message_id <> ''")
+"""Letters that nobody will send any more, whose rows are still whole; `ix_outbox_over` knows
+them. What is kept of a letter for good has no Message-ID."""
+
+_OVER_HERE = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
+
+Index(
+    "ix_outbox_over",
+    outbox.c.created_at,
+    postgresql_where=_OVER_HERE,
+    sqlite_where=_OVER_HERE,
+)
+
+letter_bytes = Table(
+    "letter_bytes",
+    metadata,
+    Column("letter_id", ForeignKey("outbox.id", ondelete="CASCADE"), primary_key=True),
+    Column("raw", PackedBytes, nullable=False),
+    Column("made_at", Instant, nullable=False, index=True),
+)
+"""Letters as they are mailed, so that every attempt sends the same. Apart from `outbox`, whose rows
+change often: SQLite writes a whole row anew. A letter that has to be made again, or is to be kept
+no longer, has no row."""
 
 Index(
     "ix_outbox_tray",

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from pbmserv.store.columns import Instant, Key, metadata
 from pbmserv.store.house_tables import house_turns
-from pbmserv.store.mail_tables import bounces, inbox, outbox
+from pbmserv.store.mail_tables import bounces, inbox, letter_bytes, outbox
 from pbmserv.store.race_tables import daily_boards, daily_boxes, daily_readers, scores
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "house_turns",
     "inbox",
     "keys",
+    "letter_bytes",
     "metadata",
     "notices",
     "outages",

@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.store.models import bounces, outbox
+from pbmserv.store.models import bounces, letter_bytes, outbox
 from pbmserv.store.prepared import Prepared
 
 
@@ -53,7 +53,10 @@ class NewLetter:
 
 @dataclass(frozen=True, slots=True)
 class QueuedLetter(NewLetter):
-    """A letter in the queue; `raw` is empty until it has been rendered once."""
+    """A letter in the queue.
+
+    `raw`: for `claim` alone, the mail that was made for an earlier attempt; else empty.
+    """
 
     id: int = 0
     attempts: int = 0
@@ -67,10 +70,7 @@ FAREWELL = "deleted"
 PARKED = "parked"
 """The state of a letter that is not sent because its address is given up."""
 
-_FORGET = {
-    "recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient),
-    "raw": case((outbox.c.letter == FAREWELL, None), else_=outbox.c.raw),
-}
+_FORGET = {"recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient)}
 _COLUMNS = (
     outbox.c.letter,
     outbox.c.recipient,
@@ -84,7 +84,6 @@ _COLUMNS = (
     outbox.c.id,
     outbox.c.attempts,
     outbox.c.created_at,
-    outbox.c.raw,
 )
 _ADD = Prepared(
     insert(outbox),
@@ -113,11 +112,16 @@ _GIVEN_UP = exists().where(
     bounces.c.address == outbox.c.recipient, bounces.c.suspended_at.is_not(None)
 )
 _ALL_DUE = (
-    select(*_COLUMNS, and_(outbox.c.player_id.is_not(None), _GIVEN_UP).label("given_up"))
+    select(
+        *_COLUMNS,
+        letter_bytes.c.raw,
+        and_(outbox.c.player_id.is_not(None), _GIVEN_UP).label("given_up"),
+    )
+    .select_from(outbox.outerjoin(letter_bytes, letter_bytes.c.letter_id == outbox.c.id))
     .where(outbox.c.state == "queued", outbox.c.due_at <= bindparam("now"))
     .order_by(outbox.c.due_at, outbox.c.id)
     .limit(bindparam("most"))
-    .with_for_update(skip_locked=True)
+    .with_for_update(skip_locked=True, of=outbox)
 )
 _DUE = Prepared(_ALL_DUE)
 _ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
@@ -127,9 +131,6 @@ _RENEW = Prepared(
 )
 _RELEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=False))
 _WAIT = Prepared(_ONE.values(due_at=bindparam("until"), error=bindparam("why"), claimed=False))
-_KEEP = Prepared(  # not what was forgotten in the meantime
-    _ONE.where(outbox.c.recipient != "").values(raw=bindparam("made"))
-)
 _SENT = Prepared(
     _ONE.values(
         state="sent", due_at=None, claimed=False, sent_at=bindparam("at"), error="", **_FORGET
@@ -258,11 +259,6 @@ def claim(
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
     """Nobody else gets these before *until*, if they are still claimed."""
     _RENEW.run_each(connection, [{"letter_id": i, "until": until} for i in ids])
-
-
-def keep(connection: Connection, made: Mapping[int, bytes]) -> None:
-    """Keep the bytes of letters that were rendered, so that every retry is the same mail."""
-    _KEEP.run_each(connection, [{"letter_id": i, "made": raw} for i, raw in made.items()])
 
 
 def sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, not_, select, update
+from sqlalchemy import Connection, exists, func, not_, select, update
 
-from pbmserv.store.models import outbox
+from pbmserv.store.models import letter_bytes, outbox
 
 DROPPED = "dropped: "
 """How the fault of a letter begins that an operator will never have sent."""
@@ -15,7 +15,7 @@ DROPPED = "dropped: "
 
 @dataclass(frozen=True, slots=True)
 class PostRow:
-    """A letter in the outbox; `raw` is empty until it was made for the first time."""
+    """A letter in the outbox; `made`: its mail is kept as it was sent, or is going to be."""
 
     id: int
     letter: str
@@ -27,7 +27,7 @@ class PostRow:
     error: str
     created_at: datetime
     sent_at: datetime | None
-    raw: bytes | None
+    made: bool
 
 
 _ROW = select(
@@ -41,7 +41,7 @@ _ROW = select(
     outbox.c.error,
     outbox.c.created_at,
     outbox.c.sent_at,
-    outbox.c.raw,
+    exists().where(letter_bytes.c.letter_id == outbox.c.id),
 )
 
 

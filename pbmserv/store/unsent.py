@@ -6,12 +6,18 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, select, update
 
-from pbmserv.store.models import outbox
+from pbmserv.store.models import letter_bytes, outbox
 
 _UNSENT = (
-    select(outbox.c.id, outbox.c.player_id, outbox.c.raw, outbox.c.due_at, outbox.c.words)
+    select(
+        outbox.c.id,
+        outbox.c.player_id,
+        exists().where(letter_bytes.c.letter_id == outbox.c.id).label("made"),
+        outbox.c.due_at,
+        outbox.c.words,
+    )
     .where(
         outbox.c.state.in_(("queued", "tray")),  # partial indexes keep these at hand
         outbox.c.board_id == bindparam("board"),
@@ -45,7 +51,7 @@ def about(connection: Connection, board_id: int, after: int, now: datetime) -> l
         Unsent(
             row.id,
             row.player_id,
-            row.raw is not None or (row.due_at is not None and row.due_at > now),
+            row.made or (row.due_at is not None and row.due_at > now),
             bool(row.words.get("said")),
         )
         for row in found

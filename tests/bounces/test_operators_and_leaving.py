@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from posting import come_back
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from pbmserv.errors import OperatorError
 from pbmserv.service import operating_people, operating_post
 from pbmserv.service.operating import Signature
 from pbmserv.service.operating_looks import user_facts
 from pbmserv.store import audit, postroom
-from pbmserv.store.models import bounces, inbox
+from pbmserv.store.models import bounces, inbox, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 SIGNED = Signature("olga", "her provider has mended it")
@@ -114,7 +114,7 @@ def test_all_of_it_is_exported_and_then_forgotten(any_house: Indoors) -> None:
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(bounces)).all() == []
         rows = connection.execute(select(inbox.c.raw, inbox.c.sender)).all()
-        words = connection.execute(text("SELECT words, raw FROM outbox")).all()
+        words = connection.execute(select(outbox.c.words)).all()
     assert not any(b"Final-Recipient" in row.raw for row in rows)
     assert not any(ALICE in row.sender for row in rows)
     assert not any("alice" in str(row.words) for row in words)

@@ -18,7 +18,7 @@ from wire import Wire, mail
 from pbmserv import app
 from pbmserv.config import load
 from pbmserv.errors import ConfigError
-from pbmserv.store.models import outbox
+from pbmserv.store.models import letter_bytes, outbox
 from pbmserv.store.session import Database
 
 OURS = "pbmserv@games.example"
@@ -92,7 +92,11 @@ def test_letters_wait_for_a_relay_that_is_down(database: Database, tmp_path: Pat
     assert all(errors())
     assert process.stop() == 0
     with database.writing.begin() as connection:
-        rows = connection.execute(select(outbox.c.message_id, outbox.c.state, outbox.c.raw)).all()
+        rows = connection.execute(
+            select(outbox.c.message_id, outbox.c.state, letter_bytes.c.raw).outerjoin(
+                letter_bytes, letter_bytes.c.letter_id == outbox.c.id
+            )
+        ).all()
         assert [row.state for row in rows] == ["queued"] * 7
         # A minute passes.
         connection.execute(update(outbox).values(due_at=outbox.c.created_at))

@@ -25,7 +25,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.views import View
 from pbmserv.store import boards
 from pbmserv.store.boards import BoardRow
-from pbmserv.store.models import outbox
+from pbmserv.store.models import letter_bytes, outbox
 
 SOLVER, HIDER, WATCHER = "solver", "hider", "watcher"
 
@@ -80,7 +80,11 @@ def draw_from_a_counter(patch: pytest.MonkeyPatch) -> None:
 
 def letters_to(world: World, userid: str) -> list[bytes]:
     """Every letter to this player so far, as it went out."""
-    rows = select(outbox.c.raw).where(outbox.c.recipient == address_of(userid))
+    rows = (
+        select(letter_bytes.c.raw)
+        .join(outbox, outbox.c.id == letter_bytes.c.letter_id)
+        .where(outbox.c.recipient == address_of(userid))
+    )
     with world.server.database.reading.connect() as connection:
         return list(connection.execute(rows.order_by(outbox.c.id)).scalars())
 

@@ -174,7 +174,7 @@ def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
         server.server.writer,
         server.server.clock,
         lambda: None,
-        mails_kept=timedelta(days=14),
+        expiry=server.server.expiry,
     )
     assert lonely.stop(1)
     lonely = Keeper(
@@ -183,7 +183,7 @@ def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
         server.server.writer,
         server.server.clock,
         lambda: None,
-        mails_kept=timedelta(days=14),
+        expiry=server.server.expiry,
     )
     lonely.start()
     assert lonely.stop(20)

@@ -25,6 +25,7 @@ from pbmserv.service import invitations, play, timekeeping
 from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import Desk
 from pbmserv.service.dispatch import told_letter
+from pbmserv.service.expiry import Expiry, Kept
 from pbmserv.service.keeper import Keeper
 from pbmserv.service.localtime import next_local
 from pbmserv.service.passwords import Passwords
@@ -103,7 +104,9 @@ class ServiceHouse:
             self.writer,
             self.clock,
             lambda: None,
-            mails_kept=timedelta(days=14),
+            expiry=Expiry(
+                database, self.writer, self.clock, Kept(timedelta(days=14), timedelta(days=7))
+            ),
         )
         self.ids: dict[int, int] = {}
         self._numbers: dict[str, int] = {}

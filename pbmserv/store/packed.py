@@ -1,0 +1,80 @@
+"""Column types that keep long values compressed: letters, mails, the words of letters.
+
+zlib's quickest level, by measurement (a letter of 31.9 kB, 400 of them): 89 us and 4.2 kB. Level 6
+takes 229 us for 3.6 kB; zstd 38 us for 3.7 kB, but is in no standard library before Python 3.14.
+Values that are dropped after some days are not worth a dependency.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from sqlalchemy import Dialect, LargeBinary, TypeDecorator
+
+from pbmserv.errors import ServerFault
+
+_PLAIN, _ZLIB = b"\x00", b"\x01"
+"""The first octet of what is kept: how the rest is to be read."""
+
+_LEVEL = 1
+_SHORTEST = 200
+"""Octets; what is shorter hardly becomes smaller."""
+_LONGEST = 256 * 1024
+"""Octets; what is longer is most often a file, which is compressed already, and the writer would
+be at it for tens of milliseconds."""
+
+
+def pack(value: bytes) -> bytes:
+    """*value* as it is kept; nothing stays nothing, so that its length tells that."""
+    if not value:
+        return b""
+    if _SHORTEST <= len(value) <= _LONGEST:
+        small = zlib.compress(value, _LEVEL)
+        if len(small) < len(value):
+            return _ZLIB + small
+    return _PLAIN + value
+
+
+def unpack(kept: bytes) -> bytes:
+    """What `pack` was given.
+
+    Raises:
+        ServerFault: this was kept by something else.
+    """
+    form, rest = kept[:1], kept[1:]
+    if form == _ZLIB:
+        try:
+            return zlib.decompress(rest)
+        except zlib.error as error:
+            raise ServerFault("a compressed value in the database is damaged") from error
+    if form not in {_PLAIN, b""}:
+        raise ServerFault("a value in the database is compressed in no form that we know")
+    return rest
+
+
+class PackedBytes(TypeDecorator[bytes]):
+    """Octets."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: bytes | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
+        return None if value is None else pack(value)
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
+        return None if value is None else unpack(value)
+
+
+class PackedJson(TypeDecorator[Any]):
+    """What JSON can say, as its text; nothing is kept of an empty object."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes:  # noqa: ARG002
+        return b"" if value == {} else pack(json.dumps(value, separators=(",", ":")).encode())
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        return json.loads(unpack(value)) if value else {}

@@ -1,0 +1,172 @@
+"""What is kept of letters: the mail for days, its words for weeks, and very little for good."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from posting import come_back
+from sqlalchemy import func, select, text, update
+
+from pbmserv.errors import OperatorError
+from pbmserv.service import operating_post
+from pbmserv.service.operating import Signature
+from pbmserv.store import expiry, letter_bytes, outbox
+from pbmserv.store.models import inbox
+from pbmserv.store.models import letter_bytes as kept_rows
+from pbmserv.store.models import outbox as rows
+
+SIGNED = Signature("olga", "it was asked for")
+ALICE, BOB = map(address_of, ("alice", "bob"))
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url, letter_days="3") as server:
+        server.sign_up("alice", "bob")
+        yield server
+
+
+def challenged(house: Indoors) -> list[Posted]:
+    """The letters of a challenge, the answer first."""
+    return house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1 --forfeittime=90")
+
+
+def kept(house: Indoors, letter: Posted) -> bytes | None:
+    with house.server.database.reading.connect() as connection:
+        return letter_bytes.of(connection, letter.id)
+
+
+def row(house: Indoors, letter: Posted) -> dict[str, object] | None:
+    with house.server.database.reading.connect() as connection:
+        found = connection.execute(select(rows).where(rows.c.id == letter.id)).mappings().first()
+    return dict(found) if found else None
+
+
+def made_again(house: Indoors, letter: Posted) -> bytes:
+    """The mail that the composer makes of a letter's row and the record now."""
+    with house.server.database.reading.connect() as connection:
+        queued = outbox.letter(connection, letter.id)
+        assert queued is not None
+        return house.server.outbox._composer.bytes_of(connection, queued)
+
+
+def test_a_letter_is_kept_as_it_was_mailed_for_some_days_only(house: Indoors) -> None:
+    letters = challenged(house)
+    assert {letter.recipient for letter in letters} == {ALICE, BOB}
+    house.live(days=2)
+    assert [kept(house, letter) for letter in letters] == [letter.raw for letter in letters]
+    house.live(days=2)
+    assert [kept(house, letter) for letter in letters] == [None, None]
+    for letter in letters:
+        assert made_again(house, letter) == letter.raw, "the record gives the same mail"
+
+
+def test_what_came_back_weeks_later_is_sent_again_from_the_record(house: Indoors) -> None:
+    _, asked = challenged(house)
+    house.live(days=4)
+    assert kept(house, asked) is None
+    come_back(house, asked)
+    again = next(letter for letter in house.live(days=1) if letter.kind == asked.kind)
+    assert (again.recipient, again.subject) == (asked.recipient, asked.subject)
+    assert (again.text, again.html) == (asked.text, asked.html)
+    assert again.message["Message-ID"] == asked.message["Message-ID"]
+
+
+def test_of_an_old_letter_stays_what_ends_it_and_what_its_replies_need(house: Indoors) -> None:
+    answer, asked = challenged(house)
+    house.live(days=29)
+    assert row(house, answer)["recipient"] == ALICE
+    house.live(days=4)
+    assert row(house, answer) is None, "nobody can refer to an answer any more"
+    bare = row(house, asked)
+    assert bare is not None
+    gone = {"recipient": "", "words": {}, "message_id": "", "in_reply_to": "", "error": ""}
+    assert {name: bare[name] for name in gone} == gone
+
+    with house.server.database.reading.connect() as connection:
+        before = connection.execute(select(func.count()).select_from(rows)).scalar()
+    for letter in (answer, asked):
+        assert come_back(house, letter) == []
+        assert house.live(days=1) == [], "nothing is sent again"
+    with house.server.database.reading.connect() as connection:
+        assert connection.execute(select(func.count()).select_from(rows)).scalar() == before
+
+    (link,) = re.findall(r"mailto:([^?>]+)", str(asked.message["List-Unsubscribe"]))
+    (told,) = house.send(BOB, "unsubscribe", to=link)
+    assert told.kind == "unsubscribed"
+
+
+def test_an_old_digest_can_still_be_answered(house: Indoors) -> None:
+    house.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+    number = challenged(house)[0].board
+    digest = next(letter for letter in house.live(days=1) if letter.kind == "tray")
+    house.live(days=33)
+    assert row(house, digest)["words"] == {
+        "waiting": [{"board": number, "turn": 1}],
+        "more": [],
+        "news": [],
+    }
+    told = house.reply(digest, f"{number}: a1")
+    assert "refusal" not in {kind for letter in told for kind in (letter.kind, *letter.inside)}, (
+        told
+    )
+
+
+@pytest.mark.parametrize("state", ["queued", "tray", "parked", "returned", "held", "coming"])
+def test_nothing_is_taken_from_a_letter_that_waits(house: Indoors, state: str) -> None:
+    (_, asked) = challenged(house)
+    with house.server.database.writing.begin() as connection:
+        connection.execute(update(rows).where(rows.c.id == asked.id).values(state=state))
+    house.server.clock.move(days=400)
+    while house.server.expiry.step():
+        pass
+    assert kept(house, asked) == asked.raw
+    assert row(house, asked)["words"] != {}
+
+
+def test_operators_are_told_that_a_text_is_not_kept(house: Indoors) -> None:
+    _, asked = challenged(house)
+    with house.server.database.writing.begin() as connection:
+        connection.execute(update(rows).where(rows.c.id == asked.id).values(state="failed"))
+    house.live(days=4)
+    assert house.operators.look(lambda desk: operating_post.shown(desk, asked.id))[1] == ""
+    house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
+    assert [letter.text for letter in house.letters()] == [asked.text]
+    house.live(days=40)
+    with pytest.raises(OperatorError, match="has been sent"):
+        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
+
+
+def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:
+    """The rows that stay for good are never looked through."""
+    with indoors(tmp_path) as server, server.server.database.reading.connect() as connection:
+        for statement, index in (
+            (expiry._MAILED, "ix_letter_bytes_made_at"),
+            (expiry._OLD, "ix_outbox_over"),
+        ):
+            compiled = str(
+                statement.compile(connection, compile_kwargs={"render_postcompile": True})
+            )
+            plan = connection.exec_driver_sql(
+                f"EXPLAIN QUERY PLAN {compiled}", tuple("2026" for _ in range(compiled.count("?")))
+            ).all()
+            assert any(index in step[-1] for step in plan), plan
+            assert not any(step[-1].startswith("SCAN") for step in plan), plan
+
+
+def test_packed_values_take_less_room(house: Indoors) -> None:
+    letters = challenged(house)
+    house.send(ALICE, f"games alice {PASSWORD}", "x" * 20_000)
+    with house.server.database.reading.connect() as connection:
+        size = connection.execute(text("SELECT max(length(raw)) FROM letter_bytes")).scalar()
+        mail = connection.execute(text("SELECT max(length(raw)) FROM inbox")).scalar()
+        whole = max(map(len, connection.scalars(select(inbox.c.raw))))
+        assert set(connection.scalars(select(kept_rows.c.raw))) >= {one.raw for one in letters}
+    assert size < max(len(one.raw) for one in letters) / 2
+    assert whole > 20_000
+    assert mail < 2_000
