@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import atexit
 import gc
+import logging
 import secrets
 import signal
-import socket
 import sys
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,19 +19,21 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from pbmserv import listening, log
+from pbmserv import descriptors, listening, log
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.config import Loaded, Settings, blank_passwords, public_url
+from pbmserv.crowd import Bounds, Crowd
 from pbmserv.dns import Resolver, SystemResolver
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.greeting import greeting
-from pbmserv.receive.crowd import Crowd
+from pbmserv.listening import Listening
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
 from pbmserv.receive.smtp import Listener
 from pbmserv.receive.tls import Certificate
+from pbmserv.receive.visit import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
@@ -58,6 +60,7 @@ from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
 from pbmserv.web.application import Pages, build
 from pbmserv.web.server import WebServer
+from pbmserv.web.server import bounds as pages_bounds
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
 """Threads that send, by relay; each keeps a connection. Over a network most of it is waiting."""
@@ -70,10 +73,10 @@ STOP_SENDING = 10.0
 class Bound:
     """The sockets of a server, bound before anything is served."""
 
-    smtp: socket.socket | None
-    smtps: socket.socket | None
-    lmtp: socket.socket | None
-    web: socket.socket | None
+    smtp: Listening | None
+    smtps: Listening | None
+    lmtp: Listening | None
+    web: Listening | None
     certificate: Certificate | None
 
 
@@ -86,7 +89,7 @@ def bind(settings: Settings) -> Bound:
     certificate = None
     if settings.tls_cert is not None:
         certificate = Certificate(settings.tls_cert, settings.tls_key or settings.tls_cert)
-    bound: list[socket.socket | None] = []
+    bound: list[Listening | None] = []
     try:
         for name, listen in (
             ("PBMSERV_SMTP", settings.smtp),
@@ -341,23 +344,24 @@ class Doors:
 
     def __init__(self, server: Server, bound: Bound) -> None:
         self._server = server
-        crowd = Crowd(server.settings.mail_servers)
+        ports = {"smtp": bound.smtp, "smtps": bound.smtps, "lmtp": bound.lmtp}
+        mail = {name: sock for name, sock in ports.items() if sock is not None}
+        shares = _shares(server.settings.sessions, len(mail), int(bound.web is not None))
         self._listeners = [
             (
                 Listener(
                     server.house,
                     server.intake,
-                    crowd=crowd,
-                    lmtp=sock is bound.lmtp,
+                    crowd=_crowd(name, server.settings, shares.sessions),
+                    lmtp=name == "lmtp",
                     certificate=bound.certificate,
-                    tls_at_once=sock is bound.smtps,
+                    tls_at_once=name == "smtps",
                 ),
                 sock,
             )
-            for sock in (bound.smtp, bound.smtps, bound.lmtp)
-            if sock is not None
+            for name, sock in mail.items()
         ]
-        self._web = _web(server, bound.web) if bound.web is not None else None
+        self._web = _web(server, bound.web, shares) if bound.web is not None else None
 
     async def open(self) -> None:
         """Begin to serve, to send and to look at clocks."""
@@ -381,11 +385,28 @@ class Doors:
             await self._web.stop()
 
 
-def _web(server: Server, bound: socket.socket) -> WebServer:
+def _shares(sessions: int, mail_ports: int, web_ports: int) -> descriptors.Shares:
+    """What each listener may have open, of as many files as the system grants."""
+    limit = descriptors.raise_limit(descriptors.wanted(sessions, mail_ports, web_ports))
+    shares = descriptors.shares(limit, sessions, mail_ports, web_ports)
+    if shares.warning:
+        logging.getLogger("pbmserv.app").warning("%s", shares.warning)
+    return shares
+
+
+def _crowd(listener: str, settings: Settings, sessions: int) -> Crowd:
+    """The sessions of one mail port."""
+    from_network = min(settings.sessions_network, sessions)
+    bounds = Bounds(sessions, from_network, sessions, SESSION_TIMEOUT, SESSION_TIMEOUT_FULL)
+    return Crowd(listener, bounds, settings.mail_servers)
+
+
+def _web(server: Server, bound: Listening, shares: descriptors.Shares) -> WebServer:
     pages = Pages(
         address=server.settings.address,
         games=tuple(game.info for game in server.registry),
         signup=server.settings.signup,
         base=urlsplit(server.settings.web_url).path.rstrip("/"),
     )
-    return WebServer(build(pages, server.visitors, environment()), bound)
+    crowd = Crowd("web", pages_bounds(shares.web, shares.web_own), server.settings.web_proxies)
+    return WebServer(build(pages, server.visitors, environment()), bound, crowd)
