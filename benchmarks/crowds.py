@@ -41,8 +41,8 @@ MAIL_OCTETS = 1_048_000
 NETWORK_OF_OURS = "127.0.0.1"
 STRANGER = "127.0.30.1"
 READER = "127.0.31.1"
-PORTS = "abcdefghijklmnopqrstuvwxyz123456"
-"""Of a box of 8x8."""
+CELLS = [f"{column}{row}" for row in range(1, 9) for column in "abcdefgh"]
+"""Of a box of 8x8: a marker in each is a move."""
 
 
 class Serving:
@@ -164,7 +164,7 @@ def page(serving: Serving, source: str = READER) -> str:
 
 
 def begin_game(serving: Serving) -> None:
-    """A player, and a board of hers on which she will fire a ray with each mail."""
+    """A player, and a board of hers on which she will set a marker with each mail."""
     for subject in ("signup alice secret", "blackbox solo alice -size=8x8 -atoms=4"):
         said = sent(serving, serving.smtp, STRANGER, PLAYER, mail(PLAYER, subject, b""))
         if not said.startswith("250"):
@@ -173,8 +173,8 @@ def begin_game(serving: Serving) -> None:
 
 def move(serving: Serving, port: int, source: str) -> str:
     """A player's move by SMTP or LMTP: the reply, or what went wrong."""
-    ray = PORTS[serving.asks("SELECT count(*) FROM plies") % len(PORTS)]
-    raw = mail(PLAYER, f"blackbox move 1 alice secret {ray}", b"")
+    cell = CELLS[serving.asks("SELECT count(*) FROM plies") % len(CELLS)]
+    raw = mail(PLAYER, f"blackbox move 1 alice secret +{cell}", b"")
     return sent(serving, port, source, PLAYER, raw)
 
 
@@ -213,9 +213,8 @@ def tried(times: int, attempt: Callable[[], str], good: str) -> str:
     return f"{well} of {times} (slowest {slowest:.2f} s){': ' + more if more else ''}"
 
 
-def looks(serving: Serving, what: str) -> None:
-    """Print what goes on while a crowd is there."""
-    before = serving.logged
+def looks(serving: Serving, what: str, before: int) -> None:
+    """Print what goes on while a crowd is there; *before* it the log had so many octets."""
     print(f"{what}:")
     print(f"  files that the server has open: {serving.files} of {OPEN_FILES}")
     print(f"  a page for a reader:            {tried(10, lambda: page(serving), ' 200 ')}")
@@ -226,7 +225,8 @@ def looks(serving: Serving, what: str) -> None:
     )
     for name, port, source in doors:
         print(f"  {name}{tried(5, lambda p=port, s=source: move(serving, p, s), '250 ')}")
-    print(f"  moves that are on the board:    {serving.asks('SELECT count(*) FROM plies')}")
+    moves = serving.asks("SELECT count(*) FROM plies")
+    print(f"  moves that are on the board:    {moves} of {5 * len(doors)}")
     sleep(WATCHED_S)
     print(f"  octets of log meanwhile:        {serving.logged - before:,}", flush=True)
 
@@ -270,8 +270,9 @@ def main() -> None:
             own.mkdir()
             with Serving(own) as serving:
                 begin_game(serving)
+                before = serving.logged
                 with crowd(getattr(serving, port), sources, size):
-                    looks(serving, what)
+                    looks(serving, what, before)
         own = folder / "inbox"
         own.mkdir()
         with Serving(own) as serving:

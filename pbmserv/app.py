@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import atexit
 import gc
-import logging
 import secrets
 import signal
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from random import random
@@ -19,21 +18,21 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from pbmserv import descriptors, listening, log
+from pbmserv import listening, log, ports
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.config import Loaded, Settings, blank_passwords, public_url
-from pbmserv.crowd import Bounds, Crowd
+from pbmserv.crowd import Crowd
+from pbmserv.descriptors import Shares
 from pbmserv.dns import Resolver, SystemResolver
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.errors import ServerFault
 from pbmserv.greeting import greeting
 from pbmserv.listening import Listening
+from pbmserv.ports import Bound, bind
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
 from pbmserv.receive.smtp import Listener
-from pbmserv.receive.tls import Certificate
-from pbmserv.receive.visit import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
@@ -49,6 +48,7 @@ from pbmserv.service.lockout import Lockout
 from pbmserv.service.office import Office
 from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
+from pbmserv.service.quota import Quota
 from pbmserv.service.rates import Rates, Traffic
 from pbmserv.service.thinking import Thinker
 from pbmserv.service.vetting import Vetting
@@ -59,52 +59,13 @@ from pbmserv.store.positions import Positions
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
 from pbmserv.web.application import Pages, build
-from pbmserv.web.server import WebServer
-from pbmserv.web.server import bounds as pages_bounds
+from pbmserv.web.server import WebServer, bounds
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
 """Threads that send, by relay; each keeps a connection. Over a network most of it is waiting."""
 
 STOP_SENDING = 10.0
 """Seconds that a letter in hand has when the server stops; it is not lost after that either."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """The sockets of a server, bound before anything is served."""
-
-    smtp: Listening | None
-    smtps: Listening | None
-    lmtp: Listening | None
-    web: Listening | None
-    certificate: Certificate | None
-
-
-def bind(settings: Settings) -> Bound:
-    """Bind every listener.
-
-    Raises:
-        ConfigError: an address is taken, or not this machine's; the certificate is of no use.
-    """
-    certificate = None
-    if settings.tls_cert is not None:
-        certificate = Certificate(settings.tls_cert, settings.tls_key or settings.tls_cert)
-    bound: list[Listening | None] = []
-    try:
-        for name, listen in (
-            ("PBMSERV_SMTP", settings.smtp),
-            ("PBMSERV_SMTPS", settings.smtps),
-            ("PBMSERV_LMTP", settings.lmtp),
-            ("PBMSERV_WEB", settings.web),
-        ):
-            bound.append(listening.bind(listen, name) if listen else None)
-    except ConfigError:
-        for one in bound:
-            if one is not None:
-                one.close()
-        raise
-    smtp, smtps, lmtp, web = bound
-    return Bound(smtp, smtps, lmtp, web, certificate)
 
 
 class Server:
@@ -168,6 +129,9 @@ class Server:
             domain_letters=settings.domain_letters,
         )
         self.thinker = Thinker(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.quota = Quota(
+            self.database, settings.inbox_octets, keeps_unused=settings.unused_days > 0
+        )
         self.office = Office(
             self.rooms,
             Vetting(self.rooms, self.passwords, self.database),
@@ -175,6 +139,7 @@ class Server:
             self.clock,
             self.sender.wake,
             self.thinker.ask,
+            self.quota,
         )
         self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
         self.keeper = Keeper(
@@ -184,6 +149,8 @@ class Server:
             self.clock,
             self.sender.wake,
             mails_kept=timedelta(days=settings.mail_days),
+            unused_kept=timedelta(days=settings.unused_days),
+            quota=self.quota,
         )
         games = frozenset(game.info.key for game in self.registry)
         trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
@@ -344,22 +311,20 @@ class Doors:
 
     def __init__(self, server: Server, bound: Bound) -> None:
         self._server = server
-        ports = {"smtp": bound.smtp, "smtps": bound.smtps, "lmtp": bound.lmtp}
-        mail = {name: sock for name, sock in ports.items() if sock is not None}
-        shares = _shares(server.settings.sessions, len(mail), int(bound.web is not None))
+        shares = ports.shares(server.settings, bound)
         self._listeners = [
             (
                 Listener(
                     server.house,
                     server.intake,
-                    crowd=_crowd(name, server.settings, shares.sessions),
+                    crowd=ports.crowd(name, server.settings, shares),
                     lmtp=name == "lmtp",
                     certificate=bound.certificate,
                     tls_at_once=name == "smtps",
                 ),
                 sock,
             )
-            for name, sock in mail.items()
+            for name, sock in bound.mail.items()
         ]
         self._web = _web(server, bound.web, shares) if bound.web is not None else None
 
@@ -385,28 +350,12 @@ class Doors:
             await self._web.stop()
 
 
-def _shares(sessions: int, mail_ports: int, web_ports: int) -> descriptors.Shares:
-    """What each listener may have open, of as many files as the system grants."""
-    limit = descriptors.raise_limit(descriptors.wanted(sessions, mail_ports, web_ports))
-    shares = descriptors.shares(limit, sessions, mail_ports, web_ports)
-    if shares.warning:
-        logging.getLogger("pbmserv.app").warning("%s", shares.warning)
-    return shares
-
-
-def _crowd(listener: str, settings: Settings, sessions: int) -> Crowd:
-    """The sessions of one mail port."""
-    from_network = min(settings.sessions_network, sessions)
-    bounds = Bounds(sessions, from_network, sessions, SESSION_TIMEOUT, SESSION_TIMEOUT_FULL)
-    return Crowd(listener, bounds, settings.mail_servers)
-
-
-def _web(server: Server, bound: Listening, shares: descriptors.Shares) -> WebServer:
+def _web(server: Server, bound: Listening, shares: Shares) -> WebServer:
     pages = Pages(
         address=server.settings.address,
         games=tuple(game.info for game in server.registry),
         signup=server.settings.signup,
         base=urlsplit(server.settings.web_url).path.rstrip("/"),
     )
-    crowd = Crowd("web", pages_bounds(shares.web, shares.web_own), server.settings.web_proxies)
+    crowd = Crowd("web", bounds(shares.web, shares.web_own), server.settings.web_proxies)
     return WebServer(build(pages, server.visitors, environment()), bound, crowd)

@@ -20,6 +20,7 @@ from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
+from pbmserv.service.quota import Quota
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import clocks, dailies, inbox, outbox
 from pbmserv.store.session import Database
@@ -37,6 +38,13 @@ PUT_OFF = timedelta(hours=1)
 FORGET_EVERY = timedelta(hours=6)
 """How often mails are emptied whose time is over."""
 
+ROWS_UNPROVEN = timedelta(days=7)
+"""How long it stays known that a mail came that led to nothing and that nobody proved to have
+written. Mail servers repeat what they sent within five days (RFC 5321 section 4.5.4.1)."""
+
+ROWS_KEPT = timedelta(days=90)
+"""The same where somebody proved it. What had an effect is known for good."""
+
 log = logging.getLogger("pbmserv.service")
 
 Find = Callable[[Connection, datetime, int], Sequence[int]]
@@ -50,6 +58,8 @@ class Keeper:
     Args:
         wake: called after a commit that queued letters.
         mails_kept: how long the text of a mail is kept after it came and was carried out.
+        unused_kept: the same of a mail that led to nothing.
+        quota: what the texts may take.
     """
 
     def __init__(
@@ -61,13 +71,16 @@ class Keeper:
         wake: Callable[[], None],
         *,
         mails_kept: timedelta,
+        unused_kept: timedelta,
+        quota: Quota,
     ) -> None:
         self._rooms = rooms
         self._database = database
         self._writer = writer
         self._clock = clock
         self._wake = wake
-        self._mails_kept = mails_kept
+        self._kept = {"done": mails_kept, "answered": unused_kept, "ignored": unused_kept}
+        self._quota = quota
         self._forgot_at: datetime | None = None
         self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
 
@@ -86,6 +99,7 @@ class Keeper:
         self._drain(clocks.due_digests, tray.make, clocks.put_off_digest)
         self._drain(dailies.due, daily.make, dailies.put_off)
         self._forget()
+        self._make_room()
 
     def beat(self) -> None:
         """Say that the server lives. Before anything else: it may bring an outage to light."""
@@ -94,17 +108,39 @@ class Keeper:
             log.warning("the server was down from %s to %s; no clock ran", *down)
 
     def _forget(self) -> None:
-        """Empty mails that were carried out long ago; that they came stays known."""
+        """Empty mails whose time is over; that they came stays known, of some for a while only."""
         now = self._clock.now()
         if self._forgot_at is not None and now < self._forgot_at + FORGET_EVERY:
             return
-        before, found = now - self._mails_kept, [0]
-        while found and not self._rounds.ending:
-            with self._database.reading.connect() as connection:
-                found = inbox.with_text(connection, before, BATCH)
-            if found:
-                self._writer.submit(partial(inbox.forget, numbers=found)).result()
+        for state, kept in self._kept.items():
+            while self._empty(state, now - kept) and not self._rounds.ending:
+                pass
+        found = BATCH
+        while found == BATCH and not self._rounds.ending:
+            job = partial(
+                inbox.prune, unproven=now - ROWS_UNPROVEN, before=now - ROWS_KEPT, most=BATCH
+            )
+            found = self._writer.submit(job).result()
         self._forgot_at = now
+
+    def _make_room(self) -> None:
+        """When texts take nearly all that they may, those go that led to nothing."""
+        now = self._clock.now()
+        self._quota.measure(now)
+        for state in ("ignored", "answered"):
+            while self._quota.excess > 0 and not self._rounds.ending:
+                if not self._empty(state, now):
+                    break
+
+    def _empty(self, state: str, before: datetime) -> bool:
+        """Empty some mails of that state from before then; whether there were any."""
+        with self._database.reading.connect() as connection:
+            found = inbox.with_text(connection, state, before, BATCH)
+        if found:
+            numbers = [number for number, _ in found]
+            self._writer.submit(partial(inbox.forget, numbers=numbers)).result()
+            self._quota.frees(state, sum(octets for _, octets in found))
+        return bool(found)
 
     def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
         """Carry out *do* for everything that *find* finds, each in a transaction of its own."""

@@ -175,6 +175,8 @@ def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
         server.server.clock,
         lambda: None,
         mails_kept=timedelta(days=14),
+        unused_kept=timedelta(0),
+        quota=server.server.quota,
     )
     assert lonely.stop(1)
     lonely = Keeper(
@@ -184,6 +186,8 @@ def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
         server.server.clock,
         lambda: None,
         mails_kept=timedelta(days=14),
+        unused_kept=timedelta(0),
+        quota=server.server.quota,
     )
     lonely.start()
     assert lonely.stop(20)

@@ -104,6 +104,8 @@ class ServiceHouse:
             self.clock,
             lambda: None,
             mails_kept=timedelta(days=14),
+            unused_kept=timedelta(0),
+            quota=self.server.quota,
         )
         self.ids: dict[int, int] = {}
         self._numbers: dict[str, int] = {}
