@@ -6,11 +6,10 @@ import asyncio
 import gc
 import secrets
 import signal
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from random import random
@@ -20,19 +19,21 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from pbmserv import listening, log
+from pbmserv import listening, log, ports
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.config import Loaded, Settings, blank_passwords, public_url
+from pbmserv.crowd import Crowd
+from pbmserv.descriptors import Shares
 from pbmserv.dns import Resolver, SystemResolver
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.errors import ServerFault
 from pbmserv.greeting import greeting
-from pbmserv.receive.crowd import Crowd
+from pbmserv.listening import Listening
+from pbmserv.ports import Bound, bind
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
 from pbmserv.receive.smtp import Listener
-from pbmserv.receive.tls import Certificate
 from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
@@ -49,6 +50,7 @@ from pbmserv.service.lockout import Lockout
 from pbmserv.service.office import Office
 from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
+from pbmserv.service.quota import Quota
 from pbmserv.service.rates import Rates, Traffic
 from pbmserv.service.thinking import Thinker
 from pbmserv.service.vetting import Vetting
@@ -59,57 +61,13 @@ from pbmserv.store.positions import Positions
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
 from pbmserv.web.application import Pages, build
-from pbmserv.web.server import WebServer
+from pbmserv.web.server import WebServer, bounds
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
 """Threads that send, by relay; each keeps a connection. Over a network most of it is waiting."""
 
 STOP_SENDING = 10.0
 """Seconds that a letter in hand has when the server stops; it is not lost after that either."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """The sockets of a server, bound before anything is served."""
-
-    smtp: socket.socket | None
-    smtps: socket.socket | None
-    lmtp: socket.socket | None
-    web: socket.socket | None
-    certificate: Certificate | None
-
-    def close(self) -> None:
-        """Give every address back."""
-        for one in (self.smtp, self.smtps, self.lmtp, self.web):
-            if one is not None:
-                one.close()
-
-
-def bind(settings: Settings) -> Bound:
-    """Bind every listener.
-
-    Raises:
-        ConfigError: an address is taken, or not this machine's; the certificate is of no use.
-    """
-    certificate = None
-    if settings.tls_cert is not None:
-        certificate = Certificate(settings.tls_cert, settings.tls_key or settings.tls_cert)
-    bound: list[socket.socket | None] = []
-    try:
-        for name, listen in (
-            ("PBMSERV_SMTP", settings.smtp),
-            ("PBMSERV_SMTPS", settings.smtps),
-            ("PBMSERV_LMTP", settings.lmtp),
-            ("PBMSERV_WEB", settings.web),
-        ):
-            bound.append(listening.bind(listen, name) if listen else None)
-    except ConfigError:
-        for one in bound:
-            if one is not None:
-                one.close()
-        raise
-    smtp, smtps, lmtp, web = bound
-    return Bound(smtp, smtps, lmtp, web, certificate)
 
 
 class Server:
@@ -188,6 +146,9 @@ class Server:
             domain_letters=settings.domain_letters,
         )
         self.thinker = Thinker(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.quota = Quota(
+            self.database, settings.inbox_octets, keeps_unused=settings.unused_days > 0
+        )
         self.office = Office(
             self.rooms,
             Vetting(self.rooms, self.passwords, self.database),
@@ -195,10 +156,15 @@ class Server:
             self.clock,
             self.sender.wake,
             self.thinker.ask,
+            self.quota,
         )
         self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
-        kept = Kept(timedelta(days=settings.mail_days), timedelta(days=settings.letter_days))
-        self.expiry = Expiry(self.database, self.writer, self.clock, kept)
+        kept = Kept(
+            mails=timedelta(days=settings.mail_days),
+            unused=timedelta(days=settings.unused_days),
+            letters=timedelta(days=settings.letter_days),
+        )
+        self.expiry = Expiry(self.database, self.writer, self.clock, kept, self.quota)
         self.keeper = Keeper(
             self.rooms,
             self.database,
@@ -376,23 +342,22 @@ class Doors:
 
     def __init__(self, server: Server, bound: Bound) -> None:
         self._server = server
-        crowd = Crowd(server.settings.mail_servers)
+        shares = ports.shares(server.settings, bound)
         self._listeners = [
             (
                 Listener(
                     server.house,
                     server.intake,
-                    crowd=crowd,
-                    lmtp=sock is bound.lmtp,
+                    crowd=ports.crowd(name, server.settings, shares),
+                    lmtp=name == "lmtp",
                     certificate=bound.certificate,
-                    tls_at_once=sock is bound.smtps,
+                    tls_at_once=name == "smtps",
                 ),
                 sock,
             )
-            for sock in (bound.smtp, bound.smtps, bound.lmtp)
-            if sock is not None
+            for name, sock in bound.mail.items()
         ]
-        self._web = _web(server, bound.web) if bound.web is not None else None
+        self._web = _web(server, bound.web, shares) if bound.web is not None else None
 
     async def open(self) -> None:
         """Begin to serve, to send and to look at clocks."""
@@ -416,11 +381,12 @@ class Doors:
             await self._web.stop()
 
 
-def _web(server: Server, bound: socket.socket) -> WebServer:
+def _web(server: Server, bound: Listening, shares: Shares) -> WebServer:
     pages = Pages(
         address=server.settings.address,
         games=tuple(game.info for game in server.registry),
         signup=server.settings.signup,
         base=urlsplit(server.settings.web_url).path.rstrip("/"),
     )
-    return WebServer(build(pages, server.visitors, environment()), bound)
+    crowd = Crowd("web", bounds(shares.web, shares.web_own), server.settings.web_proxies)
+    return WebServer(build(pages, server.visitors, environment()), bound, crowd)

@@ -247,6 +247,22 @@ def number(text: str) -> int:
     return int(text)
 
 
+def places(text: str) -> int:
+    """How many may be somewhere at a time: at least one."""
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not int(text):
+        raise ValueError("write a number from 1 to 99999, such as 100")
+    return int(text)
+
+
+def octets(text: str) -> int:
+    """A number of octets, also as K, M or G (of 1024); at least 1M."""
+    found = re.fullmatch(r"([0-9]{1,12})([KMG]?)", text.upper())
+    number = int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]] if found else 0
+    if number < 1 << 20:
+        raise ValueError("write a number of octets, at least 1M, such as 500M or 2G")
+    return number
+
+
 def days_of_a_year(text: str) -> int:
     """Days, of which a year has 366 at most."""
     if not re.fullmatch(r"[0-9]{1,3}", text) or int(text) > 366:

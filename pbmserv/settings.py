@@ -84,6 +84,28 @@ class Settings:
             setting_values.number,
         ),
     ]
+    unused_days: Annotated[
+        int,
+        Setting(
+            "PBMSERV_UNUSED_DAYS",
+            "days",
+            "0",
+            "How long the text of a mail is kept that no player has proved to write, or that led "
+            "to nothing; 0 = not at all.",
+            setting_values.number,
+        ),
+    ]
+    inbox_octets: Annotated[
+        int,
+        Setting(
+            "PBMSERV_INBOX_OCTETS",
+            "octets",
+            "2G",
+            "What the texts of all mails may take, such as 500M or 2G; what goes first is in "
+            "deploy/README.md.",
+            setting_values.octets,
+        ),
+    ]
     smtp: Annotated[
         Listen | None,
         Setting(
@@ -143,6 +165,27 @@ class Settings:
             "Your own mail servers, which hand on what others sent: no limit for networks applies "
             "to them, and no SPF.",
             setting_values.networks,
+        ),
+    ]
+    sessions: Annotated[
+        int,
+        Setting(
+            "PBMSERV_SESSIONS",
+            "number",
+            "100",
+            "Sessions that strangers may have open at each of the mail ports; your own mail "
+            "servers have as many for themselves.",
+            setting_values.places,
+        ),
+    ]
+    sessions_network: Annotated[
+        int,
+        Setting(
+            "PBMSERV_SESSIONS_NETWORK",
+            "number",
+            "20",
+            "Of these, for one network (/24, /64).",
+            setting_values.places,
         ),
     ]
     sender_checks: Annotated[
@@ -277,6 +320,16 @@ class Settings:
             "",
             "How players reach the web pages, for links in letters; empty = made from PBMSERV_WEB.",
             setting_values.web_url,
+        ),
+    ]
+    web_proxies: Annotated[
+        tuple[Network, ...],
+        Setting(
+            "PBMSERV_WEB_PROXIES",
+            "networks with commas",
+            "127.0.0.1, ::1",
+            "Your own proxies in front of the pages: no limit for networks applies to them.",
+            setting_values.networks,
         ),
     ]
     address: Annotated[

@@ -19,7 +19,6 @@ INSTANT = sa.DateTime(timezone=True)
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 BATCH = 200
 IS_OVER = sa.text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
-HAS_TEXT = sa.text("state IN ('done', 'ignored') AND length(raw) > 0")
 
 
 def pack(value):
@@ -133,14 +132,10 @@ def upgrade() -> None:
     op.create_index(
         "ix_outbox_over", "outbox", ["created_at"], postgresql_where=IS_OVER, sqlite_where=IS_OVER
     )
-    op.create_index(
-        "ix_inbox_text", "inbox", ["received_at"], postgresql_where=HAS_TEXT, sqlite_where=HAS_TEXT
-    )
 
 
 def downgrade() -> None:
     connection = op.get_bind()
-    op.drop_index("ix_inbox_text", table_name="inbox")
     op.drop_index("ix_outbox_over", table_name="outbox")
     _change_mails(connection, unpack)
     _change_words(connection, sa.LargeBinary(), sa.JSON(), "'{}'", unpack_words)

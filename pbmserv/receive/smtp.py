@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import socket
 import ssl
 
 from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
 
 from pbmserv import __version__
 from pbmserv.capability import House
+from pbmserv.crowd import Crowd
+from pbmserv.listening import AT_ONCE, Listening, peer_of
 from pbmserv.receive import mail
-from pbmserv.receive.crowd import Crowd
 from pbmserv.receive.intake import TOO_MANY, TRY_LATER, Intake
 from pbmserv.receive.tls import Certificate
-from pbmserv.receive.visit import SESSION_TIMEOUT, Hall, LocalVisit, Visit, peer_of
+from pbmserv.receive.visit import SESSION_TIMEOUT, Hall, LocalVisit, Visit
 
 log = logging.getLogger("pbmserv.receive")
 
@@ -125,6 +125,7 @@ class Door:
         """250 only after the commit; one reply for each recipient in LMTP (RFC 2033, 4.2)."""
         raw = envelope.content
         assert isinstance(raw, bytes)
+        server.serves()
         replies: dict[str, str] = {}
         clock = asyncio.get_running_loop().time
         patience_ends = clock() + PATIENCE
@@ -135,7 +136,7 @@ class Door:
             one = self._one(session, envelope, recipient, raw)
             replies[recipient] = await self._intake.arrives(one)
         if any(reply.startswith("2") for reply in replies.values()):
-            server.patience.renew()
+            server.renew()
         if self.closing:  # this was the session's last mail
             asyncio.get_running_loop().call_soon(server.leave)
         if self._lmtp:
@@ -167,7 +168,7 @@ class Listener:
 
     Args:
         lmtp: the protocol; SMTP otherwise.
-        crowd: the sessions that may be open at a time.
+        crowd: the connections that may be open at a time.
         certificate: STARTTLS is offered with it.
         tls_at_once: TLS begins with the first octet (RFC 8314 section 3.3) instead.
     """
@@ -190,11 +191,14 @@ class Listener:
         self._tls_at_once = tls_at_once
         self._server: asyncio.Server | None = None
 
-    async def start(self, listening: socket.socket) -> None:
+    async def start(self, listening: Listening) -> None:
         """Accept sessions on a bound socket."""
+        listening.crowd = self.hall.crowd
+        listening.farewell = _in_tls if self._tls_at_once else _farewell
+        self.hall.listening = listening
         context = self._context() if self._tls_at_once else None
         self._server = await asyncio.get_running_loop().create_server(
-            self._session, sock=listening, ssl=context
+            self._session, sock=listening, ssl=context, backlog=AT_ONCE
         )
 
     async def stop(self) -> None:
@@ -230,6 +234,16 @@ class Listener:
             loop=asyncio.get_running_loop(),
         )
         return visit
+
+
+def _farewell(reason: str) -> bytes:
+    """What a client is told that there is no place for (RFC 5321 section 3.1 allows 421)."""
+    return f"421 4.3.2 {reason}, please try again later\r\n".encode()
+
+
+def _in_tls(_reason: str) -> bytes:
+    """Nothing: before the handshake no words can be said."""
+    return b""
 
 
 def _sender(envelope: Envelope) -> str:

@@ -10,7 +10,8 @@ from typing import Any, AnyStr
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import syntax
 
-from pbmserv.receive.crowd import Crowd
+from pbmserv.crowd import Crowd, Place, Stage
+from pbmserv.listening import Listening
 from pbmserv.receive.data import MailAtOnce
 from pbmserv.receive.lines import StrictLines, StrictReader
 
@@ -19,8 +20,15 @@ LONGEST_LINE = 1_048_576
 Lines over 998 octets are refused politely, once they have come to their end."""
 SESSION_TIMEOUT = 300
 """Seconds that a command, or a whole mail, may take to come (RFC 5321 section 4.5.3.2.7)."""
+SESSION_TIMEOUT_FULL = 10
+"""Seconds in which a client must have had a mail taken, or more of it come, where all places are
+taken."""
 LONGEST_SESSION = 3600
 """Seconds after which a client is asked to come again, whatever it does."""
+LINGER_S = 10.0
+"""Seconds that a client has to read our last words."""
+OCTETS_OF_USE = 8_192
+"""Octets of a mail that count as something useful while it comes."""
 MOST_ERRORS = 20
 """Refusals without a mail that was taken between them."""
 MOST_COMMANDS = 100
@@ -42,11 +50,21 @@ _UNQUOTED = re.compile(rf'"({_ATOM})"')
 
 
 class Hall:
-    """The sessions of one listener."""
+    """The sessions of one listener.
+
+    Attributes:
+        listening: where their connections were made; ``None`` where they are no sockets.
+    """
 
     def __init__(self, crowd: Crowd) -> None:
         self.crowd = crowd
+        self.listening: Listening | None = None
         self.visits: set[Visit] = set()
+
+    def place_of(self, transport: asyncio.BaseTransport) -> Place:
+        """The place that a connection was given when it was made."""
+        found = self.listening.place_of(transport) if self.listening is not None else None
+        return found or Place(None, 0.0, lambda: None)
 
 
 class Patience:
@@ -75,7 +93,8 @@ class Visit(MailAtOnce, StrictLines):
         super().__init__(door, **settings)
         self._smtp_methods.pop("AUTH", None)  # nobody logs in here
         self._hall = hall
-        self._peer: str | None = None
+        self._place: Place | None = None
+        self._fresh = 0
         self._line = 0
         self._last = b""
         self._began = self.loop.time()
@@ -87,6 +106,17 @@ class Visit(MailAtOnce, StrictLines):
         """Whether a mail is on its way in."""
         return self.envelope is not None and self.envelope.mail_from is not None
 
+    def serves(self) -> None:
+        """A mail has come as a whole; while we work on it nobody takes its client's place."""
+        if self._place is not None:
+            self._place.stage = Stage.SERVED
+
+    def renew(self) -> None:
+        """A mail was taken: the client has earned its place, and our patience."""
+        self.patience.renew()
+        if self._place is not None:
+            self._hall.crowd.renew(self._place)
+
     def leave(self) -> None:
         """Close the connection (RFC 5321 section 3.8 lets a server do so with a 421)."""
         self._part(b"421 4.3.2 closing, please come back soon\r\n")
@@ -94,34 +124,27 @@ class Visit(MailAtOnce, StrictLines):
     # -- the connection ------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count the session, or turn it away; called once more when STARTTLS has succeeded."""
-        if self._peer is None:
-            peer = peer_of(transport.get_extra_info("peername"))
-            reason = self._hall.crowd.enter(peer)
-            if reason:
-                assert isinstance(transport, asyncio.Transport)
-                transport.write(f"421 4.3.2 {reason}, please try again later\r\n".encode())
-                transport.close()
-                return
-            self._peer = peer
+        """Take the place that there is; called once more when STARTTLS has succeeded."""
+        if self._place is None:
+            self._place = self._hall.place_of(transport)
+            self._place.end = self._give_way
             self._hall.visits.add(self)
         super().connection_made(transport)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Forget the session."""
-        if self._peer is None:  # it was turned away
-            return
-        if self in self._hall.visits:
-            self._hall.visits.discard(self)
-            self._hall.crowd.leave(self._peer)
+        self._hall.visits.discard(self)
         if not self.gone.done():
             self.gone.set_result(None)
         super().connection_lost(error)
 
     def data_received(self, data: bytes) -> None:
         """Hand octets on, unless they belong to a line that has no end."""
-        if self._peer is None:
-            return
+        if self.in_transaction and self._place is not None:
+            self._fresh += len(data)
+            if self._fresh >= OCTETS_OF_USE:
+                self._fresh = 0
+                self._hall.crowd.renew(self._place)
         seen = self._last + data
         end = seen.rfind(b"\r\n")
         self._line = self._line + len(data) if end < 0 else len(seen) - end - 2
@@ -132,9 +155,7 @@ class Visit(MailAtOnce, StrictLines):
             super().data_received(data)
 
     def eof_received(self) -> bool | None:
-        """Whoever was turned away has nothing to say, and TLS knows no half-open ends."""
-        if self._peer is None:
-            return None
+        """The client has said all; only TLS knows no half-open ends."""
         transport = self.transport
         if transport is not None and transport.get_extra_info("ssl_object") is not None:
             super().eof_received()
@@ -146,11 +167,22 @@ class Visit(MailAtOnce, StrictLines):
     def _timeout_cb(self) -> None:
         self._part(b"421 4.4.2 nothing was heard for too long, goodbye\r\n")
 
+    def _give_way(self) -> None:
+        """Somebody else gets the place: at once, whether or not the client still listens."""
+        transport = self.transport
+        self._part(b"421 4.3.2 others are waiting, please come again later\r\n")
+        if isinstance(transport, asyncio.Transport) and (
+            transport.get_extra_info("ssl_object") or transport.get_write_buffer_size()
+        ):
+            transport.abort()
+
     def _part(self, words: bytes) -> None:
         transport = self.transport
         if isinstance(transport, asyncio.Transport) and not transport.is_closing():
             transport.write(words)
             transport.close()
+            # A client that does not read what is left would keep it open for ever.
+            self.loop.call_later(LINGER_S, transport.abort)
 
     # -- what is said --------------------------------------------------------------------
 
@@ -158,6 +190,8 @@ class Visit(MailAtOnce, StrictLines):
         """Reply, in ASCII whatever the client's words were; too many of some end the session."""
         reply = status if isinstance(status, bytes) else status.encode("ascii", "replace")
         await super().push(reply)
+        if self._place is not None:
+            self._place.stage = Stage.ASKING if self.in_transaction else Stage.IDLE
         if self.patience.ends_with(reply):
             self._part(b"421 4.7.0 too many commands that led to nothing, goodbye\r\n")
         elif isinstance(self._reader, StrictReader) and self._reader.is_torn:
@@ -224,8 +258,3 @@ class LocalVisit(Visit, LMTP):
     async def turn_away(self, reply: str) -> None:
         """The handler knows of the recipients; who turns a mail away before it does not."""
         await super().turn_away("\r\n".join([reply] * self._owed))
-
-
-def peer_of(peername: object) -> str:
-    """The network address in a socket's name for its other end; ``""`` on a Unix socket."""
-    return str(peername[0]) if isinstance(peername, tuple) and peername else ""

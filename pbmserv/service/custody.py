@@ -180,6 +180,7 @@ def _left_out(echo: str, mail: Mail) -> set[str]:
 
 _BECAME = {
     "done": "It was carried out; its text is not shown.",
+    "answered": "It led to nothing but an answer; its text is not shown.",
     "ignored": "It is a machine's mail, and nothing was done about it; its text is not shown.",
 }
 

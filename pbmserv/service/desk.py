@@ -136,18 +136,17 @@ class Desk:
 
     Attributes:
         mail_id: row of the mail in the inbox.
-        played: newest positions that this mail made or looked at, to be remembered
-            after the commit.
+        played: newest positions it made or looked at, to be remembered after the commit.
         moved: boards on which the present command has made a move, so that queued moves follow.
         player: who speaks, once a handler has found out.
         focus: the board the present command is about, once a handler has found out.
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
+        proven, carried_out: a player has proved to speak, and some of that was done.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.
-        house: boards on which this mail has made it the house's turn, each with whether the answer
-            to the mail waits for that.
-        line_words: words that belong to the present command alone; ``None`` = the mail's.
+        house: boards where it became the house's turn, each with whether the answer waits for it.
+        line_words: the present command's own words; ``None`` = the mail's.
     """
 
     rooms: Rooms
@@ -162,6 +161,8 @@ class Desk:
     focus: Focus | None = None
     echo_hidden: bool = False
     led_on: bool = False
+    proven: bool = False
+    carried_out: bool = False
     counted: set[int] = field(default_factory=set)
     unreachable: dict[int, None] = field(default_factory=dict)
     house: list[tuple[int, bool]] = field(default_factory=list)
@@ -351,7 +352,8 @@ class Desk:
         return capability
 
     def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
-        """Remember who has proved to speak, if letters to them came back."""
+        """Remember that somebody has proved to speak, and who, if letters to them came back."""
+        self.proven = True
         if unreachable_since is not None:
             self.unreachable[player_id] = None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -16,6 +17,7 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.service import tray
 from pbmserv.service.bounces import TOO_LATE
+from pbmserv.service.quota import Quota
 from pbmserv.store import expiry, inbox
 from pbmserv.store.expiry import OldLetter
 from pbmserv.store.session import Database
@@ -25,6 +27,15 @@ T = TypeVar("T")
 
 BATCH = 50
 """Rows in a transaction: mail that comes meanwhile waits for some milliseconds."""
+
+ROWS_UNPROVEN = timedelta(days=7)
+"""How long it stays known that a mail came that led to nothing and that nobody proved to have
+written. Mail servers repeat what they sent within five days (RFC 5321 section 4.5.4.1)."""
+
+ROWS_PROVEN = timedelta(days=90)
+"""The same where somebody proved it. What had an effect is known for good."""
+
+NO_TIME = timedelta(0)
 
 WORDS_KEPT = TOO_LATE + timedelta(days=1)
 """How long at least the words and the address of a letter are kept after it was sent."""
@@ -36,30 +47,65 @@ class Kept:
 
     Attributes:
         mails: the text of a mail, after it came and was carried out.
+        unused: the text of a mail that led to nothing, after it came.
         letters: a letter as it was mailed, after it was sent.
     """
 
     mails: timedelta
+    unused: timedelta
     letters: timedelta
 
 
 class Expiry:
     """Drops what was kept long enough, a few rows at a time."""
 
-    def __init__(self, database: Database, writer: Writer, clock: Clock, kept: Kept) -> None:
+    def __init__(
+        self, database: Database, writer: Writer, clock: Clock, kept: Kept, quota: Quota
+    ) -> None:
         self._database = database
         self._writer = writer
         self._clock = clock
         self._kept = kept
+        self._quota = quota
 
     def step(self) -> int:
         """Drop some of what is over; how many rows there were, 0 = nothing is left to be done."""
         kept = self._kept
         return (
-            self._drop(inbox.with_text, inbox.forget, kept.mails)
+            self._empty("done", kept.mails)
+            or self._empty("answered", kept.unused)
+            or self._empty("ignored", kept.unused)
+            or self._prune()
             or self._drop(expiry.mailed, expiry.forget_bytes, kept.letters)
             or self._drop(expiry.old, _shrink, max(kept.letters, WORDS_KEPT))
         )
+
+    def makes_room(self) -> int:
+        """Empty some mails that led to nothing, whatever their days, if texts take nearly all that
+        they may; how many there were."""
+        self._quota.measure(self._clock.now())
+        if self._quota.excess <= 0:
+            return 0
+        return self._empty("ignored", NO_TIME) or self._empty("answered", NO_TIME)
+
+    def _empty(self, state: str, kept: timedelta) -> int:
+        """Drop the texts of some mails of that state; how many there were."""
+        before = _earlier(self._clock.now(), kept)
+        with self._database.reading.connect() as connection:
+            found = inbox.with_text(connection, state, before, BATCH)
+        if found:
+            numbers = [number for number, _ in found]
+            self._writer.submit(lambda c: inbox.forget(c, numbers)).result()
+            self._quota.frees(state, sum(octets for _, octets in found))
+        return len(found)
+
+    def _prune(self) -> int:
+        """Drop some rows of mails that led to nothing; how many there were."""
+        now = self._clock.now()
+        job = partial(
+            inbox.prune, unproven=now - ROWS_UNPROVEN, before=now - ROWS_PROVEN, most=BATCH
+        )
+        return self._writer.submit(job).result()
 
     def _drop(
         self,

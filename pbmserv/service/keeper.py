@@ -98,7 +98,9 @@ class Keeper:
             log.warning("the server was down from %s to %s; no clock ran", *down)
 
     def _forget(self) -> None:
-        """Empty mails and letters that were over long ago."""
+        """Empty mails and letters that were over long ago, and what there is no room for."""
+        while self._expiry.makes_room() and not self._rounds.ending:
+            pass
         now = self._clock.now()
         if self._forgot_at is not None and now < self._forgot_at + FORGET_EVERY:
             return

@@ -29,6 +29,7 @@ from pbmserv.service.awaiting import Awaiting
 from pbmserv.service.desk import NOTHING, Desk, Done, Post, Rooms
 from pbmserv.service.dispatch import carry_out, message_id, told_letter
 from pbmserv.service.passwords import Outdated
+from pbmserv.service.quota import Quota
 from pbmserv.service.rates import Over, TooMany
 from pbmserv.service.vetting import Vetting
 from pbmserv.store import inbox, outbox
@@ -58,6 +59,7 @@ class Office:
         vetting: looks at passwords before the writer needs to know; closed with the office.
         wake: called after a commit that queued letters.
         ask_house: called after a commit that made it the house's turn.
+        quota: what mails' texts may take.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Office:
         clock: Clock,
         wake: Callable[[], None],
         ask_house: Callable[[], None],
+        quota: Quota,
     ) -> None:
         self._rooms = rooms
         self._vetting = vetting
@@ -75,6 +78,7 @@ class Office:
         self._clock = clock
         self._wake = wake
         self._ask_house = ask_house
+        self._quota = quota
         self._awaiting: Awaiting | None = None
         self._letters_wait = False
 
@@ -131,7 +135,13 @@ class Office:
 
         Args:
             digest: ``Mail.digest``; ``""`` for a mail that could not be read.
+
+        Raises:
+            TryLater: the database could not take it, or there is no room for it.
         """
+        for_postmaster = self._rooms.house.is_postmaster(envelope.recipient)
+        if not self._quota.takes_kept(len(envelope.raw), for_postmaster=for_postmaster):
+            raise TryLater("there is no room for one more mail that the operator must see")
         digest = digest or hashlib.sha256(envelope.raw).hexdigest()
         row = _Row(envelope, digest, "kept", _storable(error), verdict)
         await self.commit(partial(self._file, row, answer_to))
@@ -168,12 +178,29 @@ class Office:
         else:
             inbox.mark(connection, mail_id, "done")
         desk = Desk(self._rooms, connection, post, mail_id, now)
-        letters = bounces.receive(desk) if post.comes_back else carry_out(desk) or _question(desk)
+        if post.comes_back:
+            letters = bounces.receive(desk)
+        else:
+            letters = carry_out(desk) or _question(desk)
+            self._shelve(desk, mail_id)
         if desk.house:
             house.queue(desk, letters)
         elif letters:
             outbox.add(connection, letters, now)
         return Done(desk.played, len(letters), bool(desk.house))
+
+    def _shelve(self, desk: Desk, mail_id: int) -> None:
+        """Note what a mail led to, and keep its text only if that is worth it and there is room."""
+        octets = len(desk.post.envelope.raw)
+        if desk.carried_out:
+            keeps = self._quota.takes("done", octets)
+        elif desk.led_on:  # anybody can have written it
+            keeps = False
+        else:
+            inbox.mark(desk.connection, mail_id, "answered")
+            keeps = self._quota.takes("answered", octets)
+        if not keeps:
+            inbox.forget(desk.connection, [mail_id])
 
     def _set_aside(self, post: Post, connection: Connection) -> Done:
         now = self._clock.now()
@@ -182,6 +209,8 @@ class Office:
         mail_id = row.add(connection, now)
         if mail_id is None:
             return NOTHING
+        if not self._quota.takes("ignored", len(post.envelope.raw)):
+            inbox.forget(connection, [mail_id])
         letters = _question(Desk(self._rooms, connection, post, mail_id, now))
         if letters:
             outbox.add(connection, letters, now)

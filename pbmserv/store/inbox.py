@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.receive.mail import UNCHECKED, Verdict
@@ -45,6 +45,7 @@ _ADD = {
             "player_id",
             "verdict",
             "found",
+            "octets",
         ),
     )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
@@ -103,6 +104,7 @@ def add(
             "player_id": player_id,
             "verdict": verdict.result,
             "found": verdict.found,
+            "octets": len(raw),
         },
     )
     return found[0][0] if found else None
@@ -121,7 +123,7 @@ def heard_from(
         select(inbox.c.id)
         .where(
             inbox.c.received_at > since,
-            inbox.c.state == "done",
+            inbox.c.state.in_(("done", "answered")),
             or_(inbox.c.player_id == player_id, inbox.c.sender.in_(senders)),
         )
         .limit(1)
@@ -131,29 +133,72 @@ def heard_from(
 
 def empty(connection: Connection, mail_id: int) -> None:
     """Keep no more of a mail than that it came."""
-    connection.execute(update(inbox).where(inbox.c.id == mail_id).values(raw=b"", sender=""))
-
-
-_WITH_TEXT = (
-    select(inbox.c.id)
-    .where(
-        inbox.c.received_at < bindparam("before"),
-        inbox.c.state.in_(("done", "ignored")),
-        func.length(inbox.c.raw) > 0,
+    connection.execute(
+        update(inbox).where(inbox.c.id == mail_id).values(raw=b"", octets=0, sender="")
     )
-    .order_by(inbox.c.id)
+
+
+_HAS_TEXT = text("octets > 0")  # literally as in the index
+_UNUSED = text("state IN ('answered', 'ignored')")
+_WITH_TEXT = (
+    select(inbox.c.id, inbox.c.octets)
+    .where(
+        _HAS_TEXT,
+        inbox.c.state == bindparam("became"),
+        inbox.c.received_at < bindparam("before"),
+    )
+    .order_by(inbox.c.received_at)
     .limit(bindparam("most"))
 )
 
 
-def with_text(connection: Connection, before: datetime, most: int) -> list[int]:
-    """Mails from before then that are settled and still have their text, oldest first."""
-    return list(connection.scalars(_WITH_TEXT, {"before": before, "most": most}))
+def with_text(
+    connection: Connection, state: str, before: datetime, most: int
+) -> list[tuple[int, int]]:
+    """Mails of that state from before then that still have their text, oldest first: each with
+    the text's octets."""
+    found = connection.execute(_WITH_TEXT, {"became": state, "before": before, "most": most})
+    return [(row.id, row.octets) for row in found]
+
+
+def octets(connection: Connection) -> dict[str, int]:
+    """What the texts of mails take, by state."""
+    found = connection.execute(
+        select(inbox.c.state, func.sum(inbox.c.octets)).where(_HAS_TEXT).group_by(inbox.c.state)
+    )
+    return {state: int(taken) for state, taken in found}
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Keep no more of mails than who wrote them and what became of them."""
-    connection.execute(update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b""))
+    connection.execute(update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b"", octets=0))
+
+
+def prune(connection: Connection, unproven: datetime, before: datetime, most: int) -> int:
+    """Forget all of mails that led to nothing; how many there were, at most *most*.
+
+    A copy that comes after that is read like a new mail, and such a one anybody could write:
+    what it says has never counted. Where the sender is proven a copy could be kept back by
+    somebody until it means something, so these stay longer.
+
+    Args:
+        unproven: nobody proved to have written them, and they came before then.
+        before: they came before then, whoever wrote them.
+    """
+    old = or_(
+        inbox.c.received_at < before,
+        and_(
+            inbox.c.received_at < unproven,
+            inbox.c.verdict != "pass",
+            inbox.c.player_id.is_(None),
+        ),
+    )
+    found = (
+        select(inbox.c.id)
+        .where(_UNUSED, inbox.c.received_at < unproven, old, inbox.c.octets == 0)
+        .limit(most)
+    )
+    return connection.execute(delete(inbox).where(inbox.c.id.in_(found))).rowcount
 
 
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:

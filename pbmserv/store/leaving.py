@@ -260,7 +260,9 @@ def _erase_mails(
             update(inbox).where(whose, inbox.c.state == "kept").values(state="ignored")
         )
         connection.execute(
-            update(inbox).where(whose).values(raw=b"", sender="", peer="", error="", found="")
+            update(inbox)
+            .where(whose)
+            .values(raw=b"", octets=0, sender="", peer="", error="", found="")
         )
 
 

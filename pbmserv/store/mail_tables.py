@@ -34,11 +34,14 @@ inbox = Table(
     Column("player_id", Key, nullable=True, index=True),
     Column("verdict", String(12), nullable=False, server_default="unchecked"),
     Column("found", Text, nullable=False, server_default=""),
+    Column("octets", Integer, nullable=False, server_default="0"),
     Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
     Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
 )
-"""Every mail we said 250 to. `state`: done, ignored (automatic mail), kept (for the operator).
+"""Every mail we said 250 to. `state`: done, answered (it led to nothing but an answer), ignored
+(automatic mail), kept (for the operator). `octets`: the length of `raw`, which is emptied in time.
+Rows of mails that were answered or ignored end some time after that, see `store.inbox.prune`.
 `sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
 it came to; empty where `sender` says enough. By both a player's mails are found when all about that
 player must go. `verdict`: whether the From address was proven, and in `found` by what (see
@@ -51,14 +54,20 @@ Index(
     sqlite_where=inbox.c.state == "kept",
 )
 
-HAS_TEXT = text("state IN ('done', 'ignored') AND length(raw) > 0")
-"""Mails that are settled and still have their text: those that `ix_inbox_text` knows."""
-
 Index(
     "ix_inbox_text",
+    inbox.c.state,
     inbox.c.received_at,
-    postgresql_where=HAS_TEXT,
-    sqlite_where=HAS_TEXT,
+    inbox.c.octets,
+    postgresql_where=text("octets > 0"),
+    sqlite_where=text("octets > 0"),
+)
+
+Index(
+    "ix_inbox_unused",
+    inbox.c.received_at,
+    postgresql_where=text("state IN ('answered', 'ignored')"),
+    sqlite_where=text("state IN ('answered', 'ignored')"),
 )
 
 outbox = Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +11,17 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from pbmserv.crowd import Bounds, Crowd
 from pbmserv.errors import ServerFault
+from pbmserv.listening import AT_ONCE, Listening
+from pbmserv.web.connections import PageConnection, PagesConfig
 
-MOST_CONNECTIONS = 200
-"""Open at once; beyond it the answer is 503, so that mail keeps its file descriptors."""
+MOST_FROM_NETWORK = 32
+"""Connections from one network: a browser opens six."""
+KEEP_ALIVE_S = 5.0
+"""How long a connection may be idle between requests."""
+KEEP_ALIVE_FULL_S = 1.0
+"""The same when all places are taken."""
 
 GRACE_S = 3
 """How long `WebServer.stop` waits for answers that are under way."""
@@ -25,24 +33,29 @@ class WebServer:
     Args:
         app: what it serves.
         bound: the socket, which becomes the server's to close.
+        crowd: the connections that may be open at a time.
     """
 
-    def __init__(self, app: ASGIApp, bound: socket.socket) -> None:
+    def __init__(self, app: ASGIApp, bound: Listening, crowd: Crowd) -> None:
         self._bound = bound
-        self._server = _Quiet(
-            uvicorn.Config(
-                app,
-                http="h11",
-                ws="none",
-                lifespan="off",
-                access_log=False,  # paths carry tokens
-                log_config=None,
-                server_header=False,
-                proxy_headers=False,
-                limit_concurrency=MOST_CONNECTIONS,
-                timeout_graceful_shutdown=GRACE_S,
-            )
+        bound.crowd = crowd
+        bound.farewell = _farewell
+        config = PagesConfig(
+            app,
+            http=PageConnection,
+            ws="none",
+            lifespan="off",
+            access_log=False,  # paths carry tokens
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+            backlog=AT_ONCE,
+            timeout_graceful_shutdown=GRACE_S,
         )
+        config.listening, config.crowd = bound, crowd
+        # Below an error it says what strangers did, a line for each of their requests.
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+        self._server = _Quiet(config)
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> tuple[str, int]:
@@ -69,6 +82,20 @@ class WebServer:
             return
         self._server.should_exit = True
         await asyncio.wait({self._running})
+
+
+def bounds(strangers: int, own: int) -> Bounds:
+    """What the pages allow, of so many connections in all."""
+    from_network = min(MOST_FROM_NETWORK, strangers)
+    return Bounds(strangers, from_network, own, KEEP_ALIVE_S, KEEP_ALIVE_FULL_S)
+
+
+def _farewell(_reason: str) -> bytes:
+    """What a client is told that there is no place for."""
+    return (
+        b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 10\r\n"
+        b"Connection: close\r\n\r\n"
+    )
 
 
 class _Quiet(uvicorn.Server):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from sqlalchemy import select
 from wire import Wire, mail
 
 from pbmserv.capability import Capability, Purpose
-from pbmserv.receive.crowd import MOST_SESSIONS
 from pbmserv.receive.smtp import LARGEST_MAIL, Door
 from pbmserv.store.models import inbox
 
@@ -498,22 +496,3 @@ def test_a_fault_in_any_hook_is_temporary_and_tells_nothing(
     assert broken
     assert set(broken) == {"451 4.3.0 cannot take mail just now, please try again later"}
     assert not any("OurFault" in one or "inner" in one for one in answers)
-
-
-def test_the_hundred_and_first_session_is_sent_away(embedded: Running) -> None:
-    wires = [Wire(embedded.port, hello="") for _ in range(MOST_SESSIONS)]
-    assert all(wire.greeting.startswith("220") for wire in wires)
-    late = socket.create_connection(("127.0.0.1", embedded.port), 20)
-    late.sendall(b"EHLO in-a-hurry.example\r\n")
-    assert late.recv(200).startswith(b"421 4.3.2 too many sessions")
-    late.close()
-    assert wires[0].ask("NOOP").startswith("250")
-    assert wires[0].ask("QUIT").startswith("221")
-    for _ in range(100):  # its place is free as soon as the server has seen it go
-        with Wire(embedded.port, hello="") as next_one:
-            if next_one.greeting.startswith("220"):
-                break
-    else:
-        pytest.fail("nobody was let in again")
-    for wire in wires:
-        wire.close()

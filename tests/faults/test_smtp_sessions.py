@@ -13,14 +13,11 @@ from running import Running, start
 from wire import Wire, mail
 
 from pbmserv.networks import block_of
-from pbmserv.receive import crowd, smtp, visit
-from pbmserv.receive.crowd import MOST_FROM_NETWORK, MOST_SESSIONS, Crowd
+from pbmserv.receive import smtp, visit
 from pbmserv.receive.visit import MOST_COMMANDS, MOST_ERRORS
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
-STRANGER = "127.0.2.1"
-"""A client that is none of the operator's own mail servers."""
 
 
 @pytest.fixture(scope="module")
@@ -193,43 +190,6 @@ def test_a_session_that_never_ends_is_ended(
         assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")  # not in the middle of a mail
         assert wire.ask("RSET").startswith("250")
         assert wire.answer().startswith("421 4.3.2")
-
-
-def test_one_network_does_not_take_all_places(
-    embedded: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(crowd, "MOST_FROM_NETWORK", 3)
-    wires = [Wire(embedded.port, source=f"127.0.2.{n}") for n in (1, 2, 3)]
-    late = Wire(embedded.port, hello="", source="127.0.2.4")
-    assert late.greeting == "421 4.3.2 too many sessions from your network, please try again later"
-    assert late.answer() == ""
-    other = Wire(embedded.port, source="127.0.3.1")  # the next network
-    own = [Wire(embedded.port) for _ in range(5)]  # the operator's own mail server
-    for wire in (*wires, late, other, *own):
-        wire.close()
-    for _ in range(100):
-        with Wire(embedded.port, hello="", source=STRANGER) as again:
-            if again.greeting.startswith("220"):
-                break
-    else:
-        pytest.fail("the network was not let in again")
-
-
-def test_a_crowd_is_counted_by_blocks() -> None:
-    inside = Crowd(())
-    for n in range(MOST_FROM_NETWORK):
-        assert inside.enter(f"2001:db8:1:1::{n:x}") == ""
-    assert inside.enter("2001:db8:1:1:ffff::1") == "too many sessions from your network"
-    assert inside.enter("2001:db8:1:2::1") == ""
-    for n in range(MOST_FROM_NETWORK):
-        assert inside.enter(f"::ffff:192.0.2.{n}") == ""
-    assert inside.enter("192.0.2.200") == "too many sessions from your network"
-    inside.leave("192.0.2.1")
-    assert inside.enter("::ffff:192.0.2.200") == ""
-    for n in range(MOST_SESSIONS - 2 * MOST_FROM_NETWORK - 1):
-        assert inside.enter(f"10.0.{n}.1") == ""
-    assert inside.enter("10.1.0.1") == "too many sessions"
-    assert inside.enter("") == "too many sessions"  # a Unix socket
 
 
 @pytest.mark.parametrize("peer", ["", "/run/pbmserv.sock", "nonsense"])

@@ -20,9 +20,9 @@ from zone import Zone
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import SystemClock
 from pbmserv.commands.reading import read
+from pbmserv.crowd import Bounds, Crowd
 from pbmserv.errors import MailError
 from pbmserv.receive.attribution import BLANKS
-from pbmserv.receive.crowd import Crowd
 from pbmserv.receive.guards import wire_refusal
 from pbmserv.receive.intake import UNREADABLE, Intake
 from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
@@ -111,6 +111,9 @@ class Ear(asyncio.Transport):
 
     abort = close
 
+    def get_write_buffer_size(self) -> int:
+        return 0
+
     def can_write_eof(self) -> bool:
         return False
 
@@ -144,7 +147,12 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
         traffic = Traffic(Rates("", "", "", "", "", "", ""), SystemClock())
         intake = Intake(HOUSE, cast("Office", shelf), traffic, GAMES)
         listener = Listener(
-            HOUSE, intake, crowd=Crowd(()), lmtp=lmtp, certificate=None, tls_at_once=False
+            HOUSE,
+            intake,
+            crowd=Crowd("smtp", Bounds(1, 1, 1, 300, 10), ()),
+            lmtp=lmtp,
+            certificate=None,
+            tls_at_once=False,
         )
         visit = cast("Any", listener)._session()
         ear = Ear(visit)

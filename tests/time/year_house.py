@@ -105,7 +105,11 @@ class ServiceHouse:
             self.clock,
             lambda: None,
             expiry=Expiry(
-                database, self.writer, self.clock, Kept(timedelta(days=14), timedelta(days=7))
+                database,
+                self.writer,
+                self.clock,
+                Kept(timedelta(days=14), timedelta(0), timedelta(days=7)),
+                self.server.quota,
             ),
         )
         self.ids: dict[int, int] = {}

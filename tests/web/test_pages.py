@@ -15,14 +15,15 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from pbmserv.config import Listen
+from pbmserv.crowd import Crowd
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
-from pbmserv.listening import bind
+from pbmserv.listening import Listening, bind
 from pbmserv.render.environment import environment
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
-from pbmserv.web.server import WebServer
+from pbmserv.web.server import WebServer, bounds
 
 TOKEN = "a" * 45
 BLACKBOX = GameInfo("blackbox", "Blackbox", "Find the hidden atoms.", 2, 2, True, 1)
@@ -83,6 +84,11 @@ class Desk:
         return self.well
 
 
+def anybody() -> Crowd:
+    """Room for all."""
+    return Crowd("web", bounds(100, 100), ())
+
+
 class Site:
     """The pages behind a port."""
 
@@ -94,9 +100,8 @@ class Site:
         self._server = self._do(self._start(pages))
 
     async def _start(self, pages: Pages) -> WebServer:
-        server = WebServer(
-            build(pages, self.desk, environment()), bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        )
+        bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
+        server = WebServer(build(pages, self.desk, environment()), bound, anybody())
         self.host, self.port = await server.start()
         return server
 
@@ -396,9 +401,8 @@ def test_a_server_without_games_says_so() -> None:
 def test_signals_stay_with_the_process() -> None:
     async def story() -> None:
         before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
-        server = WebServer(
-            build(pages(), Desk(), environment()), bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        )
+        bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
+        server = WebServer(build(pages(), Desk(), environment()), bound, anybody())
         await server.start()
         assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
         await server.stop()
@@ -409,16 +413,16 @@ def test_signals_stay_with_the_process() -> None:
 
 def test_a_server_that_never_started_lets_go_of_its_socket() -> None:
     bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-    server = WebServer(build(pages(), Desk(), environment()), bound)
+    server = WebServer(build(pages(), Desk(), environment()), bound, anybody())
     asyncio.run(server.stop())
     assert bound.fileno() == -1
 
 
 def test_a_socket_that_cannot_serve_is_told_at_once() -> None:
     async def story() -> None:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as letters_only:
+        with Listening(socket.AF_INET, socket.SOCK_DGRAM) as letters_only:
             letters_only.bind(("127.0.0.1", 0))
-            server = WebServer(build(pages(), Desk(), environment()), letters_only)
+            server = WebServer(build(pages(), Desk(), environment()), letters_only, anybody())
             with pytest.raises(ServerFault, match="could not start") as fault:
                 await server.start()
             assert isinstance(fault.value.__cause__, ValueError)

@@ -1,0 +1,60 @@
+"""How mail and pages share the files that a process may open."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+from pbmserv import descriptors
+from pbmserv.descriptors import raise_limit, shares, wanted
+from pbmserv.errors import ConfigError
+
+
+@pytest.mark.parametrize(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])
+def test_a_usual_limit_is_enough_for_the_usual_settings(mail_ports: int, web_ports: int) -> None:
+    found = shares(1024, 100, mail_ports, web_ports)
+    assert (found.sessions, found.web, found.warning) == (100, 200, "")
+
+
+@pytest.mark.parametrize("limit", [450, 500, 700, 1000])
+def test_too_few_are_shared_and_told(limit: int) -> None:
+    found = shares(limit, 200, 2, 1)
+    assert 10 <= found.sessions < 200
+    assert 10 <= found.web < 200
+    assert wanted(found.sessions, 2, 0) + found.web + found.web_own <= limit
+    assert f"may open {limit} files" in found.warning
+    assert found.warning.count(".") == 0
+
+
+def test_hardly_any_are_no_service() -> None:
+    with pytest.raises(ConfigError, match=r"may open 300 files .* want 1004: allow it more"):
+        shares(300, 100, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "most", "found"),
+    [
+        (256, 4096, None, 1000),
+        (256, 800, None, 800),
+        (2000, 4096, None, 2000),
+        (256, -1, None, 1000),
+        (-1, -1, None, 1000),
+        (256, -1, 512, 256),
+    ],
+)
+def test_the_limit_is_raised_as_far_as_it_may_be(
+    soft: int, hard: int, most: int | None, found: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert resource.RLIM_INFINITY == -1
+    limits = [(soft, hard)]
+
+    def limit(_: int, to: tuple[int, int]) -> None:
+        if most is not None and to[0] > most:
+            raise ValueError("current limit exceeds maximum limit")
+        limits.append(to)
+
+    monkeypatch.setattr(descriptors.resource, "getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr(descriptors.resource, "setrlimit", limit)
+    assert raise_limit(1000) == found
+    assert limits[-1] in {(soft, hard), (found, hard)}
