@@ -32,6 +32,7 @@ from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
 from pbmserv.receive.smtp import Listener
 from pbmserv.receive.tls import Certificate
+from pbmserv.reloading import Reload
 from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
@@ -132,7 +133,7 @@ class Server:
         self.registry = Registry.installed()
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
-        domain_keys = [load_key(named) for named in settings.dkim_keys]
+        self.signer = Signer(self.house.domain, [load_key(named) for named in settings.dkim_keys])
         composer = Composer(self.house, self.registry, self.positions, settings.web_url)
         self.passwords = passwords or Passwords()
         self.rooms = Rooms(
@@ -151,7 +152,7 @@ class Server:
             self.database,
             self.writer,
             composer,
-            Signer(self.house.domain, domain_keys),
+            self.signer,
             self.clock,
             partial(bounces.refused, self.rooms),
         )
@@ -256,7 +257,12 @@ def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
 
 
 def serve(loaded: Loaded) -> int:
-    """Run a server until SIGTERM or SIGINT; the process's exit code."""
+    """Run a server until SIGTERM or SIGINT; the process's exit code.
+
+    SIGHUP makes it read keys and certificates again; before it is ready, and when it is about to
+    end, there is nothing to read.
+    """
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure("INFO")
     for name in loaded.unread:
         print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
@@ -268,6 +274,7 @@ def serve(loaded: Loaded) -> int:
     try:
         asyncio.run(_run(server, bound, sys.stdout))
     finally:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the event loop has left the default behind
         server.close()
     return 0
 
@@ -325,8 +332,17 @@ def _operators(server: Server) -> Operators:
 async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     asked_to_stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+    reload = Reload(
+        server.database,
+        server.house.ring,
+        server.signer,
+        server.settings.dkim_keys,
+        bound.certificate,
+    )
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, asked_to_stop.set)
+    loop.add_signal_handler(signal.SIGHUP, reload.ask)
+    reloading = asyncio.create_task(reload.run(), name="reloading")
     doors = Doors(server, bound)
     await doors.open()
     out.write(greeting(server.settings))
@@ -334,6 +350,7 @@ async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     out.flush()
     await asked_to_stop.wait()
     await doors.close()
+    reloading.cancel()
 
 
 class Doors:
