@@ -41,6 +41,7 @@ from pbmserv.send.signing import Signer
 from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
 from pbmserv.service import bounces, upgrading
+from pbmserv.service.counting import Book, Counting
 from pbmserv.service.custody import Custody
 from pbmserv.service.desk import Post, Rooms
 from pbmserv.service.keeper import Keeper
@@ -136,13 +137,18 @@ class Server:
         self.signer = Signer(self.house.domain, [load_key(named) for named in settings.dkim_keys])
         composer = Composer(self.house, self.registry, self.positions, settings.web_url)
         self.passwords = passwords or Passwords()
+        passwords_book = Book("passwords", self.database, self.writer, self.clock)
+        mails_book = None  # counted in memory alone, where there is only one process
+        if not self.database.is_sqlite:
+            mails_book = Book("mails", self.database, self.writer, self.clock)
+        self.counting = Counting([one for one in (passwords_book, mails_book) if one is not None])
         self.rooms = Rooms(
             self.house,
             self.registry,
             self.positions,
             self.passwords.memo,
-            Lockout(self.clock),
-            _traffic(settings, self.clock),
+            Lockout(self.clock, passwords_book.windows, passwords_book.exchange),
+            _traffic(settings, self.clock, mails_book),
             settings.operators,
             settings.signup,
             settings.web_url,
@@ -204,6 +210,7 @@ class Server:
         self.relay.close()
         self.senders.close()
         self.office.close()
+        self.counting.stop(STOP_SENDING)
         self.writer.close()
         self.database.close()
 
@@ -216,7 +223,7 @@ class Server:
         return KeyRing(keys)
 
 
-def _traffic(settings: Settings, clock: Clock) -> Traffic:
+def _traffic(settings: Settings, clock: Clock, book: Book | None) -> Traffic:
     rates = Rates(
         settings.rate_player,
         settings.rate_address,
@@ -226,7 +233,7 @@ def _traffic(settings: Settings, clock: Clock) -> Traffic:
         settings.rate_confirmations,
         settings.rate_resets,
     )
-    return Traffic(rates, clock)
+    return Traffic(rates, clock, None if book is None else book.windows)
 
 
 def _opened(settings: Settings) -> Database:
@@ -380,6 +387,8 @@ class Doors:
         """Begin to serve, to send and to look at clocks."""
         # First of all, so that a move which waited for us is not charged with our outage.
         await asyncio.to_thread(self._server.keeper.beat)
+        # What others have counted, and a process before us: no door is open that they closed.
+        await asyncio.to_thread(self._server.counting.run_once)
         for listener, sock in self._listeners:
             await listener.start(sock)
         if self._web is not None:
@@ -388,6 +397,7 @@ class Doors:
             await asyncio.to_thread(self._server.outbox.reclaim)
         self._server.sender.start()
         self._server.keeper.start()
+        self._server.counting.start()
         self._server.thinker.start()
 
     async def close(self) -> None:
