@@ -290,7 +290,7 @@ def test_rcpt_waits_for_no_database(two: tuple[Running, Running]) -> None:
 
 def guess(process: Process, word: str) -> None:
     with Wire(process.port) as wire:
-        raw = mail(THIEF, f"blackbox games alice {word}", Message_ID=f"<{word}@elsewhere.example>")
+        raw = mail(THIEF, f"prefs alice {word}", Message_ID=f"<{word}@elsewhere.example>")
         assert wire.mail(THIEF, OURS, raw).startswith("250")
 
 
@@ -329,4 +329,4 @@ def test_guessing_at_two_processes_in_turn_closes_both(postgres_url: str, tmp_pa
     database.close()
     letters = b"".join(one.read_bytes() for one in tmp_path.rglob("mail/*/new/*"))
     assert letters.count(b"To: thief@elsewhere.example") == 6
-    assert b"Active games" not in letters
+    assert b"digest" not in letters

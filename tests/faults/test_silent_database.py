@@ -95,7 +95,7 @@ def test_when_packets_are_swallowed_mails_are_put_off_and_later_all_goes_on(
     table = seat_pairs(server.server, 1)[0]
     with Wire(server.port) as wire:
         move = mail(table.players[0].address, "Re: board", HIDINGS[0])
-        secret = mail(ALICE, "blackbox games alice wonder-land")  # its password is looked up
+        secret = mail(ALICE, "prefs alice wonder-land")  # its password is looked up
         way.fall_silent()
         for _ in range(2):
             assert wire.mail(ALICE, table.addresses[0], move) == TRY_LATER
