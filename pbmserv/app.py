@@ -34,6 +34,7 @@ from pbmserv.ports import Bound, bind
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
 from pbmserv.receive.smtp import Listener
+from pbmserv.reloading import Reload
 from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
@@ -42,6 +43,7 @@ from pbmserv.send.signing import Signer
 from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
 from pbmserv.service import bounces, upgrading
+from pbmserv.service.counting import Book, Counting
 from pbmserv.service.custody import Custody
 from pbmserv.service.desk import Post, Rooms
 from pbmserv.service.expiry import Expiry, Kept
@@ -113,16 +115,21 @@ class Server:
         self.registry = Registry.installed()
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
-        domain_keys = [load_key(named) for named in settings.dkim_keys]
+        self.signer = Signer(self.house.domain, [load_key(named) for named in settings.dkim_keys])
         composer = Composer(self.house, self.registry, self.positions, settings.web_url)
         self.passwords = passwords or Passwords()
+        passwords_book = Book("passwords", self.database, self.writer, self.clock)
+        mails_book = None  # counted in memory alone, where there is only one process
+        if not self.database.is_sqlite:
+            mails_book = Book("mails", self.database, self.writer, self.clock)
+        self.counting = Counting([one for one in (passwords_book, mails_book) if one is not None])
         self.rooms = Rooms(
             self.house,
             self.registry,
             self.positions,
             self.passwords.memo,
-            Lockout(self.clock),
-            _traffic(settings, self.clock),
+            Lockout(self.clock, passwords_book.windows, passwords_book.exchange),
+            _traffic(settings, self.clock, mails_book),
             settings.operators,
             settings.signup,
             settings.web_url,
@@ -132,7 +139,7 @@ class Server:
             self.database,
             self.writer,
             composer,
-            Signer(self.house.domain, domain_keys),
+            self.signer,
             self.clock,
             partial(bounces.refused, self.rooms),
         )
@@ -194,6 +201,7 @@ class Server:
         self.relay.close()
         self.senders.close()
         self.office.close()
+        self.counting.stop(STOP_SENDING)
         self.writer.close()
         self.database.close()
 
@@ -206,7 +214,7 @@ class Server:
         return KeyRing(keys)
 
 
-def _traffic(settings: Settings, clock: Clock) -> Traffic:
+def _traffic(settings: Settings, clock: Clock, book: Book | None) -> Traffic:
     rates = Rates(
         settings.rate_player,
         settings.rate_address,
@@ -216,7 +224,7 @@ def _traffic(settings: Settings, clock: Clock) -> Traffic:
         settings.rate_confirmations,
         settings.rate_resets,
     )
-    return Traffic(rates, clock)
+    return Traffic(rates, clock, None if book is None else book.windows)
 
 
 def _opened(settings: Settings) -> Database:
@@ -247,7 +255,12 @@ def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
 
 
 def serve(loaded: Loaded) -> int:
-    """Run a server until SIGTERM or SIGINT; the process's exit code."""
+    """Run a server until SIGTERM or SIGINT; the process's exit code.
+
+    SIGHUP makes it read keys and certificates again; before it is ready, and when it is about to
+    end, there is nothing to read.
+    """
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure("INFO")
     for name in loaded.unread:
         print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
@@ -263,6 +276,7 @@ def serve(loaded: Loaded) -> int:
     try:
         asyncio.run(_run(server, bound, sys.stdout))
     finally:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the event loop has left the default behind
         server.close()
     return 0
 
@@ -326,8 +340,17 @@ def _operators(server: Server) -> Operators:
 async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     asked_to_stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+    reload = Reload(
+        server.database,
+        server.house.ring,
+        server.signer,
+        server.settings.dkim_keys,
+        bound.certificate,
+    )
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, asked_to_stop.set)
+    loop.add_signal_handler(signal.SIGHUP, reload.ask)
+    reloading = asyncio.create_task(reload.run(), name="reloading")
     doors = Doors(server, bound)
     await doors.open()
     out.write(greeting(server.settings))
@@ -335,6 +358,7 @@ async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     out.flush()
     await asked_to_stop.wait()
     await doors.close()
+    reloading.cancel()
 
 
 class Doors:
@@ -363,6 +387,8 @@ class Doors:
         """Begin to serve, to send and to look at clocks."""
         # First of all, so that a move which waited for us is not charged with our outage.
         await asyncio.to_thread(self._server.keeper.beat)
+        # What others have counted, and a process before us: no door is open that they closed.
+        await asyncio.to_thread(self._server.counting.run_once)
         for listener, sock in self._listeners:
             await listener.start(sock)
         if self._web is not None:
@@ -371,6 +397,7 @@ class Doors:
             await asyncio.to_thread(self._server.outbox.reclaim)
         self._server.sender.start()
         self._server.keeper.start()
+        self._server.counting.start()
         self._server.thinker.start()
 
     async def close(self) -> None:

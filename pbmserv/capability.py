@@ -92,24 +92,26 @@ class Capability:
     epoch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeyRing:
-    """Signing keys by id; the highest id signs, all of them verify (so keys can be rotated)."""
+    """Signing keys by id; the highest id signs, all of them verify (so keys can be rotated).
+
+    `keys` may be given anew while other threads sign and verify: as a whole, never in place.
+    """
 
     keys: Mapping[int, bytes] = field(repr=False)
 
     def token(self, capability: Capability) -> str:
         """The signed token of a capability."""
-        key_id = max(self.keys)
+        key_id, key = max(self.keys.items())
         purpose, about = int(capability.purpose), capability.about
         if capability.purpose in _OF_A_LETTER:
-            about = _enciphered(self._seal(key_id, capability.purpose), about)
+            about = _enciphered(_seal(key, capability.purpose), about)
             purpose |= _SEALED
         body = bytes((key_id, purpose)) + b"".join(
             _varint(n) for n in (capability.player, about, capability.number, capability.epoch)
         )
-        mac = self._mac(key_id, body)
-        return _spelled(body + mac)
+        return _spelled(body + _mac(key, body))
 
     def read(self, token: str) -> Capability | None:
         """The capability of a genuine token in any letter case, else ``None``."""
@@ -117,9 +119,8 @@ class KeyRing:
         if packed is None:
             return None
         body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
-        if len(body) < 6 or body[0] not in self.keys:
-            return None
-        if not hmac.compare_digest(mac, self._mac(body[0], body)):
+        key = self.keys.get(body[0]) if len(body) >= 6 else None
+        if key is None or not hmac.compare_digest(mac, _mac(key, body)):
             return None
         numbers = _varints(body[2:])
         if len(numbers) != 4:
@@ -129,15 +130,8 @@ class KeyRing:
         except ValueError:  # signed by a newer version of ours
             return None
         if body[1] & _SEALED:
-            numbers[1] = _deciphered(self._seal(body[0], purpose), numbers[1])
+            numbers[1] = _deciphered(_seal(key, purpose), numbers[1])
         return Capability(purpose, *numbers)
-
-    def _seal(self, key_id: int, purpose: Purpose) -> bytes:
-        """The key for numbers of letters, another one for each purpose."""
-        return hmac.digest(self.keys[key_id], b"letter-number\0" + bytes((purpose,)), "sha256")
-
-    def _mac(self, key_id: int, body: bytes) -> bytes:
-        return hmac.digest(self.keys[key_id], b"reply-address\0" + body, "sha256")[:MAC_BYTES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +189,15 @@ def password_mark(password_hash: str) -> int:
 def blank_tokens(text: str) -> str:
     """The same text with ``***`` for all that may be a token: it speaks for somebody."""
     return _MAYBE_TOKEN.sub("***", text)
+
+
+def _seal(key: bytes, purpose: Purpose) -> bytes:
+    """The key for numbers of letters, another one for each purpose."""
+    return hmac.digest(key, b"letter-number\0" + bytes((purpose,)), "sha256")
+
+
+def _mac(key: bytes, body: bytes) -> bytes:
+    return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
 
 
 def _spelled(packed: bytes) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pbmserv.errors import ConfigError
 from pbmserv.networks import Network
@@ -108,6 +108,9 @@ def database(text: str) -> str:
             _ = parts.port  # raises when it is no number
         except ValueError:
             raise ValueError("the host or port is wrong; " + _POSTGRES) from None
+        for name, value in parse_qsl(parts.query):
+            if name.endswith("timeout") and not re.fullmatch(r"[0-9]{1,7}", value):
+                raise ValueError(f"{one_line(name)} wants a whole number; " + _POSTGRES)
         if len(parts.path) > 1:
             return text
         raise ValueError("the name of the database is missing; " + _POSTGRES)

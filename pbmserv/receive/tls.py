@@ -33,17 +33,20 @@ class Certificate:
 
         A renewal that cannot be used is logged, and the certificate before it stays.
         """
-        stamp = self._stamp()
-        if stamp != self._seen:
-            self._seen = stamp
-            try:
-                self._fresh()  # a pair that does not fit must not touch the one in use
-                self._load(self._context)
-            except ConfigError as error:
-                log.error("the renewed certificate is not used: %s", error)
-            else:
-                log.info("the certificate was read again")
+        if self._stamp() != self._seen:
+            self.reload()
         return self._context
+
+    def reload(self) -> None:
+        """Read the files now; in the thread that shakes hands. The log says what came of it."""
+        self._seen = self._stamp()
+        try:
+            self._fresh()  # a pair that does not fit must not touch the one in use
+            self._load(self._context)
+        except ConfigError as error:
+            log.error("the certificate is not renewed, the one before stays: %s", error)
+        else:
+            log.info("read again: the certificate in %s, %s", self._chain, _told(self._chain))
 
     def _fresh(self) -> ssl.SSLContext:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)  # TLS 1.2 and later
@@ -80,6 +83,17 @@ class Certificate:
 
     def _stamp(self) -> tuple[tuple[int, int, int], ...]:
         return tuple(_stamp(path) for path in (self._chain, self._key))
+
+
+def _told(chain: Path) -> str:
+    """How long our certificate is good."""
+    from cryptography.x509 import load_pem_x509_certificate
+
+    try:
+        ours = load_pem_x509_certificate(chain.read_bytes())
+    except (OSError, ValueError):  # OpenSSL takes more than the library does
+        return "which can be used"
+    return f"good until {ours.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
 
 
 _MISSING = (0, 0, 0)

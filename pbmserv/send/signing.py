@@ -166,15 +166,19 @@ def published(key: Key, domain: str, names: Resolver) -> str:
 
 
 class Signer:
-    """Signs for one domain with any number of keys; with none it leaves letters as they are."""
+    """Signs for one domain with any number of keys; with none it leaves letters as they are.
+
+    `keys` may be given anew while other threads sign: as a whole, never in place.
+    """
 
     def __init__(self, domain: str, keys: Sequence[Key]) -> None:
         self._domain = domain.encode()
-        self._keys = tuple(keys)
+        self.keys = keys
 
     def signed(self, raw: bytes) -> bytes:
         """The letter with a DKIM-Signature of each key on top."""
-        if not self._keys:
+        keys = self.keys
+        if not keys:
             return raw
         import dkim
 
@@ -194,7 +198,7 @@ class Signer:
                 canonicalize=(b"relaxed", b"relaxed"),
                 include_headers=names,
             )
-            for key in self._keys
+            for key in keys
         ]
         return b"".join((*fields, raw))
 

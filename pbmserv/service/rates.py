@@ -1,15 +1,15 @@
 """How many mails a player, an address and a network may send; and answers that lead nowhere.
 
-Counted in this process's memory, over moving windows, when a mail's text is there and before it is
-read. What is over a limit is put off (451), so that nothing is lost: a mail server tries again by
-itself. An address is counted for each network by itself: anybody can write it on an envelope.
+Counted in memory, over moving windows, when a mail's text is there and before it is read; on
+PostgreSQL processes tell each other (`service.counting`). What is over a limit is put off (451), so
+that nothing is lost: a mail server tries again by itself. An address is counted for each network by
+itself: anybody can write it on an envelope.
 """
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from limits.strategies import MovingWindowRateLimiter
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.networks import NOWHERE, Source
-from pbmserv.service.windows import Windows, remember
+from pbmserv.service.windows import Windows
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
 """What a mail led to that moved no game on: an answer, a refusal, words to somebody else."""
@@ -86,9 +86,13 @@ class Reply(Enum):
 
 
 class Traffic:
-    """Counts mails. Thread-safe."""
+    """Counts mails. Thread-safe, and never slow.
 
-    def __init__(self, rates: Rates, clock: Clock) -> None:
+    Args:
+        windows: where they are counted.
+    """
+
+    def __init__(self, rates: Rates, clock: Clock, windows: Windows | None = None) -> None:
         self._limits: dict[str, list[RateLimitItem]] = {
             name: parse_many(text) if text else []
             for name, text in (
@@ -103,8 +107,8 @@ class Traffic:
                 ("talk", _TALK if rates.refusals else ""),
             )
         }
-        self._limiter = MovingWindowRateLimiter(Windows(clock))
-        self._usual: OrderedDict[tuple[str, Source], None] = OrderedDict()
+        self._windows = windows or Windows(clock)
+        self._limiter = MovingWindowRateLimiter(self._windows)
         self._guard = threading.Lock()
 
     def is_over(self, source: Source, player: int, *, direct: bool) -> bool:
@@ -201,14 +205,12 @@ class Traffic:
 
     def is_usual(self, address: str, source: Source) -> bool:
         """Whether *address* was lately shown to write from there."""
-        with self._guard:
-            return (address.lower(), source) in self._usual
+        return self._windows.is_usual(_usual(address, source))
 
     def proves(self, address: str, source: Source) -> None:
         """The owner of *address* writes from there; worth nothing where nobody knows where."""
         if source.network:
-            with self._guard:
-                remember(self._usual, (address.lower(), source), None)
+            self._windows.note_usual(_usual(address, source))
 
     def _hit(self, kind: Kind, who: str) -> Over | None:
         for limit in self._limits[kind]:
@@ -227,6 +229,10 @@ def _counted(source: Source, player: int, *, direct: bool) -> Iterator[tuple[Kin
         yield "address", f"{source.sender} {source.network}"
     if player:
         yield "player", str(player)
+
+
+def _usual(address: str, source: Source) -> str:
+    return f"usual\0{address.lower()}\0{source.network}\0{source.sender}"
 
 
 def _span(limit: RateLimitItem) -> str:

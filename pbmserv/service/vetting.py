@@ -96,6 +96,8 @@ class Vetting:
             player = players.of_name(connection, who.userid)
             waiting = players.pending(connection, who.userid)  # asked in any case: it takes time
             proven = _is_proven(connection, work.post, player)
+        if not proven:
+            self._rooms.lockout.catch_up()
         if not proven and not self._rooms.lockout.may_try(who.userid, source):
             return _Looked(0, wrong=True)
         if player is not None:

@@ -1,8 +1,20 @@
-"""Moving windows on our own clock, in this process's memory, for whatever is counted by time."""
+"""Moving windows on our own clock for whatever is counted by time, and doors that stay closed.
+
+They are kept in memory, where the event loop may ask them, by hashes of what they are about. Each
+change is told as an `Event`, so that other processes can be told of it (`service.counting`), and
+learned from theirs.
+"""
 
 from __future__ import annotations
 
+import struct
+import threading
 from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import IntEnum
+from hashlib import blake2b
 from typing import TypeVar
 
 from limits.storage import Storage
@@ -13,18 +25,98 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 REMEMBERED = 20_000
-"""Windows kept; the least recently used one goes first."""
+"""Windows kept, and doors, and usual sources; the least recently used one goes first."""
+
+USUAL_FOR = timedelta(days=30)
+"""How long others are told of a usual source."""
+
+_FORM = struct.Struct("!B16sddH")
+_MOST = 0xFFFF
+
+
+class Kind(IntEnum):
+    """What happened."""
+
+    HIT = 1
+    """`level` hits in a window, which leave it at `until`."""
+    CLEAR = 2
+    """A window is empty from now on."""
+    LOCK = 3
+    """A door is closed until `until`, for the `level`th time in a row."""
+    USUAL = 4
+    """A source is known to be somebody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that was counted.
+
+    Attributes:
+        key: a hash of what it is about, 16 octets.
+        at: when, seconds since 1970.
+        until: until when it counts, likewise.
+    """
+
+    kind: Kind
+    key: bytes
+    at: float
+    until: float
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A door that is closed, or was; `level` counts how often in a row, from 0."""
+
+    until: datetime
+    level: int
+
+
+def packed(events: Iterable[Event]) -> bytes:
+    """Events as octets, 35 each."""
+    return b"".join(
+        _FORM.pack(one.kind, one.key, one.at, one.until, min(one.level, _MOST)) for one in events
+    )
+
+
+def unpacked(octets: bytes) -> Iterator[Event]:
+    """What `packed` made; events of a later version are left out."""
+    known = {int(kind) for kind in Kind}
+    for kind, key, at, until, level in _FORM.iter_unpack(octets):
+        if kind in known:
+            yield Event(Kind(kind), key, at, until, level)
+
+
+def name(key: str) -> bytes:
+    """What stands for a key: nobody reads an address off it."""
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _nobody(event: Event) -> None:
+    """Nobody else counts."""
 
 
 class Windows(Storage):
-    """Storage for `limits` on our own clock, bounded; the library's own knows only real time."""
+    """Storage for `limits` on our own clock, bounded; the library's own knows only real time.
+
+    Thread-safe, and never slow.
+
+    Args:
+        tell: called with each change that is made here, quickly.
+    """
 
     STORAGE_SCHEME = None
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, tell: Callable[[Event], None] = _nobody) -> None:
         super().__init__()
         self._clock = clock
-        self._hits: OrderedDict[str, deque[float]] = OrderedDict()
+        self._tell = tell
+        self._hits: OrderedDict[bytes, deque[float]] = OrderedDict()
+        self._locks: OrderedDict[bytes, Lock] = OrderedDict()
+        self._usual: OrderedDict[bytes, float] = OrderedDict()
+        self._guard = threading.RLock()
+
+    # -- what `limits` asks for ------------------------------------------------------------
 
     @property
     def base_exceptions(self) -> type[Exception]:
@@ -33,48 +125,132 @@ class Windows(Storage):
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Note *amount* hits unless the window would overflow."""
-        if self.get_moving_window(key, limit, expiry)[1] + amount > limit:
-            return False
-        self.incr(key, expiry, amount)
-        return True
+        with self._guard:
+            if self.get_moving_window(key, limit, expiry)[1] + amount > limit:
+                return False
+            self.incr(key, expiry, amount)
+            return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002 - the library's form
         """Since when, and how many."""
-        now = self._clock.now().timestamp()
-        hits = self._hits.get(key, deque())
-        while hits and hits[0] <= now - expiry:
-            hits.popleft()
-        return (hits[0] if hits else now), len(hits)
+        now = self._now()
+        with self._guard:
+            hits = self._hits.get(name(key), deque())
+            while hits and hits[0] <= now - expiry:
+                hits.popleft()
+            return (hits[0] if hits else now), len(hits)
 
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:  # noqa: ARG002 - the library's form
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Note hits in any case."""
-        hits = self._hits.get(key, deque())
-        hits.extend([self._clock.now().timestamp()] * amount)
-        remember(self._hits, key, hits)
-        return len(hits)
+        now = self._now()
+        return self._happens(Event(Kind.HIT, name(key), now, now + expiry, amount))
 
     def get(self, key: str) -> int:
         """How many hits are kept."""
-        return len(self._hits.get(key, ()))
+        return len(self._hits.get(name(key), ()))
 
     def get_expiry(self, key: str) -> float:
         """The newest hit; after it, *expiry* later, the window is empty."""
-        hits = self._hits.get(key)
-        return hits[-1] if hits else self._clock.now().timestamp()
+        with self._guard:
+            hits = self._hits.get(name(key))
+            return hits[-1] if hits else self._now()
 
     def check(self) -> bool:
         """Memory is always there."""
         return True
 
     def reset(self) -> int:
-        """Forget everything."""
+        """Forget every window; nobody else is told."""
         count = len(self._hits)
         self._hits.clear()
         return count
 
     def clear(self, key: str) -> None:
         """Forget one window."""
-        self._hits.pop(key, None)
+        with self._guard:
+            hits = self._hits.get(name(key))
+            if hits:
+                # By its last hit, whose clock may be another host's and ahead of ours.
+                at = max(self._now(), hits[-1])
+                self._happens(Event(Kind.CLEAR, name(key), at, at + USUAL_FOR.total_seconds()))
+
+    # -- doors and sources -----------------------------------------------------------------
+
+    def lock(self, key: str) -> Lock | None:
+        """When a door will be, or was, open again; ``None`` = it never was closed."""
+        return self._locks.get(name(key))
+
+    def close(self, key: str, until: datetime, level: int) -> None:
+        """Close a door."""
+        self._happens(Event(Kind.LOCK, name(key), self._now(), until.timestamp(), level))
+
+    def open(self, key: str) -> None:
+        """Open a door, and forget that it was closed."""
+        if self.lock(key) is not None:
+            self._happens(Event(Kind.LOCK, name(key), self._now(), 0.0))
+
+    def is_usual(self, key: str) -> bool:
+        """Whether a source is known."""
+        return name(key) in self._usual
+
+    def note_usual(self, key: str) -> None:
+        """Know a source from now on; others are told now and then."""
+        now, known = self._now(), self._usual.get(name(key))
+        event = Event(Kind.USUAL, name(key), now, now + USUAL_FOR.total_seconds())
+        if known is not None and now < known + USUAL_FOR.total_seconds() / 2:
+            with self._guard:
+                remember(self._usual, event.key, known)
+        else:
+            self._happens(event)
+
+    # -- events ----------------------------------------------------------------------------
+
+    def learn(self, events: Iterable[Event]) -> None:
+        """Count what others have counted."""
+        now = self._now()
+        for event in sorted(events, key=lambda one: one.at):
+            if event.until > now or event.kind in {Kind.CLEAR, Kind.LOCK}:
+                with self._guard:
+                    self._apply(event)
+
+    def _happens(self, event: Event) -> int:
+        with self._guard:
+            self._tell(event)
+            return self._apply(event)
+
+    def _apply(self, event: Event) -> int:
+        """Count an event; the hits in its window come back."""
+        if event.kind is Kind.LOCK:
+            self._apply_lock(event)
+        elif event.kind is Kind.USUAL:
+            remember(self._usual, event.key, event.at)
+        elif event.kind is Kind.CLEAR:
+            hits = self._hits.get(event.key, deque())
+            while hits and hits[0] <= event.at:
+                hits.popleft()
+            if not hits:
+                self._hits.pop(event.key, None)
+        else:
+            hits = self._hits.get(event.key, deque())
+            hits.extend([event.at] * event.level)
+            if len(hits) > event.level and hits[-event.level - 1] > event.at:
+                hits = deque(sorted(hits))  # others' news come late
+            remember(self._hits, event.key, hits)
+            return len(hits)
+        return 0
+
+    def _apply_lock(self, event: Event) -> None:
+        if not event.until:
+            self._locks.pop(event.key, None)
+            return
+        found = Lock(datetime.fromtimestamp(event.until, UTC), event.level)
+        known = self._locks.get(event.key)
+        # Two processes may close one door at the same moment: that is once.
+        if known is None or (known.until, known.level) < (found.until, found.level):
+            remember(self._locks, event.key, found)
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
 
 
 def remember(kept: OrderedDict[K, V], key: K, value: V) -> None:

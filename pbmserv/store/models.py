@@ -2,7 +2,8 @@
 
 Keys and queries go by board or by player, never across boards, so that rows can be
 distributed by board id one day. This module names every table; those of the mail stand in
-`mail_tables`, those of races in `race_tables`, that of the house in `house_tables`.
+`mail_tables`, those of races in `race_tables`, that of the house in `house_tables`, those of
+what is counted in `counted_tables`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.store.columns import Instant, Key, metadata
+from pbmserv.store.counted_tables import counted, counting
 from pbmserv.store.house_tables import house_turns
 from pbmserv.store.mail_tables import bounces, inbox, letter_bytes, outbox
 from pbmserv.store.race_tables import daily_boards, daily_boxes, daily_readers, scores
@@ -38,6 +40,8 @@ __all__ = [
     "boards",
     "bounces",
     "closed_games",
+    "counted",
+    "counting",
     "daily_boards",
     "daily_boxes",
     "daily_readers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def upgrade(database: Database, revision: str = "head", fill: Fill | None = None
     """Migrate up to *revision*; a fresh database gets everything, and nothing is to be filled."""
     from alembic import command
 
-    with database.writing.begin() as connection:
+    with database.writing.begin() as connection, _time_for(database, connection):
         if not database.is_sqlite:
             connection.execute(text("SET LOCAL lock_timeout = '60s'"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
@@ -43,8 +44,17 @@ def downgrade(database: Database, revision: str) -> None:
     """Migrate down to *revision* (``"base"`` = nothing left)."""
     from alembic import command
 
-    with database.writing.begin() as connection:
+    with database.writing.begin() as connection, _time_for(database, connection):
         command.downgrade(_config(connection), revision)
+
+
+def _time_for(database: Database, connection: Connection) -> AbstractContextManager[None]:
+    """A migration may take as long as it needs."""
+    if database.is_sqlite:
+        return nullcontext()
+    from pbmserv.store.postgresql import unhurried
+
+    return unhurried(connection)
 
 
 def head() -> str:

@@ -1,4 +1,4 @@
-"""Opens the database: how SQLite and PostgreSQL are set up, and nothing more."""
+"""Opens the database: SQLite is set up here, PostgreSQL in `store.postgresql`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pbmserv.store.place import file_of, make_file
 
 BUSY_TIMEOUT_MS = 30_000
 """How long a write waits for somebody else's, e.g. an operator's command; then it fails, and
-the mail it was for is put off (451) instead of being kept waiting without end."""
+the mail it was for is put off (451) instead of being kept waiting without end. PostgreSQL has
+more of them, see `store.postgresql`."""
 
 
 class Database:
@@ -39,30 +40,14 @@ class Database:
             self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2)
             self.reading = _sqlite(url, "BEGIN", pool_size)
         else:
-            self.writing = self.reading = _postgresql(url, pool_size)
+            from pbmserv.store.postgresql import open_engine  # with SQLite no driver is loaded
+
+            self.writing = self.reading = open_engine(url, pool_size, BUSY_TIMEOUT_MS)
 
     def close(self) -> None:
         """Close every pooled connection."""
         self.writing.dispose()
         self.reading.dispose()
-
-
-def _postgresql(url: str, pool_size: int) -> Engine:
-    engine = create_engine(
-        url,
-        pool_size=pool_size,
-        max_overflow=pool_size,
-        pool_pre_ping=True,
-        hide_parameters=True,
-    )
-
-    @event.listens_for(engine, "connect")
-    def configure(dbapi_connection: Any, _record: Any) -> None:
-        with _closed_if_it_fails(dbapi_connection):
-            dbapi_connection.execute(f"SET lock_timeout = {BUSY_TIMEOUT_MS}")
-            dbapi_connection.commit()
-
-    return engine
 
 
 def _sqlite(url: str, begin: str, pool_size: int) -> Engine:

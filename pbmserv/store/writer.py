@@ -11,10 +11,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import ServerFault
 from pbmserv.store.savepoint import Savepoint
@@ -33,6 +35,13 @@ WRITERS = 4
 
 ATTEMPTS = 3
 """Tries of one job when PostgreSQL gives way to another transaction (deadlock)."""
+
+AGAIN_S = 5.0
+"""A job that took longer until PostgreSQL hung up is not tried again: a client waits for it."""
+
+QUEUED_S = 30.0
+"""Longest wait of a job for one of PostgreSQL's threads. If none of them gets an answer, jobs
+would otherwise fail one after the other, each after its own wait."""
 
 _JOB = Savepoint("job")
 
@@ -66,11 +75,12 @@ def open_writer(database: Database) -> Writer:
 class _Order:
     """A job and the future that its submitter waits for."""
 
-    __slots__ = ("future", "is_synced", "job", "result")
+    __slots__ = ("future", "is_synced", "job", "queued_at", "result")
 
     def __init__(self, job: Job, *, is_synced: bool) -> None:
         self.job = job
         self.is_synced = is_synced
+        self.queued_at = monotonic()
         self.future: Future[Any] = Future()
         self.result: Any = None
 
@@ -217,11 +227,14 @@ class PoolWriter(_QueueWriter):
                 order.future.set_result(result)
 
     def _attempt(self, order: _Order) -> Any:
+        begun = monotonic()
+        if begun > order.queued_at + QUEUED_S:
+            raise PoolTimeout("the database has kept every writer busy for too long")
         for _ in range(ATTEMPTS - 1):
             try:
                 return self._transaction(order)
             except DBAPIError as error:
-                if not _gave_way(error):
+                if not _gave_way(error) or monotonic() > begun + AGAIN_S:
                     raise
         return self._transaction(order)
 

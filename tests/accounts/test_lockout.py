@@ -93,8 +93,9 @@ def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch, lockout: Lockout)
     for number in range(50):
         guess(lockout, f"player{number}", Source(f"10.0.{number}.0/24", THIEF), 5)
         lockout.right(f"friend{number}", HOME)
-    assert len(lockout._locks) == len(lockout._usual) == 10
-    assert len(lockout._windows._hits) <= 10
+    found = lockout._windows
+    assert len(found._locks) == len(found._usual) == 10
+    assert len(found._hits) <= 10
 
 
 def test_a_guesser_in_the_player_s_network_has_a_door_of_his_own(lockout: Lockout) -> None:

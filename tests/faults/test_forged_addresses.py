@@ -19,6 +19,7 @@ from pbmserv.capability import (
     House,
     KeyRing,
     Purpose,
+    _mac,
     password_mark,
 )
 from pbmserv.store import boards, players
@@ -119,10 +120,10 @@ def test_a_token_tells_its_keys_to_nobody() -> None:
 
 def test_a_purpose_of_a_newer_version_is_no_address_of_ours() -> None:
     body = bytes((1, 99, 0, 0, 0, 0))
-    token = base64.b32encode(body + RING._mac(1, body)).decode().rstrip("=")
+    token = base64.b32encode(body + _mac(RING.keys[1], body)).decode().rstrip("=")
     assert RING.read(token) is None
     for body in (bytes((1, 1, 0, 0, 0, 0, 0)), bytes((1, 1, 0, 0, 0, 0x80))):
-        token = base64.b32encode(body + RING._mac(1, body)).decode().rstrip("=")
+        token = base64.b32encode(body + _mac(RING.keys[1], body)).decode().rstrip("=")
         assert RING.read(token) is None
 
 

@@ -1,0 +1,196 @@
+"""SIGHUP: keys and certificates are read again, and nothing else happens."""
+
+from __future__ import annotations
+
+import base64
+import re
+import signal
+import ssl
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dkim
+import trustme
+from processes import Process, wait_until
+from sqlalchemy import delete
+from wire import Wire, mail
+
+from pbmserv.capability import Capability, House, KeyRing, Purpose
+from pbmserv.send import signing
+from pbmserv.store import players
+from pbmserv.store.models import keys
+from pbmserv.store.session import Database
+
+OURS = "pbmserv@games.example"
+ALICE = "alice@players.example"
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+class Files:
+    """A certificate with its key, and a key that signs letters; all can be made anew."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ca = trustme.CA()
+        self.chain, self.key = folder / "chain.pem", folder / "key.pem"
+        self.signing = folder / "s1.pem"
+        self.renew()
+
+    def renew(self) -> signing.Key:
+        """New ones in their places; the key that signs comes back."""
+        made = self.ca.issue_cert("games.example")
+        made.private_key_pem.write_to_path(self.key)
+        self.chain.write_bytes(b"".join(one.bytes() for one in made.cert_chain_pems))
+        self.signing.unlink(missing_ok=True)
+        return signing.make("s1", "ed25519", self.signing)
+
+    def client(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        self.ca.configure_trust(context)
+        return context
+
+
+class Served:
+    """A server process with these files, and what it shows of them."""
+
+    def __init__(self, folder: Path, url: str, files: Files) -> None:
+        self.files = files
+        self.box = folder / "mail" / ALICE / "new"
+        self.process = Process(
+            folder,
+            url,
+            tls_cert=str(files.chain),
+            tls_key=str(files.key),
+            dkim_keys=f"s1={files.signing}",
+        )
+
+    def hang_up(self, *, times: int = 1) -> str:
+        """Send SIGHUP, wait until all is read, and give back what the log says of it."""
+        before = self.process.errors
+        for _ in range(times):
+            self.process.process.send_signal(signal.SIGHUP)
+
+        def told() -> str:
+            return self.process.errors.removeprefix(before)
+
+        wait_until(lambda: "keys of reply addresses" in told(), "everything to be read again")
+        return told()
+
+    def serial(self) -> object:
+        """Of the certificate that a new session is shown."""
+        with Wire(self.process.port) as wire:
+            assert wire.ask("STARTTLS").startswith("220")
+            wire.encrypt(self.files.client())
+            return wire.certificate["serialNumber"]
+
+    def letter(self, wire: Wire) -> bytes:
+        """The letter that a mail of Alice's leads to."""
+        there = set(self.box.iterdir()) if self.box.exists() else set()
+        assert wire.mail(ALICE, OURS, mail(ALICE, f"help {len(there)}")).startswith("250")
+        wait_until(lambda: self.box.exists() and set(self.box.iterdir()) > there, "a letter")
+        (new,) = set(self.box.iterdir()) - there
+        return new.read_bytes()
+
+
+def is_signed(letter: bytes, key: signing.Key) -> bool:
+    raw = re.sub(rb"\AReturn-Path:.*\n", b"", letter).replace(b"\n", b"\r\n")
+    return bool(dkim.verify(raw, dnsfunc=lambda *_, **__: key.record.encode()))
+
+
+def test_new_keys_and_certificates_are_taken_up_and_nothing_else_changes(
+    database_url: str, tmp_path: Path
+) -> None:
+    files = Files(tmp_path)
+    old = signing.load(signing.NamedFile("s1", files.signing))
+    served = Served(tmp_path, database_url, files)
+    first = served.serial()
+    with Wire(served.process.port) as plain, Wire(served.process.port) as secret:
+        assert secret.ask("STARTTLS").startswith("220")
+        secret.encrypt(files.client())
+        assert secret.ask("EHLO players.example").startswith("250")
+        plain.begin(ALICE, OURS)  # in the middle of a mail
+        assert is_signed(served.letter(secret), old)
+
+        new = files.renew()
+        told = served.hang_up()
+        assert "read again: the certificate in" in told
+        assert "letters are signed with: s1 (ed25519)" in told
+        assert plain.ask(mail(ALICE, "help") + b"\r\n.\r\n").startswith("250")
+        letter = served.letter(secret)  # the session of before, by the certificate of before
+        assert is_signed(letter, new)
+        assert not is_signed(letter, old)
+        second = served.serial()
+        assert second != first
+
+        # Once more, and broken: everything stays as it was, and a sentence says so of each.
+        files.key.write_text("broken")
+        files.signing.write_text("broken")
+        told = served.hang_up(times=2)
+        assert "the certificate is not renewed, the one before stays" in told
+        assert "the key of s1 stays as it was" in told
+        assert "Traceback" not in told
+        assert "fault=" not in told
+        assert served.serial() == second
+        assert is_signed(served.letter(plain), new)
+        newest = files.renew()
+        served.hang_up()
+        assert served.serial() not in {first, second}
+        assert is_signed(served.letter(plain), newest)
+    assert served.process.stop() == 0
+
+
+def changed(url: str, change: Callable[[object], object]) -> None:
+    database = Database(url)
+    with database.writing.begin() as connection:
+        change(connection)
+    database.close()
+
+
+def test_keys_of_reply_addresses(database_url: str, tmp_path: Path) -> None:
+    database = Database(database_url)
+    served = Served(tmp_path, database_url, Files(tmp_path))
+    with database.reading.connect() as connection:
+        first = players.signing_keys(connection)
+    second = {7: b"another secret of 32 octets, yes"}
+
+    def takes(ring: dict[int, bytes]) -> bool:
+        house = House("pbmserv", "games.example", KeyRing(ring))
+        address = house.reply_address(Capability(Purpose.PLAYER, 1))
+        with Wire(served.process.port) as wire:
+            assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+            return wire.ask(f"RCPT TO:<{address}>").startswith("250")
+
+    assert takes(first)
+    assert not takes(second)
+    changed(database_url, lambda c: players.add_signing_key(c, 7, second[7], NOW))
+    assert "keys of reply addresses 1, 7; 7 signs" in served.hang_up()
+    assert takes(first)
+    assert takes(second)
+    with Wire(served.process.port) as wire:
+        letter = served.letter(wire)
+    token = re.search(rb"Return-Path: <pbmserv\+([a-z2-7]+)@", letter)
+    assert token is not None
+    assert base64.b32decode(token[1].upper() + b"=" * (-len(token[1]) % 8))[0] == 7
+    # The old one is withdrawn; then a table that cannot be meant changes nothing.
+    changed(database_url, lambda c: c.execute(delete(keys).where(keys.c.id == 1)))
+    served.hang_up()
+    assert not takes(first)
+    assert takes(second)
+    changed(database_url, lambda c: c.execute(delete(keys)))
+    assert "the table of keys is empty" in served.hang_up()
+    changed(database_url, lambda c: players.add_signing_key(c, 256, second[7], NOW))
+    assert "key 256 cannot be used" in served.hang_up()
+    assert takes(second)
+    assert served.process.stop() == 0
+    database.close()
+
+
+def test_a_hang_up_while_it_stops_does_not_end_it_early(tmp_path: Path) -> None:
+    process = Process(tmp_path, f"sqlite:///{tmp_path}/pbmserv.sqlite3")
+    with Wire(process.port) as busy:
+        busy.begin(ALICE, OURS)
+        process.ask_to_stop()
+        process.process.send_signal(signal.SIGHUP)
+        assert busy.ask(mail(ALICE, "help") + b"\r\n.\r\n").startswith("250")
+    process.process.send_signal(signal.SIGHUP)
+    assert process.stopped() == 0

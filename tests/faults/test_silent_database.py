@@ -1,0 +1,158 @@
+"""A PostgreSQL that cannot be reached, or says nothing any more: 451, and later it goes on."""
+
+from __future__ import annotations
+
+import gc
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import wait_until
+from running import Running, start
+from seating import HIDINGS, seat_pairs
+from silence import SilentWay
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import OperationalError
+from test_stopping import refused_to_start
+from wire import Wire, mail
+
+from pbmserv.receive.intake import TRY_LATER
+from pbmserv.store import schema
+from pbmserv.store.postgresql import timeouts
+from pbmserv.store.session import Database
+
+OURS = "pbmserv@games.example"
+ALICE = "alice@players.example"
+SHORT = {"options": "-c statement_timeout=1500"}
+
+# The driver complains of connections that were given up; that is the story here.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*deleted while still open:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture
+def way(postgres_url: str) -> Iterator[SilentWay]:
+    made = SilentWay(postgres_url)
+    yield made
+    made.close()
+    gc.collect()  # now, and not in somebody else's test
+
+
+@pytest.fixture
+def server(way: SilentWay, tmp_path: Path) -> Iterator[Running]:
+    with start(way.url(**SHORT), tmp_path) as running:
+        yield running
+
+
+def test_every_wait_has_an_end_unless_the_url_says_otherwise() -> None:
+    found = timeouts("postgresql+psycopg://u@db/games", 30_000)
+    assert found.connecting["connect_timeout"] == "5"
+    assert found.connecting["tcp_user_timeout"] == "15000"
+    assert found.connecting["keepalives"] == "1"
+    assert found.allowed == {
+        "lock_timeout": 30_000,
+        "statement_timeout": 45_000,
+        "idle_in_transaction_session_timeout": 60_000,
+    }
+    assert (found.idle_s, found.silence_s, found.pool_s) == (5.0, 15.0, 10.0)
+    words = "connect_timeout=9&tcp_user_timeout=2000&pool_timeout=3"
+    options = "options=-c%20statement_timeout%3D7s%20--lock-timeout%3D1s"
+    found = timeouts(f"postgresql+psycopg://u@db/games?{words}&{options}", 30_000)
+    assert "connect_timeout" not in found.connecting
+    assert "pool_timeout" not in found.url.query
+    assert list(found.allowed) == ["idle_in_transaction_session_timeout"]
+    assert (found.idle_s, found.silence_s, found.pool_s) == (9.0, 2.0, 3.0)
+
+
+def test_the_server_is_told_too(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    asked = "SELECT name, setting FROM pg_settings WHERE name LIKE '%_timeout'"
+    with database.reading.connect() as connection:
+        found = {row[0]: row[1] for row in connection.execute(text(asked))}
+        assert found["statement_timeout"] == "45000"
+        assert found["lock_timeout"] == "30000"
+        assert found["idle_in_transaction_session_timeout"] == "60000"
+        assert connection.connection.driver_connection.patience == 60.0
+    database.close()
+
+
+def test_a_migration_takes_as_long_as_it_needs(way: SilentWay) -> None:
+    database = Database(way.url(options="-c statement_timeout=40"))
+    slow = text("SELECT pg_sleep(0.05)")
+    schema.downgrade(database, "0009")
+    schema.upgrade(database, fill=lambda connection, _: connection.execute(slow))
+    with pytest.raises(OperationalError), database.reading.connect() as connection:
+        connection.execute(slow)
+    database.close()
+
+
+def test_when_packets_are_swallowed_mails_are_put_off_and_later_all_goes_on(
+    server: Running, way: SilentWay
+) -> None:
+    table = seat_pairs(server.server, 1)[0]
+    with Wire(server.port) as wire:
+        move = mail(table.players[0].address, "Re: board", HIDINGS[0])
+        secret = mail(ALICE, "prefs alice wonder-land")  # its password is looked up
+        way.fall_silent()
+        for _ in range(2):
+            assert wire.mail(ALICE, table.addresses[0], move) == TRY_LATER
+        assert wire.mail(ALICE, OURS, secret) == TRY_LATER
+        with pytest.raises(OperationalError):
+            server.server.keeper.run_once()
+        way.speak()
+        assert wire.mail(ALICE, table.addresses[0], move).startswith("250")
+        assert wire.mail(ALICE, OURS, secret).startswith("250")
+    assert server.letters(table.players[0].address)  # the senders have come back as well
+    server.live(days=7, hours=1)
+    assert server.letters(table.players[1].address)  # and so has who looks at clocks
+
+
+def test_one_that_falls_silent_in_the_middle_of_a_mail(server: Running, way: SilentWay) -> None:
+    def half_done(connection: Connection) -> None:
+        connection.execute(text("SELECT 1"))
+        way.fall_silent()
+
+    with pytest.raises(OperationalError):
+        server.server.writer.submit(half_done).result()
+    way.speak()
+    with Wire(server.port) as wire:
+        assert wire.mail(ALICE, OURS, mail(ALICE, "help")).startswith("250")
+
+
+def test_a_queue_of_mails_is_put_off_together(
+    server: Running, way: SilentWay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would wait for itself else, four at a time."""
+    monkeypatch.setattr("pbmserv.store.writer.QUEUED_S", 0.5)
+    way.fall_silent()
+    wires = [Wire(server.port, source=f"127.0.4.{n}") for n in range(1, 20)]
+    for n, wire in enumerate(wires):
+        wire.begin(ALICE, OURS)
+        wire.say(mail(ALICE, f"help {n}") + b"\r\n.\r\n")
+    assert {wire.answer() for wire in wires} == {TRY_LATER}
+    for wire in wires:
+        wire.close()
+    way.speak()
+
+
+def test_a_start_without_its_database_is_one_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:  # taken by the kernel, and never served
+        port = deaf.getsockname()[1]
+        url = f"postgresql+psycopg://pbmserv:hunter2@127.0.0.1:{port}/games?connect_timeout=2"
+        served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0", database=url)
+    assert served.returncode == 1
+    assert served.stderr.count("\n") == 1
+    assert "cannot be used: connection timeout expired" in served.stderr
+    assert "hunter2" not in served.stderr
+
+
+def test_the_house_thinks_again(server: Running, way: SilentWay) -> None:
+    way.fall_silent()
+    with pytest.raises(OperationalError):
+        server.server.thinker.run_once()
+    way.speak()
+    wait_until(lambda: server.send(ALICE, "help").startswith("250"), "the database is back")
+    server.server.thinker.run_once()
