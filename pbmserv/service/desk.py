@@ -143,6 +143,7 @@ class Desk:
         focus: the board the present command is about, once a handler has found out.
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
+        unproven: the answer goes to a player who may not have written the mail at all.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.
         house: boards on which this mail has made it the house's turn, each with whether the answer
@@ -162,6 +163,7 @@ class Desk:
     focus: Focus | None = None
     echo_hidden: bool = False
     led_on: bool = False
+    unproven: bool = False
     counted: set[int] = field(default_factory=set)
     unreachable: dict[int, None] = field(default_factory=dict)
     house: list[tuple[int, bool]] = field(default_factory=list)

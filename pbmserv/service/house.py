@@ -25,8 +25,7 @@ from pbmserv.store.outbox import NewLetter, QueuedLetter
 from pbmserv.store.players import Player
 
 MOST = 20
-"""Running boards that one player may have with each of the house's players: a letter that only
-pretends to come from them can begin one, too."""
+"""Running boards that one player may have with each of the house's players."""
 
 _BOARD_LETTERS = frozenset({"board", "result"})
 _KEPT_BACK = _BOARD_LETTERS | {"started"}

@@ -20,8 +20,9 @@ from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
+from pbmserv.service.invitations import ANSWERED_DAYS
 from pbmserv.service.rounds import Rounds
-from pbmserv.store import clocks, dailies, inbox, outbox
+from pbmserv.store import clocks, dailies, inbox, outbox, unconfirmed
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Closed, Writer
 
@@ -94,7 +95,8 @@ class Keeper:
             log.warning("the server was down from %s to %s; no clock ran", *down)
 
     def _forget(self) -> None:
-        """Empty mails that were carried out long ago; that they came stays known."""
+        """Empty mails that were carried out long ago, though that they came stays known; and
+        forget boards to which nobody has said yes."""
         now = self._clock.now()
         if self._forgot_at is not None and now < self._forgot_at + FORGET_EVERY:
             return
@@ -104,6 +106,12 @@ class Keeper:
                 found = inbox.with_text(connection, before, BATCH)
             if found:
                 self._writer.submit(partial(inbox.forget, numbers=found)).result()
+        over, waiting = now - timedelta(days=ANSWERED_DAYS), [0]
+        while waiting and not self._rounds.ending:
+            with self._database.reading.connect() as connection:
+                waiting = list(unconfirmed.before(connection, over, BATCH))
+            if waiting:
+                self._writer.submit(partial(unconfirmed.forget, numbers=waiting)).result()
         self._forgot_at = now
 
     def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
