@@ -9,13 +9,7 @@ all tables and indices, the boards and their players included.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-import subprocess
-import sys
-import time
-from contextlib import closing
 from pathlib import Path
-from time import perf_counter
 
 from benchmarks import moves, servers
 from benchmarks.smtp import send_all

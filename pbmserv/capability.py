@@ -66,6 +66,8 @@ class Purpose(IntEnum):
     """`player` wants no more letters such as number `about` of the outbox."""
     BROADCAST = 15
     """`player` may send the words in letter `about` of the outbox to everybody who wants them."""
+    BEGIN = 20
+    """`player` speaks, and may say yes to row `about` of the boards that wait for that."""
     BOUNCE = 16
     """Where letter `about` of the outbox comes back to; it speaks for nobody."""
 

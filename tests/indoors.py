@@ -87,6 +87,12 @@ class Indoors:
             sender, message.as_bytes(policy=policy.SMTP), to or self.server.house.address
         )
 
+    def begin(self, sender: str, subject: str, body: str = "") -> list[Posted]:
+        """Ask for a board by a mail that proves nothing, and say yes to the letter that asks."""
+        (question,) = self.send(sender, subject, body)
+        assert question.kind == "begin-asked"
+        return self.reply(question, "yes")
+
     def send_raw(self, sender: str, raw: bytes, to: str = "") -> list[Posted]:
         """Hand these very octets in."""
         answer = self.hand_in(Envelope(sender, to or self.server.house.address, raw))

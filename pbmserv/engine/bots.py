@@ -1,12 +1,29 @@
-"""The house's move: what one of a game's bots does with what its seat may see."""
+"""The house: what one of a game's bots says and does with what its seat may see, and no more."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
+from pbmserv.engine.protocol import races
 from pbmserv.engine.referee import Position
+from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat
+
+
+def must_agree(game: AnyGame, level: str, words: Sequence[str], seats: int) -> None:
+    """Ask the bot called *level* whether it plays a board with these option words.
+
+    It is handed what everybody may read of them: words that tell a hidden box are taken out first.
+
+    Raises:
+        OptionError: it does not, or the words are none of this game's.
+    """
+    options = game.options(words, seats)
+    if races(game):
+        options = game.options(game.shown(options), seats)
+    game.bots[level].agree(options)
 
 
 def house_move(position: Position, seat: Seat, level: str) -> Move:

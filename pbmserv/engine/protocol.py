@@ -24,7 +24,7 @@ class Bot(Protocol[V_contra]):
     """
 
     def agree(self, options: Any) -> None:
-        """Say whether it plays a board with these options.
+        """Say whether it plays a board with these options, which do not tell a hidden box.
 
         Raises:
             OptionError: it does not; names the option, and one with which it does.

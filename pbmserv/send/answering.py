@@ -36,6 +36,7 @@ _OF_ITSELF: Mapping[str, Purpose] = {"tray": Purpose.TRAY, "broadcast-asked": Pu
 """Letters whose replies are about what stands in that very letter."""
 
 _ASKING: Mapping[str, Callable[[Mapping[str, Any]], tuple[Purpose, int, int]]] = {
+    "begin-asked": lambda words: (Purpose.BEGIN, words["number"], 0),
     "reset": lambda words: (Purpose.RESET, 0, words["mark"]),
     "message": lambda words: (Purpose.MESSAGE, words["peer"], 0),
     "address-asked": lambda words: (Purpose.KEEP_ADDRESS, words["change"], 0),

@@ -12,9 +12,11 @@ from pbmserv.engine.scoresheet import Scoresheet, result_of, without_seed, write
 from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk
-from pbmserv.service.named import board_of, games_of, must_not_spoil, players_of
+from pbmserv.service.named import board_of, games_of, players_of
+from pbmserv.service.spoiling import must_not_spoil, spoils
 from pbmserv.service.watch import LISTED, winners
 from pbmserv.store import boards, histories
+from pbmserv.store.boards import BoardRow
 from pbmserv.store.histories import EndedGame
 
 
@@ -56,7 +58,8 @@ def record(desk: Desk, command: Record) -> Answer:
     outcome = board.outcome
     if board.status != "finished" or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
-    must_not_spoil(desk, board)
+    if spoils(desk, board) and not _by_player_of(desk, board):
+        must_not_spoil(desk, board)
     game = desk.rooms.registry.version(board.game, board.rules_version)
     full = GameRecord(
         board.game,
@@ -75,6 +78,13 @@ def record(desk: Desk, command: Record) -> Answer:
     )
     words = {"title": game.info.title, "board": board.id, "text": write_record(sheet)}
     return Answer((Part("record", words),))
+
+
+def _by_player_of(desk: Desk, board: BoardRow) -> bool:
+    """Whether the record goes to somebody who played that board, and was told how it ended."""
+    if desk.capability is None or not desk.capability.player:
+        return False
+    return board.sitter_of(desk.speaker(None).id) is not None
 
 
 def _ended_of_game(desk: Desk, key: str) -> Part:

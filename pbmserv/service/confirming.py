@@ -8,7 +8,7 @@ from pbmserv.capability import Capability, Purpose
 from pbmserv.commands import model
 from pbmserv.commands.assent import first_paragraph, says_yes
 from pbmserv.errors import Refused
-from pbmserv.service import addresses, leaving, people
+from pbmserv.service import addresses, leaving, people, unproven
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
 
@@ -19,6 +19,9 @@ _MEANT: Mapping[tuple[Purpose, type], Callable[[Desk, Capability], Answer]] = {
     (Purpose.KEEP_ADDRESS, model.Reject): addresses.stop,
     (Purpose.SIGNOFF, model.Yes): leaving.signed_off,
     (Purpose.DELETE, model.Yes): leaving.deleted,
+    (Purpose.BEGIN, model.Yes): unproven.begin,
+    (Purpose.BEGIN, model.ReplyMove): unproven.begin,  # what is no clear yes has been asked back
+    (Purpose.BEGIN, model.Reject): unproven.refuse,
     (Purpose.BROADCAST, model.Yes): people.broadcast_confirmed,
 }
 
@@ -42,7 +45,7 @@ _NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "can
 }
 
 
-def _is_no(asked: object) -> bool:
+def is_no(asked: object) -> bool:
     """Whether a reply says no: by a command that does, or by its first word."""
     if isinstance(asked, model.Reject):
         return True
@@ -57,7 +60,7 @@ def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:
     Raises:
         Refused: it is not clear, or it comes too late.
     """
-    if capability.purpose in _LEAVING and _is_no(asked):
+    if capability.purpose in _LEAVING and is_no(asked):
         return leaving.stay(desk, capability)
     kind = type(asked)
     if kind is model.Yes and capability.purpose in _FOR_GOOD:

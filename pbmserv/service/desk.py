@@ -143,6 +143,7 @@ class Desk:
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
         proven, carried_out: a player has proved to speak, and some of that was done.
+        unproven: the answer goes to a player who may not have written the mail at all.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.
         house: boards where it became the house's turn, each with whether the answer waits for it.
@@ -163,6 +164,7 @@ class Desk:
     led_on: bool = False
     proven: bool = False
     carried_out: bool = False
+    unproven: bool = False
     counted: set[int] = field(default_factory=set)
     unreachable: dict[int, None] = field(default_factory=dict)
     house: list[tuple[int, bool]] = field(default_factory=list)

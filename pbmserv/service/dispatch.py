@@ -39,6 +39,7 @@ from pbmserv.service import (
     silence,
     tray,
     undoing,
+    unproven,
     unsubscribing,
     vouching,
     watch,
@@ -266,7 +267,9 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
             return _ONE_MEANING[capability.purpose](desk, capability)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
             return people.refuse_signup(desk, capability)
-        case Purpose.CONFIRM | Purpose.ADDRESS if _unclear(desk, asked):
+        case Purpose.BEGIN if confirming.is_no(asked):
+            return unproven.refuse(desk, capability)
+        case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN if _unclear(desk, asked):
             part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""
             raise Refused("confirm-how", part=part, example="yes")
         case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):

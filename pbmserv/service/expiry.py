@@ -17,8 +17,9 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.service import tray
 from pbmserv.service.bounces import TOO_LATE
+from pbmserv.service.invitations import ANSWERED_DAYS
 from pbmserv.service.quota import Quota
-from pbmserv.store import expiry, inbox
+from pbmserv.store import expiry, inbox, unconfirmed
 from pbmserv.store.expiry import OldLetter
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer
@@ -34,6 +35,9 @@ written. Mail servers repeat what they sent within five days (RFC 5321 section 4
 
 ROWS_PROVEN = timedelta(days=90)
 """The same where somebody proved it. What had an effect is known for good."""
+
+BOARDS_KEPT = timedelta(days=ANSWERED_DAYS)
+"""How long a board waits for the yes without which it does not begin."""
 
 NO_TIME = timedelta(0)
 
@@ -76,6 +80,7 @@ class Expiry:
             or self._empty("answered", kept.unused)
             or self._empty("ignored", kept.unused)
             or self._prune()
+            or self._drop(unconfirmed.before, unconfirmed.forget, BOARDS_KEPT)
             or self._drop(expiry.mailed, expiry.forget_bytes, kept.letters)
             or self._drop(expiry.old, _shrink, max(kept.letters, WORDS_KEPT))
         )

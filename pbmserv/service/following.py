@@ -9,7 +9,7 @@ from pbmserv.errors import Refused
 from pbmserv.service import watch
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
-from pbmserv.service.named import must_not_spoil
+from pbmserv.service.spoiling import must_not_spoil, spoils
 from pbmserv.store import boards, followers
 from pbmserv.store.boards import BoardRow
 
@@ -40,7 +40,8 @@ def follow(desk: Desk, command: Follow) -> Answer:
     if board.status in {"finished", "declined"}:
         code = "board-over" if board.status == "finished" else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
-    must_not_spoil(desk, board)
+    if spoils(desk, board) != "box-chosen":  # of that its end shows nothing, see `news`
+        must_not_spoil(desk, board)
     _leave_room(desk, board, player.id)
     followers.follow(desk.connection, board.id, player.id, command.what)
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))
@@ -66,6 +67,8 @@ def news(desk: Desk, board: BoardRow, ply: int, *, free: bool, ended: bool) -> t
         return ()
     # "moved": what this ply did, not all since a turn of the reader's, who has none.
     words = {"event": "moved", "over": ended}
+    if ended and spoils(desk, board):  # others have still to solve it
+        words, ply = {"event": "kept", "over": True}, 0
     told = tuple(
         Told(one.address, one.player_id, Part("followed", words, board.id, ply, None))
         for one in followers.of_board(desk.connection, board.id)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pbmserv.engine.bots import must_agree
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import HOUSE, Seat
@@ -24,8 +25,7 @@ from pbmserv.store.outbox import NewLetter, QueuedLetter
 from pbmserv.store.players import Player
 
 MOST = 20
-"""Running boards that one player may have with each of the house's players: a letter that only
-pretends to come from them can begin one, too."""
+"""Running boards that one player may have with each of the house's players."""
 
 _BOARD_LETTERS = frozenset({"board", "result"})
 _KEPT_BACK = _BOARD_LETTERS | {"started"}
@@ -45,8 +45,7 @@ def invited(
         Refused: the house does not play this game.
         OptionError: not with these options.
     """
-    bot = game.bots.get(userid)
-    if bot is None:
+    if userid not in game.bots:
         key = game.info.key
         levels = ", ".join(game.bots)
         others = [min(game.bots, default="") if one == userid else one for one in userids]
@@ -55,7 +54,7 @@ def invited(
             "house-plays-not", part=userid, title=game.info.title, levels=levels, example=example
         )
     try:
-        bot.agree(game.options(options, len(userids)))
+        must_agree(game, userid, options, len(userids))
     except OptionError as error:
         refusal = error.refusal
         line = (game.info.key, "challenge", *userids, refusal.example)

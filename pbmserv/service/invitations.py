@@ -21,16 +21,19 @@ from pbmserv.service.desk import Desk
 from pbmserv.service.following import not_played
 from pbmserv.service.game_options import read_options
 from pbmserv.service.named import known_game, must_be_open, unknown_player
-from pbmserv.store import boards, challenges, players, preferences
+from pbmserv.store import boards, challenges, players, preferences, unconfirmed
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
+from pbmserv.store.unconfirmed import Unconfirmed
 
 OPEN_CHALLENGES = 10
 """Challenges of one player that may wait for an answer."""
 
 ALONE = 20
-"""Boards that a player may have running alone: a letter that pretends to come from them can begin
-one, too."""
+"""Boards that a player may have running alone."""
+
+ANSWERED_DAYS = 7
+"""Days for which a letter can be answered that asks whether a board is to begin."""
 
 TOWARDS_ONE = 3
 """Challenges of one player that may wait for the same person's answer. Those who are challenged
@@ -39,13 +42,20 @@ at once are asked, too, when they have this many games with the challenger alrea
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A board that somebody wants; `options` are canonical words, `sitting` by seat."""
+    """A board that somebody wants.
+
+    Attributes:
+        options: canonical words.
+        sitting: its players, by seat.
+        origin: the board whose box it is to have, if it is to be a copy.
+    """
 
     game: AnyGame
     options: tuple[str, ...]
     rated: bool
     terms: Terms
     sitting: tuple[Player, ...]
+    origin: int | None = None
 
 
 def challenge(desk: Desk, command: Challenge) -> Answer:
@@ -132,13 +142,16 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
                 example=f"{proposal.game.info.key} seek {sender.userid} PASSWORD",
             )
     asked = [player for player in others if not _at_once(desk, player, sender)]
-    _not_too_many(desk, sender, asked)
+    proven = is_proven(desk, sender)
+    if not (proven or asked):
+        return _wait_for_yes(desk, sender, proposal, words.get("replay"))
+    _not_too_many(desk, sender, asked, proven=proven)
     if not others and challenges.alone(desk.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
     if any(map(house.is_house, others)):  # people are rated by games between people
         proposal = replace(proposal, rated=False)
-    board = make_board(desk, proposal, there)
+    board = make_board(desk, proposal, there, proven=proven)
     desk.player, desk.sitter = sender, None
     words = {
         **words,
@@ -162,8 +175,57 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
     return Answer(tuple(own), tuple(told))
 
 
-def make_board(desk: Desk, proposal: Proposal, there: set[int]) -> BoardRow:
-    """A board in the database; *there* are the ids of players who need not be asked."""
+def is_proven(desk: Desk, sender: Player) -> bool:
+    """Whether the mail proves to be this player's: by a reply address, a password in any of its
+    lines, or a verified From. Everything else anybody can have written."""
+    capability = desk.capability
+    if capability is not None and capability.player == sender.id:
+        return True
+    return sender.id in desk.counted or desk.vouched_for(sender.userid) is not None
+
+
+def _wait_for_yes(desk: Desk, sender: Player, proposal: Proposal, replayed: int | None) -> Answer:
+    """Ask the player at the player's own address; until then there is no board.
+
+    Raises:
+        Refused: that was asked a few times today.
+    """
+    game, options = proposal.game, proposal.options
+    words = shown_options(game, options, len(proposal.sitting))
+    source = desk.post.source
+    if desk.rooms.traffic.asks([sender.address], source):
+        raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
+    number = unconfirmed.add(
+        desk.connection,
+        Unconfirmed(
+            sender.id,
+            game.info.key,
+            options,
+            tuple(player.id for player in proposal.sitting),
+            proposal.terms,
+            replayed,
+            desk.now,
+        ),
+    )
+    desk.player, desk.sitter, desk.unproven = sender, None, True
+    others = [player.userid for player in proposal.sitting if player.id != sender.id]
+    asked = {
+        "number": number,
+        "userid": sender.userid,
+        "title": game.info.title,
+        "others": others,
+        "options": list(words),
+        "replay": replayed,
+        "days": ANSWERED_DAYS,
+    }
+    return Answer((Part("begin-asked", asked),))
+
+
+def make_board(desk: Desk, proposal: Proposal, there: set[int], *, proven: bool = True) -> BoardRow:
+    """A board in the database; *there* are the ids of players who need not be asked.
+
+    *proven*: whoever asked for it has proved to be one of its players.
+    """
     game, seats = proposal.game, len(proposal.sitting)
     seed = secrets.token_bytes(32)
     options = proposal.options
@@ -184,6 +246,8 @@ def make_board(desk: Desk, proposal: Proposal, there: set[int]) -> BoardRow:
         thread=secrets.token_hex(8),
         rated=proposal.rated,
         comparable=comparable,
+        origin=proposal.origin,
+        proven=proven,
         sitting=[player.id for player in proposal.sitting],
         accepted=sorted(there),
         now=desk.now,
@@ -330,14 +394,18 @@ def _at_once(desk: Desk, player: Player, sender: Player) -> bool:
     return challenges.running_between(desk.connection, sender.id, player.id) < TOWARDS_ONE
 
 
-def _not_too_many(desk: Desk, sender: Player, asked: list[Player]) -> None:
+def _not_too_many(desk: Desk, sender: Player, asked: list[Player], *, proven: bool) -> None:
+    """Challenges that nothing proves have limits of their own: they use up nobody's."""
     if not asked:
         return
     example = f"games {sender.userid}"
-    if challenges.open_by(desk.connection, sender.id) >= OPEN_CHALLENGES:
-        raise Refused("many-challenges", most=OPEN_CHALLENGES, example=example)
+    connection = desk.connection
+    if challenges.open_by(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
+        code = "many-challenges" if proven else "many-unproven"
+        raise Refused(code, most=OPEN_CHALLENGES, example=example)
     for player in asked:
-        if challenges.open_towards(desk.connection, sender.id, player.id) >= TOWARDS_ONE:
+        towards = challenges.open_towards(connection, sender.id, player.id, proven=proven)
+        if towards >= TOWARDS_ONE:
             raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
 
 
@@ -345,7 +413,8 @@ def sender_of(desk: Desk, sitting: tuple[Player, ...], example: str) -> Player:
     """Which of the players sends this challenge.
 
     A reply address proves it. Otherwise the From address decides: it proves nothing, but all
-    that a forger wins is a question to the others, who must accept before anything starts.
+    that a forger wins is a question to the others, who must accept before anything starts, or to
+    the player, where nobody else is to be asked.
 
     Args:
         example: the command as it would be right, with ``{you}`` for the sender's own userid.
@@ -355,7 +424,7 @@ def sender_of(desk: Desk, sitting: tuple[Player, ...], example: str) -> Player:
         here = {(player := desk.speaker(None)).id: player}
     else:
         found = players.by_address(desk.connection, desk.post.mail.sender)
-        here = {player.id: player for player in found}
+        here = {player.id: player for player in found if player.active}
     for player in sitting:
         if player.id in here:
             return player

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date
+from datetime import date
 
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
@@ -11,7 +11,7 @@ from pbmserv.errors import Refused
 from pbmserv.service import house
 from pbmserv.service.desk import Desk, wrong_game
 from pbmserv.service.refusing import nearest_userid
-from pbmserv.store import audit, boards, dailies
+from pbmserv.store import audit, boards
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player
 
@@ -59,20 +59,6 @@ def board_of(desk: Desk, board_id: int, game: str | None) -> BoardRow:
     if game is not None and board.game != game:
         raise wrong_game(board, game)
     return board
-
-
-def would_spoil(desk: Desk, board: BoardRow) -> bool:
-    """Whether a board holds the box of the present UTC day, which others have still to solve."""
-    if board.seats != 1:
-        return False
-    one = dailies.of_board(desk.connection, board.id)
-    return one is not None and one.day == (desk.now.astimezone(UTC).date() - EPOCH).days
-
-
-def must_not_spoil(desk: Desk, board: BoardRow) -> None:
-    """Refuse what would show today's box to somebody who may not have it yet."""
-    if would_spoil(desk, board):
-        raise Refused("daily-today", part=str(board.id), example=f"{board.game} week")
 
 
 def players_of(desk: Desk, userids: Sequence[str]) -> list[Player]:

@@ -9,8 +9,9 @@ from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
 from pbmserv.service.invitations import Proposal, invite, must_run, sender_of
-from pbmserv.service.named import board_of, known_game, must_not_spoil, unknown_player
+from pbmserv.service.named import board_of, known_game, unknown_player
 from pbmserv.service.play import log_ply
+from pbmserv.service.spoiling import must_allow_copy, must_not_spoil, origin_of
 from pbmserv.store import players
 
 
@@ -56,15 +57,16 @@ def replay(desk: Desk, command: Replay) -> Answer:
     """
     if command.board is None:
         board, sitter = desk.seat_at(None, command.game, None)
-        userid = sitter.userid
+        userid, guard = sitter.userid, must_allow_copy
     else:
         board, userid = board_of(desk, command.board, command.game), command.userid
+        guard = must_not_spoil
     game = known_game(desk, board.game)
     if not races(game) or not game.is_race(game.options(board.options, board.seats)):
         raise Refused("not-a-race", part=str(board.id), example=f"{board.game} show {board.id}")
     if board.status != "finished":
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
-    must_not_spoil(desk, board)
+    guard(desk, board)
     player = players.by_userid(desk.connection, userid or desk.speaker(None).userid)
     if player is None:
         raise unknown_player(desk, userid)
@@ -72,5 +74,5 @@ def replay(desk: Desk, command: Replay) -> Answer:
     sender = sender_of(desk, (player,), f"{example} {{you}}")
     options, _ = read_options(game, board.options, 1, str(board.id), example)
     desk.focus = None
-    proposal = Proposal(game, options, False, board.terms, (player,))
+    proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))
     return invite(desk, sender, proposal, {"replay": board.id})

@@ -33,6 +33,8 @@ _TRIES = RateLimitItemPerDay(3, 1, "tries")
 _TOLD = RateLimitItemPerDay(1, 1, "told")
 _SAME = RateLimitItemPerDay(20, 7, "same")
 """Mails of one sender with the same words that lead to no more than an answer."""
+NETWORKS = 3
+"""How many networks can have used up their share of an address before nobody has one there."""
 _TALK = "40/hour; 100/day"
 """Mails of one sender that only carry words to others."""
 
@@ -160,21 +162,23 @@ class Traffic:
         with self._guard:
             return self._limiter.hit(_TOLD, address.lower())
 
-    def answers(self, who: str, words: str, outcome: Idle, stranger: str) -> Reply:
+    def answers(self, who: str, words: str, outcome: Idle, stranger: str, source: Source) -> Reply:
         """Count a mail that moves no game on.
 
         Programs that answer every answer would go on for ever; people give up long before.
 
         Args:
-            who: sender and player.
+            who: whose mail it was: what proves that, else where it pretends to come from, and from
+                which network. Nobody uses up by forged mails what somebody has who proves more.
             words: all that the mail says.
             stranger: where the answer goes, if that may be somebody who has not asked; else "".
+            source: where the mail came from.
         """
         digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
         limits: list[tuple[RateLimitItem, tuple[str, ...]]] = [(_SAME, (who, digest))]
         limits += [(limit, (outcome, who)) for limit in self._limits[outcome]]
         if stranger:
-            limits += [(limit, ("stranger", stranger)) for limit in self._limits["stranger"]]
+            limits += self._shares("stranger", stranger, source)
         with self._guard:
             if not all(self._limiter.test(limit, *key) for limit, key in limits):
                 return Reply.NONE
@@ -183,20 +187,30 @@ class Traffic:
             is_last = not all(self._limiter.test(limit, *key) for limit, key in limits)
         return Reply.LAST if is_last else Reply.SEND
 
-    def asks(self, addresses: Sequence[str]) -> str:
+    def asks(self, addresses: Sequence[str], source: Source) -> str:
         """Count a letter that asks for an answer at each of *addresses* (in lower case).
 
         The address that has had enough of them today comes back, and then none is counted.
         """
-        limits = self._limits["asked"]
         with self._guard:
-            for address in addresses:
-                if not all(self._limiter.test(limit, "asked", address) for limit in limits):
+            shares = [(one, self._shares("asked", one, source)) for one in addresses]
+            for address, limits in shares:
+                if not all(self._limiter.test(limit, *key) for limit, key in limits):
                     return address
-            for address in addresses:
-                for limit in limits:
-                    self._limiter.hit(limit, "asked", address)
+            for _, limits in shares:
+                for limit, key in limits:
+                    self._limiter.hit(limit, *key)
         return ""
+
+    def _shares(
+        self, kind: str, address: str, source: Source
+    ) -> list[tuple[RateLimitItem, tuple[str, ...]]]:
+        """The windows of letters to an address whose owner may not have asked for them: what one
+        network has there, so that it leaves something to others, and what all have together."""
+        limits = self._limits[kind]
+        shares = [(limit, (kind, address, source.neighbours)) for limit in limits]
+        total = [type(one)(NETWORKS * one.amount, one.multiples, "total") for one in limits]
+        return [*shares, *((limit, (kind, address)) for limit in total)]
 
     def may_reset(self, player: int) -> bool:
         """Count a letter that offers a new password; whether there were few enough today."""

@@ -17,6 +17,7 @@ from pbmserv.service.game_options import read_options
 from pbmserv.service.invitations import Proposal, invite
 from pbmserv.service.named import known_game
 from pbmserv.service.play import log_ply
+from pbmserv.service.spoiling import is_kept, must_allow_copy, origin_of
 from pbmserv.store import boards
 
 MOST_MOVES = 300
@@ -26,7 +27,7 @@ MOST_MOVES = 300
 def save(desk: Desk, command: Save) -> Answer:
     """``game save board userid password``: the board as a file, with all that was taken back.
 
-    While it runs the file names the board, not what is hidden in it.
+    As long as what is hidden in it must not be told, the file names the board instead.
 
     Raises:
         Refused: it is no board of one player.
@@ -36,9 +37,9 @@ def save(desk: Desk, command: Save) -> Answer:
     if board.seats != 1 or not isinstance(game, Saving):
         raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
     saved = written(boards.record(desk.connection, board.id))
-    running = board.id if board.status != "finished" else None
-    text = game.save(game.options(board.options, 1), saved, running)
-    words = {"board": board.id, "text": text, "key": board.game, "running": running is not None}
+    kept = is_kept(desk, board)
+    text = game.save(game.options(board.options, 1), saved, board.id if kept else None)
+    words = {"board": board.id, "text": text, "key": board.game, "running": kept}
     return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
 
 
@@ -61,7 +62,7 @@ def load(desk: Desk, command: Load) -> Answer:
     """``game load userid password`` with the file attached, or its text below.
 
     Raises:
-        Refused: there is no file, or something in it is wrong.
+        Refused: there is no file, something in it is wrong, or its box is not open yet.
     """
     player = desk.speaker(command.who)
     game = known_game(desk, command.game)
@@ -71,10 +72,15 @@ def load(desk: Desk, command: Load) -> Answer:
     if game.mark not in text:
         raise Refused("load-nothing", part="load", example=f"help {command.game}")
 
+    origin: int | None = None
+
     def options_of(number: int) -> tuple[str, ...]:
+        nonlocal origin
         board = boards.load(desk.connection, number)
         if board is None or board.seats != 1 or board.sitter_of(player.id) is None:
             raise Refused("load-not-yours", part=f"board {number}", example="games")
+        must_allow_copy(desk, board)
+        origin = origin_of(board)
         return board.options
 
     try:
@@ -85,9 +91,8 @@ def load(desk: Desk, command: Load) -> Answer:
     if len(found.moves) > MOST_MOVES:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
     desk.focus = None
-    answer = invite(
-        desk, player, Proposal(game, options, rated, USUAL, (player,)), {"loaded": True}
-    )
+    proposal = Proposal(game, options, rated, USUAL, (player,), origin)
+    answer = invite(desk, player, proposal, {"loaded": True})
     number = answer.parts[0].board
     assert number is not None
     for at, move in enumerate(found.moves[: found.done], 1):

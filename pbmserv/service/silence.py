@@ -48,9 +48,20 @@ def goes_on(desk: Desk, found: Idle, answers: Sequence[NewLetter]) -> Reply:
     player = post.capability.player if post.capability else 0
     # The subject of a reply is ours, and changes with our letter; that of a command is all of it.
     words = post.text if player else f"{post.mail.subject}\n{post.text}"
+    to = answers[0].recipient.lower() if answers else post.mail.sender.lower()
+    stranger = to if _may_be_forged(desk, answers) else ""
+    return desk.rooms.traffic.answers(_whose(desk), words, found, stranger, post.source)
+
+
+def _whose(desk: Desk) -> str:
+    """Whose mail it was, as far as it proves that; else whose it says, and where it came from."""
+    post = desk.post
     sender = post.mail.sender.lower()
-    stranger = sender if _may_be_forged(desk, answers) else ""
-    return desk.rooms.traffic.answers(f"{sender} {player}", words, found, stranger)
+    if post.capability is not None and post.capability.player:
+        return f"{sender} {post.capability.player}"
+    if desk.counted:
+        return f"players {sorted(desk.counted)}"
+    return f"{sender} {'verified' if post.verdict.passed else post.source.neighbours}"
 
 
 def must_not_flood(desk: Desk, addresses: Iterable[str]) -> None:
@@ -60,7 +71,8 @@ def must_not_flood(desk: Desk, addresses: Iterable[str]) -> None:
     """
     own = desk.post.mail.sender.lower() if desk.post.verdict.passed else ""
     asked = list(dict.fromkeys(address.lower() for address in addresses))
-    full = desk.rooms.traffic.asks([address for address in asked if address != own])
+    others = [address for address in asked if address != own]
+    full = desk.rooms.traffic.asks(others, desk.post.source)
     if full:
         raise Refused("asked-often", part=full)
 
@@ -74,6 +86,8 @@ def _is_talk(desk: Desk, line: Line) -> bool:
 def _may_be_forged(desk: Desk, answers: Sequence[NewLetter]) -> bool:
     """Whether an answer goes to a From address that nothing shows to be the writer's own."""
     post = desk.post
+    if desk.unproven:
+        return True
     if post.verdict.passed or all(letter.player_id is not None for letter in answers):
         return False
     if desk.rooms.traffic.is_usual(post.mail.sender, post.source):

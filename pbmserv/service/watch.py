@@ -20,7 +20,8 @@ from pbmserv.errors import Refused
 from pbmserv.service import rating
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk, Focus, not_seated
-from pbmserv.service.named import board_of, players_of, would_spoil
+from pbmserv.service.named import board_of, players_of
+from pbmserv.service.spoiling import spoils
 from pbmserv.store import boards, histories, players, seeks
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player
@@ -184,7 +185,7 @@ def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
 
 
 def _watched(desk: Desk, board: BoardRow, number: int | None) -> Part:
-    if would_spoil(desk, board):  # as it was before anything of it was known
+    if spoils(desk, board):  # as it was before anything of it was known
         number = 0
     words = {"declined": board.status == "declined"}
     return Part("show", words, board.id, _ply(desk, board, number), None)

@@ -60,6 +60,7 @@ class BoardRow:
         due_at: when a worker looks at the clocks.
         sitters: by seat.
         followed: somebody watches it.
+        origin: the board whose box was drawn for it first, where this is a copy.
     """
 
     id: int
@@ -79,6 +80,7 @@ class BoardRow:
     due_at: datetime | None
     sitters: tuple[Sitter, ...]
     followed: bool
+    origin: int | None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,6 +129,7 @@ _SEEN = (
         players.c.digest_minute.is_not(None),
         players.c.unreachable_since,
         exists().where(followers.c.board_id == boards.c.id),
+        boards.c.origin,
     )
     .join(seats, seats.c.board_id == boards.c.id)
     .join(players, players.c.id == seats.c.player_id)
@@ -181,6 +184,7 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
         due_at=first[16],
         sitters=sitters,
         followed=first[29],
+        origin=first[30],
     )
 
 
@@ -210,6 +214,8 @@ def create(
     thread: str,
     rated: bool,
     comparable: bool = True,
+    origin: int | None = None,
+    proven: bool = True,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -235,6 +241,8 @@ def create(
             status="proposed" if asked else "active",
             rated=rated,
             comparable=comparable,
+            origin=origin,
+            proven=proven,
             plies=0,
             created_at=now,
             nag_days=terms.nag,

@@ -16,6 +16,7 @@ _OPEN = (
         _mine.c.player_id == bindparam("player"),
         _mine.c.accepted_at.is_not(None),
         boards.c.status == "proposed",
+        boards.c.proven == bindparam("proven"),
     )
 )
 _OPEN_TOWARDS = _OPEN.join(_theirs, _theirs.c.board_id == boards.c.id).where(
@@ -62,16 +63,17 @@ def alone(connection: Connection, player_id: int) -> int:
     return found
 
 
-def open_by(connection: Connection, player_id: int) -> int:
-    """Boards on which the player waits for others to accept."""
-    found: int = connection.execute(_OPEN, {"player": player_id}).scalar_one()
+def open_by(connection: Connection, player_id: int, *, proven: bool) -> int:
+    """Boards on which the player waits for others to accept, and has *proven* to want that; or
+    those of which only a From address says so."""
+    found: int = connection.execute(_OPEN, {"player": player_id, "proven": proven}).scalar_one()
     return found
 
 
-def open_towards(connection: Connection, player_id: int, other_id: int) -> int:
-    """Boards on which the player waits for this other one to accept."""
+def open_towards(connection: Connection, player_id: int, other_id: int, *, proven: bool) -> int:
+    """Those of them on which the player waits for this other one to accept."""
     found: int = connection.execute(
-        _OPEN_TOWARDS, {"player": player_id, "other": other_id}
+        _OPEN_TOWARDS, {"player": player_id, "other": other_id, "proven": proven}
     ).scalar_one()
     return found
 

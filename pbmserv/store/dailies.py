@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from pbmserv.store.models import daily_boards, daily_boxes, daily_readers, players
+from pbmserv.store.models import boards, daily_boards, daily_boxes, daily_readers, players
 from pbmserv.store.upsert import insert_into
 
 MOST_DAYS = 400
@@ -153,6 +153,21 @@ def of_board(connection: Connection, board_id: int) -> DayBoard | None:
     """The day that a board belongs to, if to any."""
     row = connection.execute(_BOARDS.where(daily_boards.c.board_id == board_id)).first()
     return DayBoard(*row) if row else None
+
+
+def still_run(connection: Connection, game: str, day: int) -> bool:
+    """Whether somebody has not come to an end with a day's box."""
+    statement = (
+        select(daily_boards.c.board_id)
+        .join(boards, boards.c.id == daily_boards.c.board_id)
+        .where(
+            daily_boards.c.game == game,
+            daily_boards.c.day == day,
+            boards.c.status.in_(("proposed", "active")),
+        )
+        .limit(1)
+    )
+    return connection.execute(statement).first() is not None
 
 
 def settle(connection: Connection, board_id: int, *, solved: bool, score: int | None) -> None:

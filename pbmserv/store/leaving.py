@@ -29,6 +29,7 @@ from pbmserv.store.models import (
     seeks,
     signups,
     submitted_moves,
+    unconfirmed_boards,
 )
 from pbmserv.store.players import Player
 
@@ -66,7 +67,7 @@ def leave(connection: Connection, player: Player) -> None:
             unreachable_since=None,
         )
     )
-    for table in (seeks, followers, daily_readers):
+    for table in (seeks, followers, daily_readers, unconfirmed_boards):
         connection.execute(delete(table).where(table.c.player_id == player.id))
     address_rows.stop(connection, player.id)
     _drop_plans(connection, player.id)

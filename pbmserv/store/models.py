@@ -65,6 +65,7 @@ __all__ = [
     "seeks",
     "signups",
     "submitted_moves",
+    "unconfirmed_boards",
 ]
 
 keys = Table(
@@ -224,11 +225,15 @@ boards = Table(
     Column("total_days", Integer, nullable=True),
     Column("clocks", JSON(none_as_null=True), nullable=True),
     Column("due_at", Instant, nullable=True),
+    Column("origin", Key, nullable=True),
+    Column("proven", Boolean, nullable=False, server_default=true()),
     sqlite_autoincrement=True,
 )
 """Boards. `status` is proposed, active, finished or declined; `thread` is a random word in
 the Message-IDs of its mails. `clocks`: by seat, see `engine.clocks`; `due_at`: when a worker must
-look at the clocks next, empty = never."""
+look at the clocks next, empty = never. `origin`: the board whose hidden box it has, where it is a
+copy; a copy of a copy names the first one (no foreign key: SQLite cannot add one to a table).
+`proven`: whoever asked for it proved to be one of its players."""
 
 Index(
     "ix_boards_due_at",
@@ -245,6 +250,23 @@ Index(
     postgresql_where=boards.c.finished_at.is_not(None),
     sqlite_where=boards.c.finished_at.is_not(None),
 )
+
+unconfirmed_boards = Table(
+    "unconfirmed_boards",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("game", String(32), nullable=False),
+    Column("options", JSON, nullable=False),
+    Column("sitting", JSON, nullable=False),
+    Column("terms", JSON, nullable=False),
+    Column("replayed", Key, nullable=True),
+    Column("created_at", Instant, nullable=False, index=True),
+    Column("board_id", Key, nullable=True),
+)
+"""Boards that somebody asked for in a player's name without proving to be that player. They are
+made when the player says yes. `sitting`: ids of players by seat; `replayed`: the board whose box
+it is to have; `board_id`: the board that was made of it."""
 
 seeks = Table(
     "seeks",
@@ -301,10 +323,12 @@ ratings = Table(
     Column("wins", Integer, nullable=False),
     Column("losses", Integer, nullable=False),
     Column("draws", Integer, nullable=False),
+    Column("opponents", Integer, nullable=False, server_default="0"),
     Column("rated_at", Instant, nullable=False),
     Index("ix_ratings_game_ordinal", "game", "ordinal", "player_id"),
 )
-"""How strong a player is at a game. Only a cache: `pbmserv rating rebuild` makes it again."""
+"""How strong a player is at a game, and against how many different people that was found out.
+Only a cache: `pbmserv rating rebuild` makes it again."""
 
 rating_changes = Table(
     "rating_changes",
@@ -318,10 +342,12 @@ rating_changes = Table(
     Column("sigma_before", Float, nullable=False),
     Column("mu_after", Float, nullable=False),
     Column("sigma_after", Float, nullable=False),
+    Column("weight", Float, nullable=False, server_default="1"),
     Column("created_at", Instant, nullable=False),
     Index("ix_rating_changes_player_id_game_number", "player_id", "game", "number"),
 )
-"""What each rated board did to its players; `number` counts a player's rated games of that kind."""
+"""What each rated board did to its players; `number` counts a player's rated games of that kind;
+`weight`: how much of it counts, 1 = all (see `engine.ratings.weights`)."""
 
 heartbeats = Table(
     "heartbeats",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 import pytest
 from contract_play import CASE_NAMES, CASES, GAMES, hook, seats_for
 
-from pbmserv.engine.bots import house_move
+from pbmserv.engine.bots import house_move, must_agree
+from pbmserv.engine.protocol import Bot, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.referee import Position, opening
 from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import HOUSE, Seat, Step
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.render.environment import environment
@@ -27,7 +30,7 @@ every_bot = pytest.mark.parametrize(("game", "words", "level"), BOTS)
 def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
     """Whether the bot plays with these options."""
     try:
-        game.bots[level].agree(game.options(words, seats_for(game, words)))
+        must_agree(game, level, words, seats_for(game, words))
     except OptionError as error:
         check_said(game, error.refusal)
         return False
@@ -71,6 +74,55 @@ def test_a_bot_plays_to_the_end_by_what_its_seat_may_know(
                 compared += 1
         position = position.move(seat, move)
     assert compared or not game.info.hidden
+
+
+class Listener:
+    """Plays as a bot does, and keeps all that it was handed."""
+
+    def __init__(self, bot: Bot[Any]) -> None:
+        self.bot = bot
+        self.handed: list[str] = []
+
+    def agree(self, options: Any) -> None:
+        self.handed.append(whole(options))
+        self.bot.agree(options)
+
+    def choose(self, view: Any, rng: Rng) -> str:
+        self.handed.append(whole(view))
+        return self.bot.choose(view, rng)
+
+
+def whole(value: Any) -> str:
+    """All that somebody can find in a value, also fields that its own text leaves out."""
+    if is_dataclass(value):
+        return repr([(one.name, whole(getattr(value, one.name))) for one in fields(value)])
+    if isinstance(value, list | tuple):
+        return repr([whole(one) for one in value])
+    return repr(sorted(value) if isinstance(value, set | frozenset) else value)
+
+
+@every_bot
+def test_a_bot_is_handed_nothing_that_its_seat_cannot_know(
+    monkeypatch: pytest.MonkeyPatch, game: AnyGame, words: tuple[str, ...], level: str
+) -> None:
+    """The same board in worlds where chance hid something else, and somebody named it."""
+    if not agrees(game, words, level):
+        return
+    listener = Listener(game.bots[level])
+    monkeypatch.setattr(game, "bots", {level: listener})
+    seats = seats_for(game, words)
+    found = set()
+    for world in range(6):
+        told = words
+        if races(game):
+            chosen = game.fixed(game.options(words, seats), Rng(bytes([world]) * 32, 0))
+            told = game.describe(chosen)
+        listener.handed.clear()
+        must_agree(game, level, told, seats)
+        position = begun(game, told)
+        house_move(position, min(game.to_act(position.state)), level)
+        found.add(tuple(listener.handed))
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)

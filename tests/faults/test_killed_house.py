@@ -42,8 +42,9 @@ def test_the_house_moves_after_the_plug_was_pulled(
     send(process, OURS, "signup alice wonder-land", "", "<1@p>")
     newest(sink, 1)
     send(process, OURS, "blackbox challenge alice house", "", "<2@p>")
-    send(process, str(newest(sink, 2)["Reply-To"]), "Re: board", "b3,d3,h8,f2", "<3@p>")
-    send(process, str(newest(sink, 3)["Reply-To"]), "Re: board", "5", "<4@p>")
+    send(process, str(newest(sink, 2)["Reply-To"]), "Re: board", "yes", "<3@p>")
+    send(process, str(newest(sink, 3)["Reply-To"]), "Re: board", "b3,d3,h8,f2", "<4@p>")
+    send(process, str(newest(sink, 4)["Reply-To"]), "Re: board", "5", "<5@p>")
     process.kill()
     with database.writing.begin() as connection:
         # Should it have been quick, and died with the letter in its hands: the lease ends.
@@ -52,9 +53,9 @@ def test_the_house_moves_after_the_plug_was_pulled(
         )
 
     process = Process(tmp_path, database.url, relay=relay)
-    letter = newest(sink, 4)
+    letter = newest(sink, 5)
     assert process.stop() == 0
-    assert letter["In-Reply-To"] == "<4@p>"
+    assert letter["In-Reply-To"] == "<5@p>"
     part = letter.get_body(("plain",))
     assert part is not None
     text = part.get_content()

@@ -32,7 +32,7 @@ def said(server: Indoors, subject: str) -> str:
 
 
 def test_the_house_plays_what_has_a_bot(server: Indoors) -> None:
-    (letter,) = server.send(ALICE, "heaps challenge house alice")
+    (letter,) = server.begin(ALICE, "heaps challenge house alice")
     assert "You play house on board 1." in letter.text
     assert "Your move in board 1" in letter.text
     (letter,) = server.reply(letter, "1")

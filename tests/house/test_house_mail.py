@@ -65,7 +65,7 @@ def record(server: Indoors, board: int = 1) -> list[tuple[int, str]]:
 
 
 def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
-    started = one(server.send(ALICE, "blackbox challenge alice house-easy", "Hello!"))
+    started = one(server.begin(ALICE, "blackbox challenge alice house-easy", "Hello!"))
     assert "house-easy" in started.subject
     assert "The house moves at once" in started.text
     assert "does not change ratings" in started.text
@@ -174,7 +174,7 @@ def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server:
 
 def test_a_race_against_the_house_alone_tells_nothing_before_its_end(server: Indoors) -> None:
     words = "blackbox challenge alice house-hard house-easy -race -size=5x5 -atoms=2"
-    started = one(server.send(ALICE, words))
+    started = one(server.begin(ALICE, words))
     assert "how it has done is told only when you are done" in " ".join(started.text.split())
     fired = one(server.reply(started, "3"))
     assert "house-hard" not in fired.text.partition("* ")[2].partition("Board 1:")[0]
@@ -283,11 +283,13 @@ def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
 
 
 def test_only_so_many_boards_with_one_house(server: Indoors) -> None:
-    for _ in range(20):
-        server.send(ALICE, "blackbox challenge alice house-easy -size=2x2 -atoms=1")
-    refused = one(server.send(ALICE, "blackbox challenge alice house-easy -size=2x2 -atoms=1"))
+    words = "challenge alice house-easy -size=2x2 -atoms=1"
+    letter = one(server.begin(ALICE, f"blackbox {words}"))
+    for _ in range(19):
+        assert one(server.reply(letter, words)).kind == "started"
+    refused = one(server.reply(letter, words))
     assert "You have 20 games with house-easy" in refused.text
-    assert one(server.send(ALICE, "blackbox challenge alice house -size=2x2 -atoms=1"))
+    assert one(server.reply(letter, words.replace("-easy", ""))).kind == "started"
 
 
 def test_leaving_ends_games_with_the_house(server: Indoors) -> None:

@@ -30,7 +30,7 @@ def record(server: Indoors) -> list[int]:
 def test_the_house_moves_after_a_restart(database_url: str, tmp_path: Path) -> None:
     with process(database_url, tmp_path) as first:
         first.sign_up("alice")
-        (letter,) = first.send(ALICE, "blackbox challenge alice house")
+        (letter,) = first.begin(ALICE, "blackbox challenge alice house")
         (letter,) = first.reply(letter, HIDING)
         take(first, letter, "5")
         assert record(first) == [1, 0, 0]
@@ -47,7 +47,7 @@ def test_the_house_moves_after_a_restart(database_url: str, tmp_path: Path) -> N
 def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_path: Path) -> None:
     with process(database_url, tmp_path) as first, process(database_url, tmp_path) as second:
         first.sign_up("alice")
-        (letter,) = first.send(ALICE, "blackbox challenge alice house")
+        (letter,) = first.begin(ALICE, "blackbox challenge alice house")
         for turn in range(4):
             ports = letter.text.partition("Ports not used yet:")[2].split()
             take(first, letter, ports[0] if ports else HIDING)
@@ -65,7 +65,7 @@ def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_pat
 
 def test_a_running_server_answers_within_seconds(server: Running) -> None:
     alice = server.sign_up("alice")
-    server.send(alice, "blackbox challenge alice house-hard")
+    server.begin(alice, "blackbox challenge alice house-hard")
     server.reply(server.letter(alice), HIDING)
     server.reply(server.letter(alice), "5")
     text = server.letter(alice).text

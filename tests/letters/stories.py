@@ -292,11 +292,18 @@ def operating(folder: Path) -> Iterator[Posted]:
             yield from server.letters()
 
 
+def begun(server: Indoors, sender: str, subject: str, words: str = "") -> Iterator[Posted]:
+    """A board that a mail asks for which proves nothing, and the yes to the letter that asks."""
+    (question,) = server.send(sender, subject, words)
+    yield question
+    yield from server.reply(question, "yes")
+
+
 def racing(folder: Path) -> Iterator[Posted]:
     """Solo games, a race of three to its end, and the lists of the best."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "carol")
-        yield from server.send(ALICE, "blackbox solo alice -size=2x2 -atoms=4")
+        yield from begun(server, ALICE, "blackbox solo alice -size=2x2 -atoms=4")
         yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a,+a1,+a2,+b1,+b2,?")
         yield from server.send(ALICE, "blackbox scores")
         yield from server.send(ALICE, "blackbox scores 8x8/4")
@@ -312,8 +319,11 @@ def racing(folder: Path) -> Iterator[Posted]:
         for move in ("+a1,+b2,+c3,+d4,?", "?"):
             yield from server.send(CAROL, f"blackbox move 2 carol {PASSWORD} {move}")
         yield from server.send(ALICE, f"blackbox solve 2 alice {PASSWORD}")
-        yield from server.send(ALICE, "blackbox replay 2 alice")
-        yield from server.send(ALICE, "blackbox solo alice -practice")
+        server.live(days=1)
+        yield from begun(server, ALICE, "blackbox replay 2 alice")
+        yield from begun(server, ALICE, "blackbox solo alice -practice")
+        (question,) = server.send(ALICE, "blackbox solo alice")
+        yield from server.reply(question, "no")
         yield from server.send(ALICE, f"blackbox save 4 alice {PASSWORD}")
         yield from server.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
         yield from server.send(ALICE, "blackbox week")
@@ -333,7 +343,7 @@ def with_the_house(folder: Path) -> Iterator[Posted]:
     """Boards on which the house moves: alone, among several commands, and by a plan."""
     with indoors(folder) as server:
         server.sign_up("alice", LONG)
-        yield from server.send(ALICE, "blackbox challenge alice house-hard -clue", "Hello!")
+        yield from begun(server, ALICE, "blackbox challenge alice house-hard -clue", "Hello!")
         yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,h8,f2")
         yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} 4,+b2")
         yield from server.send(ALICE, f"blackbox queue 1 alice {PASSWORD} +a1,+a2,+a3,?; 5")
@@ -342,7 +352,8 @@ def with_the_house(folder: Path) -> Iterator[Posted]:
         )
         yield from server.send(ALICE, f"blackbox chat 1 alice {PASSWORD}", "Well played.")
         yield from server.send(ALICE, "blackbox challenge alice house -race -scoring=timed")
-        yield from server.send(
+        yield from begun(
+            server,
             address_of(LONG),
             f"blackbox challenge {LONG} house house-easy house-hard -race -size=4x4 -atoms=1",
         )

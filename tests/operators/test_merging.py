@@ -72,7 +72,7 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
 
 def solved(house: Indoors, userid: str) -> list[Posted]:
     """A solo game, ended at once."""
-    letters = house.send(f"{userid}@players.example", f"blackbox solo {userid} -size=3x3 -atoms=1")
+    letters = house.begin(f"{userid}@players.example", f"blackbox solo {userid} -size=3x3 -atoms=1")
     return house.reply(letters[-1], "+a1,?")
 
 

@@ -52,7 +52,7 @@ def line(house: Indoors, words: str) -> list[Posted]:
 
 
 def test_a_practice_game_goes_by_mail_and_comes_back(house: Indoors) -> None:
-    line(house, f"solo alice -practice {SEED}")
+    house.begin(ALICE, f"blackbox solo alice -practice {SEED}")
     for words in ("move 1 alice {} 1", "move 1 alice {} 2,+a1", "undo 1 alice {}"):
         line(house, words.format(PASSWORD))
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
@@ -69,6 +69,15 @@ def test_a_practice_game_goes_by_mail_and_comes_back(house: Indoors) -> None:
         mailed(house, ALICE, "", text, letter.reply_to),
         house.send(ALICE, f"blackbox load alice {PASSWORD}", text),
     ):
+        (refused,) = letters
+        assert "Board 1 is not over yet, and a copy could tell what is hidden on it." in flat(
+            refused
+        )
+    line(house, f"solve 1 alice {PASSWORD}")
+    for letters in (
+        mailed(house, ALICE, "", text, letter.reply_to),
+        house.send(ALICE, f"blackbox load alice {PASSWORD}", text),
+    ):
         (loaded,) = letters
         assert "is the game from your file, as practice." in flat(loaded)
         assert " 1|a |" in loaded.text, "the ray of the first move"
@@ -77,7 +86,7 @@ def test_a_practice_game_goes_by_mail_and_comes_back(house: Indoors) -> None:
 
 
 def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
-    line(house, f"solo alice {SEED}")
+    house.begin(ALICE, f"blackbox solo alice {SEED}")
     line(house, f"move 1 alice {PASSWORD} 1,+b2,?")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     found = read_transcript(file_of(letter))
@@ -112,7 +121,7 @@ def test_a_file_that_is_none_is_refused_and_leaves_no_board(
 
 
 def test_somebody_elses_running_box_cannot_be_had(house: Indoors) -> None:
-    line(house, f"solo alice -practice {SEED}")
+    house.begin(ALICE, f"blackbox solo alice -practice {SEED}")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     (refused,) = mailed(house, BOB, f"blackbox load bob {PASSWORD}", file_of(letter))
     assert "no solo board of yours" in flat(refused)

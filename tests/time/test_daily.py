@@ -139,7 +139,7 @@ def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> No
     house.live(hours=13)
     (shown,) = house.send(CAROL, f"blackbox show {one.board}")
     assert "?@" in shown.text
-    assert len(house.send(CAROL, f"blackbox replay {one.board} carol")) == 1
+    assert len(house.begin(CAROL, f"blackbox replay {one.board} carol")) == 1
 
 
 def test_who_leaves_gets_no_more(house: Indoors) -> None:

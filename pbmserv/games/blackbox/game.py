@@ -116,7 +116,8 @@ class Blackbox:
         if not options.race:
             return truth.new_state(options, seats)
         box = rules.fixed(options, rng)
-        return truth.new_state(box, seats, gameids.atoms_of(gameids.read_id(box.id)))
+        # Views and bots are handed a state's options: from here on only the atoms tell the box.
+        return truth.new_state(rules.anew(box), seats, gameids.atoms_of(gameids.read_id(box.id)))
 
     def to_act(self, state: State) -> frozenset[Seat]:
         """Those who still have to hide, together; then the players in turn."""
