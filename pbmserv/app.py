@@ -36,6 +36,7 @@ from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
 from pbmserv.send.relay import Relay, open_relay
+from pbmserv.send.rereading import Rereading
 from pbmserv.send.signing import Signer
 from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
@@ -53,7 +54,7 @@ from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
 from pbmserv.store import players
 from pbmserv.store.place import make_private, must_be_there, open_to_others
-from pbmserv.store.positions import Positions
+from pbmserv.store.positions import Lookout, Positions
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
 from pbmserv.web.application import Pages, build
@@ -133,6 +134,8 @@ class Server:
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
         domain_keys = [load_key(named) for named in settings.dkim_keys]
+        looking = Lookout(self.positions, self.registry)
+        letters = Rereading(Composer(self.house, self.registry, looking, settings.web_url))
         composer = Composer(self.house, self.registry, self.positions, settings.web_url)
         self.passwords = passwords or Passwords()
         self.rooms = Rooms(
@@ -146,6 +149,7 @@ class Server:
             settings.signup,
             settings.web_url,
             settings.away_days,
+            letters,
         )
         self.outbox = DatabaseOutbox(
             self.database,
