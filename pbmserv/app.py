@@ -39,6 +39,7 @@ from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
 from pbmserv.send.relay import Relay, open_relay
+from pbmserv.send.rereading import Rereading
 from pbmserv.send.signing import Signer
 from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
@@ -59,7 +60,7 @@ from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
 from pbmserv.store import players
 from pbmserv.store.place import make_private, must_be_there, open_to_others
-from pbmserv.store.positions import Positions
+from pbmserv.store.positions import Lookout, Positions
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
 from pbmserv.web.application import Pages, build
@@ -116,6 +117,8 @@ class Server:
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
         self.signer = Signer(self.house.domain, [load_key(named) for named in settings.dkim_keys])
+        looking = Lookout(self.positions, self.registry)
+        letters = Rereading(Composer(self.house, self.registry, looking, settings.web_url))
         composer = Composer(self.house, self.registry, self.positions, settings.web_url)
         self.passwords = passwords or Passwords()
         passwords_book = Book("passwords", self.database, self.writer, self.clock)
@@ -134,6 +137,7 @@ class Server:
             settings.signup,
             settings.web_url,
             settings.away_days,
+            letters,
         )
         self.outbox = DatabaseOutbox(
             self.database,

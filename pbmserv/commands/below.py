@@ -1,21 +1,19 @@
 """What stands below the commands of a mail: words for an opponent, and commands that were not read.
 
-Words are passed on as they are, but for what would let their reader act for their writer: a command
-with its password, a reply address of ours, the password of the same mail.
+A command in full is nobody's words, since its password would let their reader act for its writer.
+What else is not passed on the service knows (`pbmserv.service.passing_on`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from operator import itemgetter
 
 from pbmserv.commands.credentials import has_credentials
 from pbmserv.commands.forms import Kind
 from pbmserv.commands.heads import Head, find_command, is_number
 from pbmserv.commands.line import REST, words_of
-from pbmserv.commands.model import Line, NotTried, Reading
+from pbmserv.commands.model import Line, NotTried
 from pbmserv.commands.spelling import BOARD
 from pbmserv.commands.words import Word, fold
 
@@ -25,7 +23,8 @@ MOST_LINES = 500
 MOST_NOT_TRIED = 10
 """Commands below the end of the reading that are listed one by one."""
 
-_REPLY_ADDRESS = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}@", re.IGNORECASE)
+_MARKS = " \t>|#*\u2022-\"'"
+"""What may stand in front of a command that is quoted or listed."""
 
 
 def is_signature(line: str) -> bool:
@@ -59,12 +58,11 @@ class Below:
             line = lines[at]
             if is_signature(line) or room <= 0:
                 break
-            # A quoted link or Reply-To would let the reader move for the writer.
-            if line.startswith(">") or _REPLY_ADDRESS.search(line):
+            if line.startswith(">"):
                 continue
             if known and fold(line[: len(known) + 80]).strip() == known:
                 continue
-            command = _in_full(line, games)
+            command = in_full(line, games)
             if command is not None:
                 self._commands.append((at, Line(command, NotTried(why))))
                 continue
@@ -89,17 +87,6 @@ class Below:
         return (*found[:MOST_NOT_TRIED], *rest)
 
 
-def without_passwords(reading: Reading) -> Reading:
-    """The reading without lines of words that hold a password which the same mail uses."""
-    secrets = {line.who.password.text for line in reading.lines if line.who is not None} - {"-", ""}
-    lines = reading.words.split("\n")
-    kept = [line for line in lines if not any(secret in line for secret in secrets)]
-    if len(kept) == len(lines):
-        return reading
-    left = Line(REST, NotTried("password"))
-    return replace(reading, lines=(*reading.lines, left), words="\n".join(kept).strip())
-
-
 def short(head: Head, words: Sequence[Word]) -> str:
     """A command without its arguments, some of which may be passwords; boards are none."""
     assert head.row is not None
@@ -110,9 +97,11 @@ def short(head: Head, words: Sequence[Word]) -> str:
     return f"{name} {REST}" if behind else name
 
 
-def _in_full(line: str, games: Collection[str]) -> str | None:
+def in_full(line: str, games: Collection[str]) -> str | None:
     """How a line is named that is a command as it stands in a subject; ``None`` for words."""
-    words = words_of(fold(line))
+    text = fold(line).lstrip(_MARKS)
+    label, _, behind = text.partition(":")
+    words = words_of(behind if label.lower() == "subject" else text)
     head = find_command(words, games) if words else None
     if head is None or head.row is None or head.row.build is None:
         return None

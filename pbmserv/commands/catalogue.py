@@ -10,7 +10,6 @@ from pbmserv.commands.rows_looking import LOOKING
 from pbmserv.commands.rows_playing import PLAYING
 from pbmserv.commands.rows_server import HELP, SEVERAL
 from pbmserv.commands.rows_starting import STARTING
-from pbmserv.engine.types import HOUSE
 
 ROWS: tuple[Row, ...] = (*HELP, *ACCOUNT, *STARTING, *PLAYING, *LOOKING, *SEVERAL)
 """Every command this server offers. A new command is a new row and its page."""
@@ -46,9 +45,6 @@ MEANT_BY: Mapping[str, str] = {
     **dict.fromkeys(("login", "log", "start", "hello", "hi", "hallo", "man", "tutorial"), "help"),
 }
 """Words with which newcomers begin, and the command that is suggested for each."""
-
-RESERVED = frozenset(name for row in ROWS for name in row.names) | WHICH | {"all", *HOUSE}
-"""Words that cannot be a userid; a server's games come on top."""
 
 _SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.build and row.in_line}))
 

@@ -198,6 +198,13 @@ class Row:
         return tuple(i for i, parameter in enumerate(self.parameters) if parameter.kind.secret)
 
     @cached_property
+    def proving(self) -> Row | None:
+        """The row of a challenge with the challenger's userid and password in front."""
+        if not self.parameters or self.parameters[0].kind is not Kind.PLAYERS:
+            return None
+        return replace(self, parameters=(USERID, PASSWORD, *self.parameters))
+
+    @cached_property
     def may_be_vouched(self) -> bool:
         """Whether the password may be left out of a mail whose sender is proven.
 

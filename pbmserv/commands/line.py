@@ -96,13 +96,15 @@ def _arguments(
             )
         game = min(games)
     unsaid = partial(_vouched, row, front, game, words, games) if row.may_be_vouched else None
+    other = row.proving
+    proving = partial(_proving, other, front, game, words, games) if other is not None else None
     cursor = Cursor(row, game, words, games, sender)
     try:
         taken = read_places(cursor)
     except Misread as refused:
         shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
-        return Line(" ".join((front, *shown)), refused, unsaid)
-    return Line(_echo(row, front, words), row.build(game, taken), unsaid)
+        return Line(" ".join((front, *shown)), refused, unsaid, proving)
+    return Line(_echo(row, front, words), row.build(game, taken), unsaid, proving)
 
 
 def _ordered(row: Row, words: Sequence[Word]) -> Sequence[Word]:
@@ -126,6 +128,18 @@ def _vouched(
     except Misread:
         return None
     return Line(" ".join((front, *(word.raw for word in words))), row.build(game, taken))
+
+
+def _proving(
+    row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
+) -> Line | None:
+    """The line with a password behind its first userid; ``None`` if it makes no sense like that."""
+    assert row.build is not None
+    try:
+        taken = read_places(Cursor(row, game, words, games, STRANGER))
+    except Misread:
+        return None
+    return Line(_echo(row, front, words), row.build(game, taken))
 
 
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:

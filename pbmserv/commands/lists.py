@@ -36,7 +36,7 @@ def players(at: Cursor) -> None:
     """Who shall play, with options and times in any order."""
     userids = _sitting(at)
     # A game's option may change the seats (a race can have one), so then the game decides.
-    if len(userids) == 1 and not at.taken.options:
+    if len(userids) == 1 and not at.taken.options and at.taken.password is None:
         raise at.refusal("one-player", part=userids[0])
 
 

@@ -190,6 +190,8 @@ class Line:
         asked: the command, or why it could not be read.
         unsaid: reads the line as one without a password, where it could be one; ``None``
             comes back if it makes no sense either. Only for mails whose sender is proven.
+        proving: reads a challenge as one with the challenger's password behind the first userid;
+            ``None`` comes back if it makes no sense so. Only the service knows which it is.
         again: reads a line that was refused once more, for somebody of whom more is known: what
             may be repeated, and which example is right, depends on that.
     """
@@ -197,6 +199,7 @@ class Line:
     echo: str
     asked: Command | PlayerError
     unsaid: Callable[[], Line | None] | None = field(default=None, repr=False, compare=False)
+    proving: Callable[[], Line | None] | None = field(default=None, repr=False, compare=False)
     again: Callable[[Sender], Line] | None = field(default=None, repr=False, compare=False)
 
     @property

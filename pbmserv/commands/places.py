@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pbmserv.commands.catalogue import RESERVED
 from pbmserv.commands.cursor import Cursor
 from pbmserv.commands.forms import Kind
 from pbmserv.commands.model import Secret
@@ -56,8 +55,6 @@ def new_userid(at: Cursor) -> None:
         raise at.refusal("missing-password")
     if not USERID.fullmatch(text):
         raise at.bad_userid(text)
-    if text in RESERVED or text in at.games:
-        raise at.refusal("reserved-userid", part=text)
     if text.startswith("-"):
         raise at.refusal("dash-userid", part=quotable(text))
     at.taken.userid = text

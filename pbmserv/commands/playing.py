@@ -15,13 +15,15 @@ from pbmserv.commands.terms import Credentials
 class Challenge:
     """``game challenge userid1 userid2 … [-options] [--nagtime=…]``
 
-    `options` are the words with one dash, `times` the words with two.
+    `options` are the words with one dash, `times` the words with two. `who`: the one who
+    challenges, where the password stands behind that userid.
     """
 
     game: str
     userids: tuple[str, ...]
     options: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
+    who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)

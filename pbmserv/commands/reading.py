@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pbmserv.commands.below import Below, without_passwords
+from pbmserv.commands.below import Below
 from pbmserv.commands.bodies import clean_subject, read_body, text_lines
 from pbmserv.commands.catalogue import MULTIPLE, STOPS
 from pbmserv.commands.heads import find_head
@@ -37,10 +37,6 @@ def read(
             says who speaks and of which board, and the subject says nothing.
         tray: that letter is the one mail a day, which speaks of several boards.
     """
-    return without_passwords(_read(subject, body, games, reply=reply, tray=tray))
-
-
-def _read(subject: str, body: str, games: Collection[str], *, reply: bool, tray: bool) -> Reading:
     if reply:
         return read_tray(body, games, asked=tray) or read_reply(body, games)
     text = clean_subject(subject)

@@ -75,7 +75,7 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
     words = words_of(top[0][1]) if top else []
     if not words:
         return Reading((EMPTY,))
-    read = read_body(body, games) if _is_full_form(words, games) else None
+    read = read_body(body, games) if is_full_form(words, games) else None
     if read is not None:
         return read
     below = Below(lines, top[0][0] + 1, games)
@@ -84,7 +84,7 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
         said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
         all_of_it = Below([*said, *lines[top[0][0] + 1 :]], 0, games)
         return Reading(
-            (Line("chat", Chat(None, None, None)), *below.not_tried()), all_of_it.words()
+            (Line("chat", Chat(None, None, None)), *all_of_it.not_tried()), all_of_it.words()
         )
     if head.row is not None and head.row.name != "move":
         line = _command(head, games)
@@ -232,7 +232,7 @@ def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
     return row.name == "preview" and len(rest) > 1
 
 
-def _is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
+def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     """Whether the line is a command as it would stand in a subject, password and all."""
     head = find_command(words, games)
     if head is None or head.row is None:

@@ -25,6 +25,14 @@ def _solo(game: str | None, taken: Taken) -> model.Command:
     return model.Challenge(game or "", taken.userids, ("-race", *options), taken.times)
 
 
+def _challenge(game: str | None, taken: Taken) -> model.Command:
+    """A new board; whoever has proved to challenge sits first unless the names say otherwise."""
+    userids = taken.userids
+    if taken.who is not None and taken.userid not in userids:
+        userids = (taken.userid, *userids)
+    return model.Challenge(game or "", userids, taken.options, taken.times, taken.who)
+
+
 STARTING: tuple[Row, ...] = (
     Row(
         names=("challenge",),
@@ -32,7 +40,7 @@ STARTING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=(Parameter("userid1 userid2 [-options]", Kind.PLAYERS),),
-        build=lambda game, t: model.Challenge(game or "", t.userids, t.options, t.times),
+        build=_challenge,
         summary="start a new game, with people or with the house",
         example="blackbox challenge alice bob",
         page="challenge",

@@ -40,13 +40,18 @@ class NotTried:
     Attributes:
         why: ``"limit"`` (too many commands above), ``"stop"`` (``quit`` above), ``"prose"`` (too
             many lines above that are no command), ``"blank"`` (a blank line above), ``"below"``
-            (it stands below a command that ends the reading), ``"apart"`` (it may be a move, or an
-            initial below a move) or ``"password"`` (words with the writer's password).
+            (it stands below a command that ends the reading) or ``"apart"`` (it may be a move, or
+            an initial below a move); of words for others also ``"password"`` (the writer's is in
+            them), ``"some-password"`` (another one of the same mail), ``"letter"`` (it stands in
+            a letter that is answered), ``"link"`` (a reply address of ours), ``"quoted"`` or
+            ``"unproven"`` (nothing shows who wrote them).
         more: further commands that are not listed one by one.
+        example: a command that would be right.
     """
 
     why: str
     more: int = 0
+    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)

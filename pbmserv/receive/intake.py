@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from pbmserv.capability import Capability, House, Purpose
+from pbmserv.commands.messages import read_message
 from pbmserv.commands.model import Reading, Yes
 from pbmserv.commands.reading import read, unread
 from pbmserv.errors import MailError
@@ -165,10 +166,17 @@ class Intake:
         source = source_of(envelope, self._ours)
         if _is_unread(mail, reply=capability is not None):
             return Post(envelope, mail, text, unread(mail.unread), capability, source=source)
-        tray = capability is not None and capability.purpose is Purpose.TRAY
-        reading = read(
-            mail.subject, text, games=self._games, reply=capability is not None, tray=tray
-        )
+        purpose = None if capability is None else capability.purpose
+        if purpose is Purpose.MESSAGE:
+            reading = read_message(text, self._games)
+        else:
+            reading = read(
+                mail.subject,
+                text,
+                games=self._games,
+                reply=purpose is not None,
+                tray=purpose is Purpose.TRAY,
+            )
         return Post(envelope, mail, text, reading, capability, left_out=left_out, source=source)
 
     def _read_returned(self, envelope: Envelope, capability: Capability) -> Post:

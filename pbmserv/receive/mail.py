@@ -54,6 +54,7 @@ class Mail:
         left_out: the mail had more than `text` in it, or more than could be kept: files,
             pictures, a calendar's answer. Together with ``NewText.left_out``
             (`pbmserv.receive.reply`): an empty reply need not mean that nothing was said.
+        answers: Message-IDs of the mails that it answers, by its headers; anybody can write any.
     """
 
     sender: str
@@ -66,6 +67,7 @@ class Mail:
     away: bool = False
     unread: str = ""
     left_out: bool = False
+    answers: tuple[str, ...] = ()
 
     @classmethod
     def of_nobody(cls, why: str, digest: str = "") -> Mail:

@@ -17,6 +17,9 @@ from pbmserv.receive.phrases import REACTED
 # Narrower than RFC 5322's msg-id, because it goes into the headers of our answers.
 _REACTION_LIMIT = 1_000
 
+_MOST_ANSWERED = 20
+"""Message-IDs in References that are looked at, the newest ones, which stand last."""
+
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
 
@@ -67,6 +70,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         digest=digest,
         unread=found.unread,
         left_out=found.left_out,
+        answers=_answers(headers),
     )
 
 
@@ -94,6 +98,13 @@ def message_id(headers: Headers) -> str:
     """
     value = first(headers, "message-id").strip()
     return value if _MESSAGE_ID.fullmatch(value) else ""
+
+
+def _answers(headers: Headers) -> tuple[str, ...]:
+    """Whose Message-IDs In-Reply-To and References name (RFC 5322 section 3.6.4)."""
+    names = ("in-reply-to", "references")
+    found = [word for name in names for word in first(headers, name).split()[-_MOST_ANSWERED:]]
+    return tuple(dict.fromkeys(word for word in found if _MESSAGE_ID.fullmatch(word)))
 
 
 def _digest(*parts: str) -> str:

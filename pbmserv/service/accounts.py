@@ -14,7 +14,8 @@ from pbmserv.commands.model import Away, Back, Prefs
 from pbmserv.errors import Refused
 from pbmserv.service import localtime
 from pbmserv.service.answers import Answer, Part
-from pbmserv.service.desk import Desk, signed_off
+from pbmserv.service.desk import Desk
+from pbmserv.service.speaking import signed_off
 from pbmserv.store import clocks, leaving, players, preferences, seeks
 from pbmserv.store.players import Player
 from pbmserv.store.preferences import Absence

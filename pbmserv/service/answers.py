@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pbmserv.engine.types import Seat
+from pbmserv.errors import ServerFault
+from pbmserv.service.passing_on import Said
 from pbmserv.store.boards import Sitter
 
 
@@ -28,6 +30,16 @@ class Part:
     ply: int | None = None
     seat: Seat | None = None
     opens: str = ""
+
+    def __post_init__(self) -> None:
+        """Nobody's words get into a letter to others but through the guard.
+
+        Raises:
+            ServerFault: these words have not passed it.
+        """
+        words = self.words
+        if "by" in words and words.get("said") and not isinstance(words["said"], Said):
+            raise ServerFault("words for others have not passed the guard")
 
 
 @dataclass(frozen=True, slots=True)

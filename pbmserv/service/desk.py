@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from pbmserv.bounce import Failure
 from pbmserv.capability import Capability, House, Purpose
-from pbmserv.commands.model import VOUCHED, Credentials, Reading
+from pbmserv.commands.model import VOUCHED, Credentials, Line, Reading
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
@@ -18,8 +18,17 @@ from pbmserv.errors import Refused
 from pbmserv.networks import NOWHERE, Source
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.service.lockout import Lockout
+from pbmserv.service.passing_on import Passed, Said, pass_on
 from pbmserv.service.passwords import Memo
+from pbmserv.service.quoting import Letters
 from pbmserv.service.rates import Traffic
+from pbmserv.service.speaking import (
+    not_seated,
+    signed_off,
+    suspended,
+    too_many_passwords,
+    wrong_game,
+)
 from pbmserv.store import boards, inbox, players
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
@@ -70,6 +79,7 @@ class Rooms:
         signup: ``confirm``, ``open`` or ``closed``.
         web_url: base of links in letters, "" when there are no pages.
         away_days: days of a calendar year that a player can be away.
+        letters: makes letters once more, to tell what of a mail quotes them.
     """
 
     house: House
@@ -82,44 +92,7 @@ class Rooms:
     signup: str
     web_url: str
     away_days: int
-
-
-def not_seated(board: BoardRow) -> Refused:
-    """The speaker has no seat at *board*."""
-    return Refused(
-        "not-your-board",
-        part=str(board.id),
-        players=", ".join(board.names),
-        example=f"{board.game} show {board.id}",
-    )
-
-
-def wrong_game(board: BoardRow, game: str) -> Refused:
-    """The command named another game than the board's."""
-    return Refused(
-        "wrong-game",
-        part=game,
-        board=board.id,
-        game=board.game,
-        example=f"{board.game} show {board.id}",
-    )
-
-
-def suspended(userid: str) -> Refused:
-    """An operator has suspended the speaker's account."""
-    return Refused("suspended", part=userid, example="help")
-
-
-def signed_off(player: Player) -> Refused:
-    """The speaker has left and has not come back, or an operator has suspended the account."""
-    if player.state == "barred":
-        return suspended(player.userid)
-    return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
-
-
-def too_many_passwords() -> Refused:
-    """One mail brings more passwords than are looked at or hashed for one (`service.vetting`)."""
-    return Refused("many-passwords")
+    letters: Letters
 
 
 @dataclass(slots=True)
@@ -142,12 +115,15 @@ class Desk:
         focus: the board the present command is about, once a handler has found out.
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
-        proven, carried_out: a player has proved to speak, and some of that was done.
+        proven: players who have proved to speak: by password, reply address or sender.
+        carried_out: something was done for one of them.
         unproven: the answer goes to a player who may not have written the mail at all.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.
         house: boards where it became the house's turn, each with whether the answer waits for it.
         line_words: the present command's own words; ``None`` = the mail's.
+        left_out: what of the words for others was not passed on by the present command.
+        passed: what became of words that were looked at, by their writer and what was written.
     """
 
     rooms: Rooms
@@ -162,13 +138,15 @@ class Desk:
     focus: Focus | None = None
     echo_hidden: bool = False
     led_on: bool = False
-    proven: bool = False
+    proven: set[int] = field(default_factory=set)
     carried_out: bool = False
     unproven: bool = False
     counted: set[int] = field(default_factory=set)
     unreachable: dict[int, None] = field(default_factory=dict)
     house: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
+    left_out: dict[Line, None] = field(default_factory=dict)
+    passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
 
     @property
     def capability(self) -> Capability | None:
@@ -176,9 +154,13 @@ class Desk:
         return self.post.capability
 
     @property
-    def words(self) -> str:
-        """The writer's words to other people."""
-        return self.post.reading.words if self.line_words is None else self.line_words
+    def words(self) -> Said:
+        """What others may read of the words in the mail.
+
+        Who speaks must be known by then.
+        """
+        written = self.post.reading.words if self.line_words is None else self.line_words
+        return pass_on(self, written)
 
     def next_command(self) -> None:
         """Forget what belonged to the command before."""
@@ -188,6 +170,7 @@ class Desk:
         self.focus = None
         self.echo_hidden = False
         self.line_words = None
+        self.left_out = {}
 
     # -- who speaks ---------------------------------------------------------------------
 
@@ -355,7 +338,7 @@ class Desk:
 
     def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
         """Remember that somebody has proved to speak, and who, if letters to them came back."""
-        self.proven = True
+        self.proven.add(player_id)
         if unreachable_since is not None:
             self.unreachable[player_id] = None
 

@@ -105,7 +105,7 @@ _ONE_MEANING: Mapping[Purpose, Callable[[Desk, Capability], Answer]] = {
     Purpose.MESSAGE: people.message_by_reply,
     Purpose.UNSUBSCRIBE: unsubscribing.by_mail,
 }
-"""Addresses at which all of a mail is one thing: words to somebody, or nothing at all."""
+"""Addresses at which a mail is words to somebody if it is no command, or nothing at all."""
 
 
 def carry_out(desk: Desk) -> list[NewLetter]:
@@ -116,9 +116,10 @@ def carry_out(desk: Desk) -> list[NewLetter]:
     """
     letters: list[NewLetter] = []
     said: list[_Said] = []
+    told_before: set[Line] = set()
     lines = desk.post.reading.lines
-    if desk.capability is not None and desk.capability.purpose in _ONE_MEANING:
-        lines = lines[:1]  # whatever its lines look like
+    if desk.capability is not None and desk.capability.purpose is Purpose.UNSUBSCRIBE:
+        lines = lines[:1]  # all of such a mail is one thing, whatever its lines look like
     for line in lines:
         desk.next_command()
         if isinstance(line.asked, model.NotTried):
@@ -130,7 +131,8 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         # Whoever has left has no address any more.
         letters += [told_letter(desk, told) for told in answer.told if told.recipient]
         said.append(_Said(desk.answer_to, echo, status, answer.parts))
-    desk.carried_out = desk.proven and any(one.status == "done" for one in said)
+        said += _left_out(desk, told_before)
+    desk.carried_out = bool(desk.proven) and any(one.status == "done" for one in said)
     homes, welcome = _reached(desk)
     if desk.post.mail.automatic:
         return letters + welcome
@@ -144,6 +146,21 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         if reply is Reply.LAST:
             answers += [_last(desk, letter) for letter in answers[:1]]
     return answers + welcome + letters  # before what queued moves led to
+
+
+def _left_out(desk: Desk, told_before: set[Line]) -> list[_Said]:
+    """What of the words for others was not passed on, each of it told once in an answer."""
+    found = []
+    for line in desk.left_out:
+        if line not in told_before and isinstance(line.asked, model.NotTried):
+            told_before.add(line)
+            status = "not tried" if line.asked.why in _COMMANDS else "left out"
+            found.append(_Said(desk.answer_to, line.echo, status, (), line.asked))
+    return found
+
+
+_COMMANDS = frozenset({"below", "blank"})
+"""Why commands among words for others are not tried."""
 
 
 def _reached(desk: Desk) -> tuple[Mapping[int, returning.Home], list[NewLetter]]:
@@ -166,7 +183,7 @@ def _readdressed(letters: list[NewLetter], homes: Mapping[int, returning.Home]) 
 def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
     unsaid = vouching.without_password(desk, line)
-    read = unsaid or line
+    read = unsaid or vouching.with_password(desk, line) or line
     waiting = len(desk.house)
     _COMMAND.begin(desk.connection)
     try:
@@ -175,6 +192,8 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
         _COMMAND.undo(desk.connection)
         desk.played.clear()
         del desk.house[waiting:]
+        if error.refusal.code != "no-words":  # which may be so because all were left out
+            desk.left_out.clear()
         if unsaid is not None and not vouching.was_meant(error):
             read, error = line, vouching.otherwise(desk, line)
         part, echo = refusing.told(desk, read, error)
@@ -263,7 +282,7 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
     """What a reply means because of the letter it answers; ``None`` = what it says."""
     asked = line.asked
     match capability.purpose:
-        case Purpose.MESSAGE | Purpose.UNSUBSCRIBE:
+        case Purpose.MESSAGE | Purpose.UNSUBSCRIBE if _is_for(capability.purpose, line):
             return _ONE_MEANING[capability.purpose](desk, capability)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
             return people.refuse_signup(desk, capability)
@@ -287,6 +306,12 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
         case Purpose.PLAYER if isinstance(asked, model.ReplyMove):
             raise tray.without_number(desk, asked)
     return confirming.answer(desk, asked, capability)
+
+
+def _is_for(purpose: Purpose, line: Line) -> bool:
+    """Whether a line is of the one thing that mails to such an address are, and no command."""
+    talks = isinstance(line.asked, model.Yes | model.Chat) and line.who is None
+    return purpose is Purpose.UNSUBSCRIBE or talks
 
 
 def _unclear(desk: Desk, asked: object) -> bool:

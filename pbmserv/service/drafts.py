@@ -7,7 +7,7 @@ from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused
 from pbmserv.service.answers import Answer, Part
-from pbmserv.service.desk import Desk, Focus, not_seated, wrong_game
+from pbmserv.service.desk import Desk, Focus
 from pbmserv.service.invitations import must_run
 from pbmserv.service.play import (
     bound_turn,
@@ -16,6 +16,7 @@ from pbmserv.service.play import (
     not_late,
     play_move,
 )
+from pbmserv.service.speaking import not_seated, wrong_game
 from pbmserv.store import boards, players, queued
 from pbmserv.store.boards import BoardRow, Sitter
 

@@ -18,6 +18,7 @@ from pbmserv.engine.types import HOUSE, Seat
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.service.passing_on import again
 from pbmserv.store import challenges, outbox, players
 from pbmserv.store import house as rows
 from pbmserv.store.boards import BoardRow, Sitter
@@ -152,7 +153,7 @@ class Kept:
         row = self.row
         if row.letter == "report":
             return replace(row, words=_report_with(row.words, news))
-        old = Part(row.letter, row.words, row.board_id, row.ply, news.seat)
+        old = Part(row.letter, again(row.words), row.board_id, row.ply, news.seat)
         new = _merged(old, news)
         return replace(row, letter=new.letter, words=new.words, ply=new.ply)
 
@@ -164,7 +165,8 @@ def _report_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
         for at in reversed(range(len(line["parts"]))):
             part = line["parts"][at]
             if part["board"] == news.board and part["letter"] in _KEPT_BACK:
-                old = Part(part["letter"], part["words"], part["board"], part["ply"], news.seat)
+                said = again(part["words"])
+                old = Part(part["letter"], said, part["board"], part["ply"], news.seat)
                 new = _merged(old, news)
                 changed = {"letter": new.letter, "words": dict(new.words), "ply": new.ply}
                 line["parts"][at] = {**part, **changed}

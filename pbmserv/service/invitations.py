@@ -77,7 +77,10 @@ def challenge(desk: Desk, command: Challenge) -> Answer:
     if len(command.userids) == 1:
         words = (command.game, "solo", "{you}", *(word for word in said if word != "-race"))
     example = " ".join(words)
-    sender = sender_of(desk, sitting, example)
+    if command.who is not None:
+        sender = desk.authenticate(command.who)
+    else:
+        sender = sender_of(desk, sitting, example)
     return invite(desk, sender, Proposal(game, options, rated, terms, sitting), {})
 
 

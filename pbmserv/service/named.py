@@ -9,8 +9,9 @@ from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service import house
-from pbmserv.service.desk import Desk, wrong_game
+from pbmserv.service.desk import Desk
 from pbmserv.service.refusing import nearest_userid
+from pbmserv.service.speaking import wrong_game
 from pbmserv.store import audit, boards
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.players import Player

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from datetime import datetime
 
@@ -17,22 +16,23 @@ from pbmserv.commands.model import (
     Secret,
     Signup,
 )
+from pbmserv.commands.reserved import is_reserved
+from pbmserv.commands.spelling import is_userid
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
 from pbmserv.service.addresses import boards_anew
 from pbmserv.service.answers import Answer, Part, Told
-from pbmserv.service.desk import Desk, too_many_passwords
+from pbmserv.service.desk import Desk
 from pbmserv.service.named import unknown_player
+from pbmserv.service.passing_on import Said, again
 from pbmserv.service.silence import must_not_flood
+from pbmserv.service.speaking import too_many_passwords
 from pbmserv.store import addresses, audit, outbox, players, preferences
 from pbmserv.store.audit import Entry
-from pbmserv.store.leaving import NEUTRAL
 from pbmserv.store.players import PendingSignup, Player
 
 LONGEST_KEPT = 500
 """Characters of a broadcast that the audit keeps."""
-
-_NEUTRAL = re.compile(rf"{NEUTRAL}\d+")
 
 
 def signup(desk: Desk, command: Signup) -> Answer:
@@ -40,12 +40,8 @@ def signup(desk: Desk, command: Signup) -> Answer:
     policy = desk.rooms.signup
     if policy == "closed":
         raise Refused("signup-closed", part=command.userid)
-    if _NEUTRAL.fullmatch(command.userid):
-        raise Refused(
-            "reserved-userid",
-            part=command.userid,
-            example=f"signup {command.userid.replace('-', '')} PASSWORD",
-        )
+    if _is_reserved(desk, command.userid):
+        raise Refused("reserved-userid", part=command.userid, example=_free_signup(desk))
     if players.of_name(desk.connection, command.userid) is not None:
         raise _taken(command.userid)
     addresses = command.addresses or (desk.post.mail.sender,)
@@ -117,6 +113,7 @@ def change_password(desk: Desk, command: ChangePassword) -> Answer:
         player = _resetting(desk, capability)
     hashed = _hashed(desk, command.new)
     players.set_password(desk.connection, player.id, hashed)
+    desk.rooms.memo.note(player.userid, hashed, command.new.text, right=True)
     addresses.stop(desk.connection, player.id)
     is_reset = command.who is None
     if is_reset:
@@ -177,10 +174,9 @@ def message_by_reply(desk: Desk, capability: Capability) -> Answer:
     if peer is None or not peer.active:
         part = "" if peer is None or peer.state == "deleted" else peer.userid
         raise Refused("takes-no-messages", part=part, example="help message")
-    words = desk.post.text[:4000].strip()
-    if not words:
+    if not desk.words:
         raise Refused("no-words", part="message")
-    return _send_words(desk, sender, [peer], words)
+    return _send_words(desk, sender, [peer], desk.words)
 
 
 def broadcast(desk: Desk, command: Broadcast) -> Answer:
@@ -216,7 +212,7 @@ def broadcast_confirmed(desk: Desk, capability: Capability) -> Answer:
         raise Refused("not-an-operator", part=sender.userid, example="help message")
     if audit.entries(desk.connection, target, 1):
         raise Refused("broadcast-settled", part="yes", example="help broadcast")
-    said = letter.words["said"]
+    said = again(letter.words)["said"]
     part = Part("broadcast", {"by": sender.userid, "said": said})
     told = [Told(to, player, part) for to, player in _listeners(desk, sender).items()]
     facts = {"addresses": len(told)}
@@ -254,7 +250,7 @@ def _resetting(desk: Desk, capability: Capability) -> Player:
     return player
 
 
-def _send_words(desk: Desk, sender: Player, to: list[Player], words: str) -> Answer:
+def _send_words(desk: Desk, sender: Player, to: list[Player], words: Said) -> Answer:
     for player in to:
         if preferences.blocks_player(desk.connection, player.id, sender.id):
             raise Refused("takes-no-messages", part=player.userid, example="help message")
@@ -275,6 +271,26 @@ def _hashed(desk: Desk, password: Secret) -> str:
         desk.echo_hidden = True
         raise too_many_passwords()
     return made
+
+
+def _is_reserved(desk: Desk, userid: str) -> bool:
+    games = [name for game in desk.rooms.registry for name in (game.info.key, game.info.title)]
+    return is_reserved(userid, games, desk.rooms.house.address)
+
+
+def _free_signup(desk: Desk) -> str:
+    """A signup that works: by the name in the sender's address if that can be had."""
+    own = desk.post.mail.sender.partition("@")[0].lower()[:18]
+    names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))
+    free = (
+        name
+        for name in names
+        if is_userid(name)
+        and not name.startswith("-")
+        and not _is_reserved(desk, name)
+        and players.of_name(desk.connection, name) is None
+    )
+    return f"signup {next(free, 'USERID')} PASSWORD"
 
 
 def _taken(userid: str) -> Refused:

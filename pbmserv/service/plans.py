@@ -20,6 +20,7 @@ from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import must_run
+from pbmserv.service.passing_on import UNSAID
 from pbmserv.service.play import play_move
 from pbmserv.store import boards, queued
 from pbmserv.store.boards import BoardRow, Sitter
@@ -184,7 +185,7 @@ class _Run:
             return 0
         try:
             move = game.parse(view, play.move)
-            answer = play_move(self.desk, board, sitter, position, move, "")
+            answer = play_move(self.desk, board, sitter, position, move, UNSAID)
         except PlayerError as error:
             refusal = error.refusal
             why = {

@@ -18,6 +18,7 @@ from pbmserv.service import daily, following, house, rating, timekeeping
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import decline, join, must_run
+from pbmserv.service.passing_on import UNSAID, Said, pass_on
 from pbmserv.service.scoring import keep_scores
 from pbmserv.store import boards, operating
 from pbmserv.store.boards import BoardRow, Sitter
@@ -57,13 +58,14 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
             desk.echo_hidden = True  # "alice secret g": what the password stood in front of before
             raise Refused("no-password-needed", example=error.refusal.example) from error
         raise
-    text, words = lines[first], command.after[first]
+    text, below = lines[first], command.after[first]
     for place in range(first + 1, len(lines)):
         if place in command.breaks or not _is_move(position, view, lines[place]):
             break
-        text, words = f"{text},{lines[place]}", command.after[place]
+        text, below = f"{text},{lines[place]}", command.after[place]
         move = None
-    return play_move(desk, board, sitter, position, move or position.game.parse(view, text), words)
+    move = move or position.game.parse(view, text)
+    return play_move(desk, board, sitter, position, move, pass_on(desk, below))
 
 
 def holds_move(desk: Desk, command: ReplyMove) -> bool:
@@ -91,7 +93,7 @@ def forfeit(
     desk: Desk, board: BoardRow, sitter: Sitter, position: Position, why: Mapping[str, Any]
 ) -> Answer:
     """*sitter* has taken too long; *why* goes into the letters."""
-    answer = log_ply(desk, board, sitter, position.forfeit(sitter.seat), "")
+    answer = log_ply(desk, board, sitter, position.forfeit(sitter.seat), UNSAID)
 
     zones = {one.player_id: one.tz for one in board.sitters}
 
@@ -111,7 +113,7 @@ def chat(desk: Desk, command: Chat) -> Answer:
     return say(board, sitter, desk.words)
 
 
-def say(board: BoardRow, sitter: Sitter, words: str) -> Answer:
+def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     """Pass *words* on to everybody else at the board."""
     house.must_listen(board, sitter)
     if not words:
@@ -137,7 +139,7 @@ def say(board: BoardRow, sitter: Sitter, words: str) -> Answer:
 
 
 def play_move(
-    desk: Desk, board: BoardRow, sitter: Sitter, position: Position, move: Move, words: str
+    desk: Desk, board: BoardRow, sitter: Sitter, position: Position, move: Move, words: Said
 ) -> Answer:
     """Make a move that the game has read, and tell everybody.
 
@@ -173,7 +175,7 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
     return len(present) == board.seats
 
 
-def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words: str) -> Answer:
+def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words: Said) -> Answer:
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None

@@ -16,6 +16,7 @@ from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
 from pbmserv.service.invitations import Proposal, invite
 from pbmserv.service.named import known_game
+from pbmserv.service.passing_on import UNSAID
 from pbmserv.service.play import log_ply
 from pbmserv.service.spoiling import is_kept, must_allow_copy, origin_of
 from pbmserv.store import boards
@@ -128,7 +129,7 @@ def _again(desk: Desk, number: int, text: str) -> bool:
             after = position.move(sitter.seat, move)
     except PlayerError:
         return False
-    log_ply(desk, board, sitter, after, "")
+    log_ply(desk, board, sitter, after, UNSAID)
     return True
 
 

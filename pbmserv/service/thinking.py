@@ -27,6 +27,7 @@ from pbmserv.service.desk import NOTHING, Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
 from pbmserv.service.house import Kept
 from pbmserv.service.office import UNAVAILABLE
+from pbmserv.service.passing_on import UNSAID
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import boards, outbox
 from pbmserv.store import house as rows
@@ -186,7 +187,8 @@ class Thinker:
 def _move(desk: Desk, board: BoardRow, thought: _Thought) -> Answer:
     sitter = board.sitters[thought.seat]
     position = desk.position(board)
-    return plans.go_on(desk, play.play_move(desk, board, sitter, position, thought.move, ""))
+    answer = play.play_move(desk, board, sitter, position, thought.move, UNSAID)
+    return plans.go_on(desk, answer)
 
 
 def _tell(desk: Desk, answer: Answer, kept: Kept | None) -> bool:

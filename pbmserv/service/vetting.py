@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 from sqlalchemy import Connection
 
 from pbmserv.commands import model
+from pbmserv.service import vouching
 from pbmserv.service.desk import WAITING_SIGNUPS, Post, Rooms
 from pbmserv.service.passwords import Passwords
 from pbmserv.store import players
@@ -57,14 +58,18 @@ class Vetting:
         vetted: set[model.Credentials] = set()
         runs = wrong = 0
         for line in post.reading.lines:
-            who, new = _credentials(line), _new_password(line)
+            who, new = _credentials(line) or _doubtful(line), _new_password(line)
             is_open = runs < MOST_RUNS and wrong < MOST_WRONG
             if who is not None and who not in vetted and is_open:
                 vetted.add(who)
                 if not self._rooms.memo.recent(who.userid, who.password.text):
-                    looked = await self._in_turn(post, _Look(post, who, MOST_RUNS - runs))
+                    is_sure = _credentials(line) is not None
+                    work = _Look(post, who, MOST_RUNS - runs, is_sure=is_sure)
+                    looked = await self._in_turn(post, work)
                     runs += looked.runs
                     wrong += looked.wrong
+                    if looked.is_player:
+                        vetted.discard(who)
             if new is not None and runs < MOST_RUNS and not self._is_idle(line):
                 await self._in_turn(post, new)
                 runs += 1
@@ -93,6 +98,8 @@ class Vetting:
     def _look(self, work: _Look) -> _Looked:
         who, source = work.who, work.post.source
         with self._database.reading.connect() as connection:
+            if not work.is_sure and vouching.is_player(connection, who):
+                return _Looked(0, wrong=False, is_player=True)
             player = players.of_name(connection, who.userid)
             waiting = players.pending(connection, who.userid)  # asked in any case: it takes time
             proven = _is_proven(connection, work.post, player)
@@ -117,11 +124,15 @@ class Vetting:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A userid and a password to look at; *most*: times that argon2 may run for it."""
+    """A userid and a password to look at; *most*: times that argon2 may run for it.
+
+    `is_sure`: it is a password, and not perhaps the name of a player.
+    """
 
     post: Post
     who: model.Credentials
     most: int
+    is_sure: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +145,14 @@ class _New:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """How often argon2 ran, and whether it was a wrong password, or one nobody may try now."""
+    """How often argon2 ran, and whether it was a wrong password, or one nobody may try now.
+
+    `is_player`: it was none, but somebody's userid.
+    """
 
     runs: int
     wrong: bool
+    is_player: bool = False
 
 
 def _is_proven(connection: Connection, post: Post, player: Player | None) -> bool:
@@ -149,6 +164,12 @@ def _is_proven(connection: Connection, post: Post, player: Player | None) -> boo
 
 def _credentials(line: model.Line) -> model.Credentials | None:
     return None if line.who is None or line.who.password == model.VOUCHED else line.who
+
+
+def _doubtful(line: model.Line) -> model.Credentials | None:
+    """What may be a password in a challenge, or a player's name."""
+    other = line.proving() if line.proving is not None else None
+    return None if other is None else other.who
 
 
 def _new_password(line: model.Line) -> _New | None:

@@ -1,14 +1,20 @@
-"""Mails whose sender is proven: the password may be left out of their commands.
+"""Where a password may stand in a line or not: which word is one is known only here.
 
-Which word of such a line would be the password is known only here, so a line is read both ways.
+A proven sender may leave it out, and who challenges may put it behind the first userid. So such a
+line is read both ways.
 Words that turn out to be neither are not repeated: one of them may be a password after all.
 """
 
 from __future__ import annotations
 
+from sqlalchemy import Connection
+
 from pbmserv.commands.model import VOUCHED, Credentials, Line
+from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Illegal, PlayerError, Refused
-from pbmserv.service.desk import Desk, too_many_passwords
+from pbmserv.service.desk import Desk
+from pbmserv.service.speaking import too_many_passwords
+from pbmserv.store import players
 from pbmserv.store.players import Player
 
 
@@ -26,6 +32,25 @@ def without_password(desk: Desk, line: Line) -> Line | None:
     if said is not None and _is_right(desk, said, player):
         return None
     return other
+
+
+def with_password(desk: Desk, line: Line) -> Line | None:
+    """A challenge whose second word is no player but the password of the first one."""
+    other = line.proving() if line.proving is not None else None
+    said = other.who if other is not None else None
+    if said is None or said not in desk.post.vetted or is_player(desk.connection, said):
+        return None
+    open_to_guesses = desk.rooms.lockout.may_try(said.userid, desk.post.source)
+    if not open_to_guesses and desk.vouched_for(said.userid) is None:
+        return None
+    player = players.of_name(desk.connection, said.userid)
+    return other if player is not None and _is_right(desk, said, player) else None
+
+
+def is_player(connection: Connection, said: Credentials) -> bool:
+    """Whether the word in a password's place is somebody's userid, and so none."""
+    word = said.password.text.lower()
+    return word in HOUSE or players.of_name(connection, word) is not None
 
 
 def was_meant(error: PlayerError) -> bool:

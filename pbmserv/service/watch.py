@@ -19,8 +19,9 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.service import rating
 from pbmserv.service.answers import Answer, Part
-from pbmserv.service.desk import Desk, Focus, not_seated
+from pbmserv.service.desk import Desk, Focus
 from pbmserv.service.named import board_of, players_of
+from pbmserv.service.speaking import not_seated
 from pbmserv.service.spoiling import spoils
 from pbmserv.store import boards, histories, players, seeks
 from pbmserv.store.boards import BoardRow

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
+from pbmserv.commands.reserved import NEUTRAL
 from pbmserv.store import addresses as address_rows
 from pbmserv.store import audit, bounces, letter_bytes
 from pbmserv.store import players as player_rows
@@ -32,9 +33,6 @@ from pbmserv.store.models import (
     unconfirmed_boards,
 )
 from pbmserv.store.players import Player
-
-NEUTRAL = "gone-"
-"""How the userid of a deleted player begins; the rest is a number."""
 
 _OPEN = ("queued", "tray", "coming", "parked", "returned")
 _LISTS = ("games", "history", "more", "ratings", "standings", "unreachable")

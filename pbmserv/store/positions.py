@@ -66,3 +66,18 @@ class Positions:
             game,
             GameRecord(board.game, board.rules_version, board.seats, board.options, board.seed),
         )
+
+
+class Lookout(Positions):
+    """What others remember, for whoever looks from inside of a transaction: nothing is kept."""
+
+    def __init__(self, positions: Positions, registry: Registry) -> None:
+        super().__init__(registry)
+        self._positions = positions
+
+    def newest(self, connection: Connection, board: BoardRow) -> Position:
+        """As `Positions.newest`."""
+        return self._positions.newest(connection, board)
+
+    def remember(self, board_id: int, position: Position) -> None:
+        """Nothing: the position may never be committed."""

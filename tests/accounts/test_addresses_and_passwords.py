@@ -204,4 +204,4 @@ def test_several_addresses_at_signup(tmp_path: Path) -> None:
         server.send(HOME, "forgot alice")
         assert {str(f.message["To"]) for f in server.letters()} == {HOME, PHONE}
         server.send(WORK, "signup gone-12 secret")
-        assert "means something in commands" in server.letter(WORK).text
+        assert "Nobody can have" in server.letter(WORK).text

@@ -15,7 +15,7 @@ def letters_to_see(folder: Path) -> dict[str, Posted]:
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "a-player-with-a-name")
         found = {"help": _one(server.send(ALICE, "help blackbox"), ALICE)}
-        asked = server.send(ALICE, "blackbox challenge alice bob", "Fancy a game?")
+        asked = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
         found["challenge"] = _one(asked, BOB)
         for number, size, atoms in (
             (1, "", ("b3,d3,h8,f2", "c3,b5,e5,g6")),

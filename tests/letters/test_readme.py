@@ -20,7 +20,7 @@ def quoted() -> list[str]:
 def test_the_letters_in_the_readme_are_those_that_come(tmp_path: Path) -> None:
     with indoors(tmp_path, address="pbmserv@localhost") as server:
         server.sign_up("alice", "bob")
-        told = server.send(ALICE, "blackbox challenge alice bob", "Fancy a game?")
+        told = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
         (challenge,) = (one for one in told if one.recipient == BOB)
         server.reply(challenge, "b3,d3,8h,13n")
         server.send(ALICE, f"blackbox move 1 alice {PASSWORD} d2,f2,f6,f7")

@@ -74,7 +74,7 @@ def test_one_mail_has_every_board_and_one_reply_answers_them(server: Running) ->
         "Blackbox 1 with alice: your"
     )
     assert "* alice fired port 1" in tray.text
-    assert "alice says: words about 3" in text
+    assert "alice, another player, writes: words about 3" in text
     body = tray.text.partition("\n-- \n")[0]
     assert [line for line in body.splitlines() if len(line) > 76] == []
     assert "words about 1" in tray.html
@@ -82,7 +82,7 @@ def test_one_mail_has_every_board_and_one_reply_answers_them(server: Running) ->
     server.reply(tray, "3: 2\n1: chat Good morning\n1: 2")
     assert "3 of 3 done" in server.letter(bob).subject
     said = [one_line(letter.text) for letter in server.letters(alice)]
-    assert sum("bob says: Good morning" in text for text in said) == 1
+    assert sum("bob, another player, writes: Good morning" in text for text in said) == 1
     server.reply(tray, "3: 4\n1: 4")  # the same letter once more: those turns are over
     report = server.letter(bob)
     assert "0 of 2" in report.subject
@@ -150,7 +150,7 @@ def test_messages_and_news_of_other_boards_stand_below(server: Running) -> None:
     ]
     places = [text.index(words) for words in order]
     assert places == sorted(places)
-    assert "alice says: Take your time." in text
+    assert "alice, another player, writes: Take your time." in text
 
 
 def test_after_an_outage_a_digest_comes_once_and_not_at_night(server: Running) -> None:

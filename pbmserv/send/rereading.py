@@ -1,0 +1,40 @@
+"""Makes letters once more to read them: what a mail quotes of them is nobody's words."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+
+from jinja2 import TemplateError
+from sqlalchemy import Connection
+
+from pbmserv.errors import ServerFault
+from pbmserv.send.composing import Composer
+from pbmserv.store.outbox import QueuedLetter
+
+log = logging.getLogger("pbmserv.send")
+
+
+@dataclass(frozen=True, slots=True)
+class Rereading:
+    """Letters as their readers got them, made from the record by *composer*."""
+
+    composer: Composer
+
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Text and perhaps HTML of a letter.
+
+        Nothing comes back for one that cannot be made any more, as of templates that have changed
+        since: whoever answers it must not be kept from speaking.
+        """
+        try:
+            raw = self.composer.bytes_of(connection, row)
+        except (ServerFault, TemplateError, LookupError, TypeError, ValueError):
+            log.exception("letter %d cannot be made once more", row.id)
+            return ()
+        message = message_from_bytes(raw, policy=policy.default)
+        assert isinstance(message, EmailMessage)
+        bodies = (message.get_body((kind,)) for kind in ("plain", "html"))
+        return tuple(str(body.get_content()) for body in bodies if body is not None)

@@ -1,0 +1,73 @@
+"""The letters that whoever writes a mail may have in front of them, made once more from the record.
+
+Their kept bytes may be gone by then, and nothing need be kept for this. It is done only for mails
+with words for others.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import Connection
+
+from pbmserv.capability import Purpose
+from pbmserv.commands.quoted import bare
+from pbmserv.store import answered
+from pbmserv.store.outbox import QueuedLetter
+
+if TYPE_CHECKING:
+    from pbmserv.service.desk import Desk
+
+
+class Letters(Protocol):
+    """Makes letters from their rows."""
+
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Text and perhaps HTML of a letter; nothing if it cannot be made any more.
+
+        It may be asked inside of a transaction and must remember nothing of what it sees there.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The texts of letters, and what other people say in them."""
+
+    texts: tuple[str, ...]
+    said: tuple[str, ...]
+
+
+def letters_before(desk: Desk, player_id: int) -> Before:
+    """The letters to a player that a mail of theirs may quote.
+
+    Those that its headers name, and the newest ones: of the board that is spoken of, and at all.
+    Nobody else's, whatever the headers say, or one could find out what stands in them.
+    """
+    capability = desk.capability
+    is_tray = capability is not None and capability.purpose is Purpose.TRAY
+    rows = answered.letters(
+        desk.connection,
+        player_id,
+        desk.post.mail.answers,
+        board_id=desk.focus.board.id if desk.focus is not None else None,
+        letter_id=capability.about if capability is not None and is_tray else None,
+    )
+    made = [text for row in rows for text in desk.rooms.letters.texts(desk.connection, row)]
+    texts = tuple(html.unescape(bare(text)) if "</" in text else text for text in made)
+    return Before(texts, tuple(said for row in rows for said in _said(row.words)))
+
+
+def _said(words: Mapping[str, Any]) -> Iterator[str]:
+    """What people say in a letter, wherever it stands in it."""
+    for key, value in words.items():
+        if key == "said" and isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _said(value)
+        elif isinstance(value, list):
+            for one in value:
+                if isinstance(one, Mapping):
+                    yield from _said(one)
