@@ -257,7 +257,7 @@ def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
 
 def serve(loaded: Loaded) -> int:
     """Run a server until SIGTERM or SIGINT; the process's exit code."""
-    log.configure("INFO")
+    log.configure(loaded.settings.log_level, loaded.settings.log_format)
     for name in loaded.unread:
         print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
     for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import logging
 import ssl
+from contextvars import ContextVar
 from pathlib import Path
 
 from pbmserv.errors import ConfigError
+from pbmserv.receive.noting import note_refusal
 
 log = logging.getLogger("pbmserv.receive")
+
+IN_SESSION: ContextVar[bool] = ContextVar("IN_SESSION", default=False)
+"""Whether a handshake begins in a session, which logs a failure itself."""
 
 
 class Certificate:
@@ -40,13 +45,14 @@ class Certificate:
                 self._fresh()  # a pair that does not fit must not touch the one in use
                 self._load(self._context)
             except ConfigError as error:
-                log.error("the renewed certificate is not used: %s", error)
+                log.error("the renewed certificate is not used", extra={"why": str(error)})
             else:
                 log.info("the certificate was read again")
         return self._context
 
     def _fresh(self) -> ssl.SSLContext:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)  # TLS 1.2 and later
+        context.sslobject_class = _Handshake
         self._load(context)
         return context
 
@@ -80,6 +86,25 @@ class Certificate:
 
     def _stamp(self) -> tuple[tuple[int, int, int], ...]:
         return tuple(_stamp(path) for path in (self._chain, self._key))
+
+
+class _Handshake(ssl.SSLObject):
+    """Logs handshakes that fail before there is a session; asyncio tells nobody of them, nor from
+    where they come."""
+
+    _has_session = False
+
+    def do_handshake(self) -> None:
+        """As the class above does; called again and again until it has succeeded."""
+        self._has_session = self._has_session or IN_SESSION.get()
+        try:
+            super().do_handshake()
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
+        except ssl.SSLError as error:
+            if not self._has_session:
+                note_refusal("TLS failed", "", f"TLS {error.reason}")
+            raise
 
 
 _MISSING = (0, 0, 0)

@@ -20,6 +20,7 @@ from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.service.lockout import Lockout
 from pbmserv.service.passwords import Memo
 from pbmserv.service.rates import Traffic
+from pbmserv.service.receipt import Receipt, Tally
 from pbmserv.store import boards, inbox, players
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
@@ -96,13 +97,8 @@ def not_seated(board: BoardRow) -> Refused:
 
 def wrong_game(board: BoardRow, game: str) -> Refused:
     """The command named another game than the board's."""
-    return Refused(
-        "wrong-game",
-        part=game,
-        board=board.id,
-        game=board.game,
-        example=f"{board.game} show {board.id}",
-    )
+    example = f"{board.game} show {board.id}"
+    return Refused("wrong-game", part=game, board=board.id, game=board.game, example=example)
 
 
 def suspended(userid: str) -> Refused:
@@ -148,6 +144,7 @@ class Desk:
         house: boards on which this mail has made it the house's turn, each with whether the answer
             to the mail waits for that.
         line_words: words that belong to the present command alone; ``None`` = the mail's.
+        tally: what this mail has led to, for the log.
     """
 
     rooms: Rooms
@@ -166,6 +163,7 @@ class Desk:
     unreachable: dict[int, None] = field(default_factory=dict)
     house: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
+    tally: Tally = field(default_factory=Tally)
 
     @property
     def capability(self) -> Capability | None:
@@ -383,11 +381,13 @@ class Done:
         played: newest positions by board.
         letters: how many were queued.
         house: it has become the house's turn somewhere.
+        receipt: of the mail that the job stored, if it was one.
     """
 
     played: Mapping[int, Position]
     letters: int
     house: bool = False
+    receipt: Receipt | None = None
 
     def remember(self, positions: Positions) -> None:
         """Keep the positions for whoever looks at these boards next."""

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     false,
+    text,
 )
 
 from pbmserv.store.columns import Instant, Key, metadata
@@ -71,6 +72,7 @@ outbox = Table(
     Column("created_at", Instant, nullable=False),
     Column("sent_at", Instant, nullable=True),
     Column("claimed", Boolean, nullable=False, server_default=false()),
+    Column("mail_id", Key, nullable=True),
     sqlite_autoincrement=True,
 )
 """Letters. The row is written in the transaction that changed the game; `raw` is made once, at
@@ -79,7 +81,17 @@ crashed worker's letters come back by themselves; it is empty once `state` is se
 `state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
 `state` parked: not sent because its address is given up; returned: it came back from there. Both
 wait for their player to be heard of again. `error` of a sent letter: what a report said of it.
-`state` coming: waits for the house's move, which is told in it (see `house_tables`)."""
+`state` coming: waits for the house's move, which is told in it (see `house_tables`).
+`mail_id`: the mail that led to it, so that a log can be read from one to the other."""
+
+Index(
+    "ix_outbox_open",
+    outbox.c.state,
+    outbox.c.id,
+    postgresql_where=text("state <> 'sent' AND state <> 'folded'"),
+    sqlite_where=text("state <> 'sent' AND state <> 'folded'"),
+)
+"""What has not gone out, by state: few of all letters."""
 
 Index(
     "ix_outbox_tray",
