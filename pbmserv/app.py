@@ -265,7 +265,7 @@ def serve(loaded: Loaded) -> int:
     end, there is nothing to read.
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    log.configure("INFO")
+    log.configure(loaded.settings.log_level, loaded.settings.log_format)
     for name in loaded.unread:
         print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
     for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):

@@ -1,24 +1,27 @@
-"""Structured log lines on stderr: time, level, room, event, key=value; never a secret."""
+"""Structured log lines on stderr: time, level, room, event, facts; never a secret."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
+import math
 import re
 import sqlite3
-import sys
 import traceback
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from pbmserv.config import blank_passwords
 from pbmserv.errors import ServerFault
+from pbmserv.log_folding import Entry
+from pbmserv.log_writing import Writing
 
 _ExcInfo: TypeAlias = (
     tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None] | None
 )
+
+Style: TypeAlias = Literal["text", "json"]
 
 _SECRET = re.compile(r"passw|passphrase|secret|seed|token|atoms", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/@+<>*,-]+")
@@ -26,6 +29,7 @@ _LONGEST = 400
 _STATES = frozenset(("08", "25", "28", "3D", "40", "53", "55", "57", "58", "XX"))
 """Classes of SQLSTATE that are about connections, locks, disks and the server, never a value."""
 _NO_TABLE = "42P01"
+_OWN = frozenset(("time", "level", "room", "event"))
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -37,36 +41,72 @@ class LineFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        parts = [
-            moment.replace("+00:00", "Z"),
-            record.levelname.lower(),
-            record.name.removeprefix("pbmserv."),
-            _written(record.getMessage()),
-        ]
-        for key, value in vars(record).items():
-            if key not in _STANDARD:
-                parts.append(f"{key}={'***' if _SECRET.search(key) else _written(value)}")
-        if record.exc_info:
-            parts.append(_fault(record.exc_info))
-        return " ".join(parts)
+        return text_line(entry_of(record))
 
 
-class _Stderr(logging.Handler):
-    """Writes to what `sys.stderr` is at that moment; a log nobody reads stops no game."""
+def entry_of(record: logging.LogRecord) -> Entry:
+    """What a record says, without what it must not hold on to: arguments and exceptions."""
+    try:
+        event = record.getMessage()
+    except (TypeError, ValueError, KeyError):  # a slip in a line of the log stops nobody
+        event = str(record.msg)
+    facts = {key: value for key, value in vars(record).items() if key not in _STANDARD}
+    fault = _fault(record.exc_info) if record.exc_info else {}
+    return Entry(record.created, record.levelno, record.name, str(record.msg), event, facts, fault)
 
-    def emit(self, record: logging.LogRecord) -> None:
-        line = self.format(record) + "\n"
-        with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(line)
+
+def text_line(entry: Entry) -> str:
+    """One line for people, and for programs that read ``key=value``."""
+    parts = [
+        _moment(entry),
+        logging.getLevelName(entry.level).lower(),
+        entry.name.removeprefix("pbmserv."),
+        _written(entry.event),
+    ]
+    for key, value in entry.facts.items():
+        parts.append(f"{key}={'***' if _SECRET.search(key) else _written(value)}")
+    parts += [f"{key}={_written(value)}" for key, value in entry.fault.items()]
+    return " ".join(parts)
 
 
-def _written(value: object) -> str:
+def json_line(entry: Entry) -> str:
+    """The same as one JSON object; numbers are numbers, and all else is text."""
+    found: dict[str, object] = {
+        "time": _moment(entry),
+        "level": logging.getLevelName(entry.level).lower(),
+        "room": entry.name.removeprefix("pbmserv."),
+        "event": _told(entry.event),
+    }
+    for key, value in (*entry.facts.items(), *entry.fault.items()):
+        # None of ours is called so, but a library's might be.
+        name = f"{key}_" if key in _OWN else key
+        if _SECRET.search(key):
+            found[name] = "***"
+        else:
+            found[name] = value if _is_plain(value) else _told(value)
+    return json.dumps(found).replace("\x7f", "\\u007f")
+
+
+def _is_plain(value: object) -> bool:
+    """Whether JSON has it as it is, and not only as text."""
+    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    return value is None or is_number
+
+
+def _moment(entry: Entry) -> str:
+    moment = datetime.fromtimestamp(entry.created, UTC).isoformat(timespec="milliseconds")
+    return moment.replace("+00:00", "Z")
+
+
+def _told(value: object) -> str:
     text = str(value)
     if "://" in text:
         text = blank_passwords(text)
-    if len(text) > _LONGEST:
-        text = text[: _LONGEST - 1] + "…"
+    return text[: _LONGEST - 1] + "…" if len(text) > _LONGEST else text
+
+
+def _written(value: object) -> str:
+    text = _told(value)
     # JSON escapes every control character, line separator and lone surrogate, except DEL.
     return text if _PLAIN.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
 
@@ -94,33 +134,40 @@ def reason(fault: BaseException) -> str:
     return str(said) if type(said).__name__ == "OperationalError" else ""
 
 
-def _fault(info: _ExcInfo) -> str:
+def _fault(info: _ExcInfo) -> dict[str, str]:
     """The exception's type, why it came, and from where, innermost first."""
     if info is None or info[1] is None:
-        return "fault=unknown"
+        return {"fault": "unknown"}
     fault = info[1]
-    words = f"fault={type(fault).__name__}"
+    told = {"fault": type(fault).__name__}
     if why := reason(fault):
-        words += f" because={_written(why)}"
+        told["because"] = why
     frames = traceback.extract_tb(fault.__traceback__)[-6:]
-    places = " < ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in reversed(frames))
-    return f"{words} at={_written(places)}"
+    places = (f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in reversed(frames))
+    return {**told, "at": " < ".join(places)}
 
 
-def configure(level: int | str) -> None:
+def configure(level: int | str, style: Style = "text") -> None:
     """Send our records from *level* (``"INFO"`` …) to stderr, and
     libraries' from WARNING: below that they quote mails and statements.
 
-    Calling it again replaces what an earlier call set up.
+    Lines are written by a thread (`log_writing`). Calling it again replaces what an earlier call
+    set up.
     """
-    handler = _Stderr()
-    handler.setFormatter(LineFormatter())
     root = logging.getLogger()
-    for old in [h for h in root.handlers if isinstance(h, _Stderr)]:
+    for old in [h for h in root.handlers if isinstance(h, Writing)]:
         root.removeHandler(old)
-    root.addHandler(handler)
+        old.close()
+    root.addHandler(Writing(entry_of, json_line if style == "json" else text_line))
     root.setLevel(logging.WARNING)
     logging.getLogger("pbmserv").setLevel(level.upper() if isinstance(level, str) else level)
-    # aiosmtpd sets its own logger to follow the root; uvicorn is kept quiet here too.
-    for name in ("mail.log", "mail.debug", "uvicorn", "sqlalchemy", "alembic", "asyncio"):
+    for name in ("uvicorn", "sqlalchemy", "alembic", "asyncio"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # aiosmtpd quotes the words of clients, with their addresses; what matters we say ourselves.
+    for name in ("mail.log", "mail.debug"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def lost() -> int:
+    """Lines that could not be written since `configure`."""
+    return sum(h.lost for h in logging.getLogger().handlers if isinstance(h, Writing))

@@ -18,6 +18,9 @@ from pbmserv.networks import Network
 
 Signup: TypeAlias = Literal["confirm", "open", "closed"]
 
+LogFormat: TypeAlias = Literal["text", "json"]
+
+_LOG_FORMATS: tuple[LogFormat, ...] = get_args(LogFormat)
 _SIGNUPS: tuple[Signup, ...] = get_args(Signup)
 _POSTGRES = "write postgresql+psycopg://USER:PASSWORD@HOST/NAME"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -241,6 +244,21 @@ def on_or_off(text: str) -> bool:
     if text.lower() not in {"on", "off"}:
         raise ValueError("write on or off")
     return text.lower() == "on"
+
+
+def log_level(text: str) -> str:
+    """From which level on events are logged."""
+    if text.lower() not in {"debug", "info", "warning", "error"}:
+        raise ValueError("write debug, info, warning or error")
+    return text.lower()
+
+
+def log_format(text: str) -> LogFormat:
+    """How a line of the log is written."""
+    for known in _LOG_FORMATS:
+        if text == known:
+            return known
+    raise ValueError("write text or json")
 
 
 def number(text: str) -> int:

@@ -10,7 +10,7 @@ from typing import Annotated
 from pbmserv import setting_values
 from pbmserv.networks import Network
 from pbmserv.send.signing import NamedFile, named_files
-from pbmserv.setting_values import Listen, Signup
+from pbmserv.setting_values import Listen, LogFormat, Signup
 
 PREFIX = "PBMSERV_"
 
@@ -312,6 +312,17 @@ class Settings:
             setting_values.network,
         ),
     ]
+    metrics: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_METRICS",
+            "host:port",
+            "",
+            "Numbers for Prometheus (/metrics) and the whole of /healthz, for machines of your own "
+            "only; such as 127.0.0.1:8026; empty = off.",
+            setting_values.network,
+        ),
+    ]
     web_url: Annotated[
         str,
         Setting(
@@ -402,5 +413,26 @@ class Settings:
             "30",
             "Days of a calendar year that a player can be away, so that no clock runs.",
             setting_values.days_of_a_year,
+        ),
+    ]
+    log_level: Annotated[
+        str,
+        Setting(
+            "PBMSERV_LOG_LEVEL",
+            "debug, info, warning or error",
+            "info",
+            "What the log tells: info = a line for each mail, letter and refusal, warning = only "
+            "what is wrong.",
+            setting_values.log_level,
+        ),
+    ]
+    log_format: Annotated[
+        LogFormat,
+        Setting(
+            "PBMSERV_LOG_FORMAT",
+            "text or json",
+            "text",
+            "How the log is written: text = key=value, json = an object in each line.",
+            setting_values.log_format,
         ),
     ]

@@ -8,16 +8,18 @@ import logging
 import traceback
 from collections.abc import Collection
 from dataclasses import replace
+from time import perf_counter
 
 from pbmserv.capability import Capability, House, Purpose
 from pbmserv.commands.messages import read_message
 from pbmserv.commands.model import Reading, Yes
 from pbmserv.commands.reading import read, unread
 from pbmserv.errors import MailError
-from pbmserv.networks import LOOPBACK, Network
+from pbmserv.networks import LOOPBACK, NOWHERE, Network, Source
 from pbmserv.receive.guards import AWAY_SUBJECT, wire_refusal
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.receive.message import read_mail
+from pbmserv.receive.noting import Outcome, note_mail
 from pbmserv.receive.origin import source_of
 from pbmserv.receive.reply import read_new_text
 from pbmserv.receive.reports import read_report
@@ -83,18 +85,22 @@ class Intake:
         """Count a mail, then take it or put it off; the SMTP reply comes back."""
         source = source_of(envelope, self._ours)
         player = self._player(envelope)
+        begun = perf_counter()
         over = self._traffic.arrives(source, player, direct=envelope.is_direct)
         if over is None:
             return await self.take(envelope)
-        return await self._put_off(envelope, over) if self._traffic.may_look(over) else TOO_MANY
+        if self._traffic.may_look(over):
+            await self._put_off(envelope, over)
+        outcome = Outcome(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
+        return self._noted(envelope, outcome, source, begun)
 
     def _player(self, envelope: Envelope) -> int:
         """Whose reply address it is for."""
         capability = self._house.capability(envelope.recipient)
         return capability.player if capability else 0
 
-    async def _put_off(self, envelope: Envelope, over: Over) -> str:
-        """Do not take a mail, but tell its sender why, unless it is a machine's."""
+    async def _put_off(self, envelope: Envelope, over: Over) -> None:
+        """Tell the sender of a mail that is not taken why, unless it is a machine's."""
         try:
             post = None if wire_refusal(envelope.raw) else self.read(envelope)
             if post is not None and not post.mail.automatic:
@@ -103,50 +109,71 @@ class Intake:
             pass  # it would have been refused
         except Exception:
             log.exception("a mail over the limit could not be read")
-        return TOO_MANY
+
+    def _noted(self, envelope: Envelope, outcome: Outcome, source: Source, begun: float) -> str:
+        """Log a mail and what became of it; the reply."""
+        note_mail(self._house, envelope, outcome, source, (perf_counter() - begun) * 1000)
+        return outcome.reply
 
     async def take(self, envelope: Envelope) -> str:
         """Take one mail; the SMTP reply comes back. 250 means: committed."""
+        begun = perf_counter()
+        outcome = await self._outcome(envelope)
+        source = outcome.source or source_of(envelope, self._ours)
+        return self._noted(envelope, outcome, source, begun)
+
+    async def _outcome(self, envelope: Envelope) -> Outcome:
         try:
             return await self._take(envelope)
-        except TooMany:
-            return TOO_MANY
-        except TryLater:
-            return TRY_LATER
+        except TooMany as error:
+            return Outcome(TOO_MANY, "put-off", f"over the limit of the {error.over.kind}")
+        except TryLater as error:
+            return Outcome(TRY_LATER, "put-off", str(error))
         except Exception:
             log.exception("a mail could be neither carried out nor kept")
-            return TRY_LATER
+            return Outcome(TRY_LATER, "put-off", "our fault")
 
-    async def _take(self, envelope: Envelope) -> str:
+    async def _take(self, envelope: Envelope) -> Outcome:
         refusal = wire_refusal(envelope.raw)
         if refusal is not None:
-            return refusal
+            return Outcome(refusal, "refused", refusal)
         try:
             if len(envelope.raw) <= _QUICK:
                 post = self.read(envelope)
             else:
                 post = await asyncio.to_thread(self.read, envelope)
         except MailError as error:
-            return f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
-        except Exception:
+            reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
+            return Outcome(reply, "refused", reply)
+        except Exception as error:
             log.exception("a mail could not be read; it is kept for the operator")
             fault, verdict = traceback.format_exc(), await self._verdict(envelope)
-            await self._office.keep(envelope, "", fault, "", verdict)
-            return TAKEN
-        mail = post.mail
+            receipt = await self._office.keep(envelope, "", fault, "", verdict)
+            return Outcome(TAKEN, receipt.outcome, type(error).__name__, receipt)
+        return await self._carry_out(envelope, post)
+
+    async def _carry_out(self, envelope: Envelope, post: Post) -> Outcome:
+        """Do with a mail that was read what is to be done with it."""
+        mail, why = post.mail, ""
         if self._house.is_postmaster(envelope.recipient):
             verdict = await self._verdict(envelope)
-            await self._office.keep(envelope, mail.digest, "for the postmaster", "", verdict)
+            why = "for the postmaster"
+            receipt = await self._office.keep(envelope, mail.digest, why, "", verdict)
         elif post.comes_back:
-            await self._office.take(post)
+            receipt = await self._office.take(post)
         elif mail.automatic and not _robot_may_play(post, mail):
-            await self._office.ignore(replace(post, verdict=await self._verdict(envelope)))
+            why = mail.automatic
+            receipt = await self._office.ignore(
+                replace(post, verdict=await self._verdict(envelope))
+            )
         else:
             verdict = await self._verdict(envelope)
             if verdict.result == "forged" and post.capability is None:
-                return FORGED  # an answer would go to somebody who has never written to us
-            await self._office.take(replace(post, verdict=verdict))
-        return TAKEN
+                # An answer would go to somebody who has never written to us.
+                return Outcome(FORGED, "refused", FORGED, source=post.source)
+            receipt = await self._office.take(replace(post, verdict=verdict))
+        source = None if post.source is NOWHERE else post.source
+        return Outcome(TAKEN, receipt.outcome, why, receipt, post.reading, source)
 
     async def _verdict(self, envelope: Envelope) -> Verdict:
         return UNCHECKED if self._senders is None else await self._senders.verdict(envelope)

@@ -214,7 +214,7 @@ def _by_other_forms(headers: Headers, kind: ContentType, leaves: list[_Leaf]) ->
     try:
         _, failed = _detectors()(shown)
     except Exception as error:  # noqa: BLE001 - whatever a library makes of a stranger's words
-        log.warning("a report could not be looked at: %s", type(error).__name__)
+        log.warning("a report could not be looked at", extra={"fault": type(error).__name__})
         return
     lower = text.lower()
     known = False

@@ -135,6 +135,7 @@ class Door:
                 continue
             one = self._one(session, envelope, recipient, raw)
             replies[recipient] = await self._intake.arrives(one)
+        server.is_noted = True
         if any(reply.startswith("2") for reply in replies.values()):
             server.renew()
         if self.closing:  # this was the session's last mail
@@ -156,9 +157,7 @@ class Door:
 
     async def handle_exception(self, error: Exception) -> str:
         """Our own failure: temporary, and without any detail (aiosmtpd would name the error)."""
-        if isinstance(error, TLSSetupException):
-            log.info("a TLS handshake failed: %s", error.__cause__)
-        else:
+        if not isinstance(error, TLSSetupException):
             log.error("an SMTP session failed", exc_info=error)
         return TRY_LATER
 

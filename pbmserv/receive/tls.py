@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import logging
 import ssl
+from contextvars import ContextVar
 from pathlib import Path
 
 from pbmserv.errors import ConfigError
+from pbmserv.receive.noting import note_refusal
 
 log = logging.getLogger("pbmserv.receive")
+
+IN_SESSION: ContextVar[bool] = ContextVar("IN_SESSION", default=False)
+"""Whether a handshake begins in a session, which logs a failure itself."""
 
 
 class Certificate:
@@ -44,12 +49,16 @@ class Certificate:
             self._fresh()  # a pair that does not fit must not touch the one in use
             self._load(self._context)
         except ConfigError as error:
-            log.error("the certificate is not renewed, the one before stays: %s", error)
+            log.error(
+                "the certificate is not renewed, the one before stays", extra={"why": str(error)}
+            )
         else:
-            log.info("read again: the certificate in %s, %s", self._chain, _told(self._chain))
+            facts = {"file": str(self._chain), "good_until": _told(self._chain)}
+            log.info("the certificate was read again", extra=facts)
 
     def _fresh(self) -> ssl.SSLContext:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)  # TLS 1.2 and later
+        context.sslobject_class = _Handshake
         self._load(context)
         return context
 
@@ -92,8 +101,27 @@ def _told(chain: Path) -> str:
     try:
         ours = load_pem_x509_certificate(chain.read_bytes())
     except (OSError, ValueError):  # OpenSSL takes more than the library does
-        return "which can be used"
-    return f"good until {ours.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
+        return "unknown"
+    return f"{ours.not_valid_after_utc:%Y-%m-%dT%H:%MZ}"
+
+
+class _Handshake(ssl.SSLObject):
+    """Logs handshakes that fail before there is a session; asyncio tells nobody of them, nor from
+    where they come."""
+
+    _has_session = False
+
+    def do_handshake(self) -> None:
+        """As the class above does; called again and again until it has succeeded."""
+        self._has_session = self._has_session or IN_SESSION.get()
+        try:
+            super().do_handshake()
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
+        except ssl.SSLError as error:
+            if not self._has_session:
+                note_refusal("TLS failed", "", f"TLS {error.reason}")
+            raise
 
 
 _MISSING = (0, 0, 0)

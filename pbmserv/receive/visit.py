@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from typing import Any, AnyStr
 
 from aiosmtpd.lmtp import LMTP
-from aiosmtpd.smtp import syntax
+from aiosmtpd.smtp import TLSSetupException, syntax
 
 from pbmserv.crowd import Crowd, Place, Stage
 from pbmserv.listening import Listening
 from pbmserv.receive.data import MailAtOnce
 from pbmserv.receive.lines import StrictLines, StrictReader
+from pbmserv.receive.noting import note_refusal
+from pbmserv.receive.tls import IN_SESSION
 
 LONGEST_LINE = 1_048_576
 """Octets without a line end after which a session is ended: aiosmtpd gathers them in memory.
@@ -94,11 +96,14 @@ class Visit(MailAtOnce, StrictLines):
         self._smtp_methods.pop("AUTH", None)  # nobody logs in here
         self._hall = hall
         self._place: Place | None = None
+        self._peer = ""
         self._fresh = 0
         self._line = 0
         self._last = b""
         self._began = self.loop.time()
         self.patience = Patience()
+        self.is_noted = False
+        """The reply that comes next is to a mail, which has a line of the log already."""
         self.gone: asyncio.Future[None] = self.loop.create_future()
 
     @property
@@ -119,13 +124,14 @@ class Visit(MailAtOnce, StrictLines):
 
     def leave(self) -> None:
         """Close the connection (RFC 5321 section 3.8 lets a server do so with a 421)."""
-        self._part(b"421 4.3.2 closing, please come back soon\r\n")
+        self._close(b"421 4.3.2 closing, please come back soon\r\n")
 
     # -- the connection ------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the place that there is; called once more when STARTTLS has succeeded."""
         if self._place is None:
+            self._peer = peer_of(transport.get_extra_info("peername"))
             self._place = self._hall.place_of(transport)
             self._place.end = self._give_way
             self._hall.visits.add(self)
@@ -177,6 +183,12 @@ class Visit(MailAtOnce, StrictLines):
             transport.abort()
 
     def _part(self, words: bytes) -> None:
+        """End the session for a reason that the operator may want to know."""
+        if self.transport is not None:
+            note_refusal("session ended", self._peer, words.decode("ascii"))
+        self._close(words)
+
+    def _close(self, words: bytes) -> None:
         transport = self.transport
         if isinstance(transport, asyncio.Transport) and not transport.is_closing():
             transport.write(words)
@@ -189,6 +201,9 @@ class Visit(MailAtOnce, StrictLines):
     async def push(self, status: AnyStr) -> None:
         """Reply, in ASCII whatever the client's words were; too many of some end the session."""
         reply = status if isinstance(status, bytes) else status.encode("ascii", "replace")
+        if reply[:1] in {b"4", b"5"} and not self.is_noted:
+            note_refusal("refused", self._peer, reply.decode("ascii"))
+        self.is_noted = False
         await super().push(reply)
         if self._place is not None:
             self._place.stage = Stage.ASKING if self.in_transaction else Stage.IDLE
@@ -205,6 +220,14 @@ class Visit(MailAtOnce, StrictLines):
             return
         raise asyncio.CancelledError  # as aiosmtpd does when a client hangs up
 
+    async def handle_exception(self, error: Exception) -> str:
+        """Whatever went wrong on our side; a client that cannot do TLS is no fault of ours."""
+        if isinstance(error, TLSSetupException):
+            why = getattr(error.__cause__, "reason", None) or type(error.__cause__).__name__
+            note_refusal("TLS failed", self._peer, f"TLS {why}")
+        reply: str = await super().handle_exception(error)
+        return reply
+
     @syntax("STARTTLS", when="tls_context")
     async def smtp_STARTTLS(self, arg: str) -> None:  # noqa: N802 - aiosmtpd looks it up
         """Begin TLS; what was said in the clear before it does not count (RFC 3207, 4.2)."""
@@ -216,6 +239,7 @@ class Visit(MailAtOnce, StrictLines):
             self._part(b"501 5.5.1 nothing may follow STARTTLS before its reply, goodbye\r\n")
             raise asyncio.CancelledError
         else:
+            IN_SESSION.set(True)
             await super().smtp_STARTTLS(arg)
 
     def _getaddr(self, arg: str) -> tuple[str | None, str | None]:

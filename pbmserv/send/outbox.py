@@ -19,12 +19,19 @@ class ClaimedLetter:
         attempts: earlier attempts that were settled as `Later`.
         created_at: when it was queued.
         letter: what to send; ``None`` = never rendered yet, to be prepared.
+        kind: which letter it is.
+        mail_id: the mail that led to it, if one did.
+        board_id, ply: the position it shows, if it shows one.
     """
 
     id: int
     attempts: int
     created_at: datetime
     letter: OutgoingLetter | None
+    kind: str = ""
+    mail_id: int | None = None
+    board_id: int | None = None
+    ply: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,10 @@ class DatabaseOutbox:
                 row.attempts,
                 row.created_at,
                 None if row.raw is None else self._outgoing(row, row.raw),
+                row.letter,
+                row.mail_id,
+                row.board_id,
+                row.ply,
             )
             for row in rows
         ]

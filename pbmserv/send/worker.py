@@ -20,6 +20,7 @@ from pbmserv.errors import (
 )
 from pbmserv.send.breaker import Breaker
 from pbmserv.send.domains import Domains, domain_of
+from pbmserv.send.noting import note_letter
 from pbmserv.send.outbox import (
     ClaimedLetter,
     Failed,
@@ -135,7 +136,7 @@ class Sender:
                 if not self._send_batch():
                     self._rest()
             except Exception:  # noqa: BLE001 - the thread must outlive whatever the outbox does
-                _log.exception("the outbox failed; next look in %s s", self._trouble_s)
+                _log.exception("the outbox failed", extra={"wait_s": self._trouble_s})
                 self._stopping.wait(self._trouble_s)
 
     def _renew(self) -> None:
@@ -147,7 +148,7 @@ class Sender:
                 if held:
                     self._outbox.renew(held)
             except Exception:  # noqa: BLE001 - the lease is longer than one renewal
-                _log.exception("the leases of %d letters could not be renewed", len(held))
+                _log.exception("leases could not be renewed", extra={"letters": len(held)})
 
     def _rest(self) -> None:
         """Wait for `wake`, the next due letter, or the poll interval."""
@@ -229,20 +230,24 @@ class Sender:
         try:
             made = self._outbox.prepare([row.id for row in unmade])
         except Exception:  # noqa: BLE001 - which letter it was shows below
-            _log.warning("a letter of %d could not be made; trying each alone", len(unmade))
+            _log.warning(
+                "a letter of several could not be made; trying each alone",
+                extra={"letters": len(unmade)},
+            )
         else:
             return {letter.id: letter for letter in made}
         for row in unmade:
             try:
                 letters |= {letter.id: letter for letter in self._outbox.prepare([row.id])}
             except ServerFault as fault:
-                _log.exception("letter %d cannot be made", row.id)
+                _log.exception("a letter cannot be made", extra={"letter": row.id})
+                note_letter(row, "", "refused", "our fault")
                 results.append(Failed(row.id, f"our fault: {fault}"))
             except Exception as error:  # noqa: BLE001 - one letter must not stop the others
                 # A bug that the next version mends, or the database went away:
                 # neither is a reason to lose the letter.
-                _log.exception("letter %d could not be made", row.id)
-                results.append(self._again(row, f"not made: {type(error).__name__}"))
+                _log.exception("a letter could not be made", extra={"letter": row.id})
+                results.append(self._again(row, "", f"not made: {type(error).__name__}"))
         return letters
 
     def _attempt(
@@ -278,33 +283,33 @@ class Sender:
                 self._refused_us = True
                 _log.error(
                     "the relay refuses us, letters wait; it may want another login or sender"
-                    " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us: %s",
-                    refusal,
+                    " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us",
+                    extra={"why": str(refusal)},
                 )
-            return self._again(row, str(refusal))
+            return self._again(row, domain, str(refusal))
         except RelayDown as down:
             if self._breaker.failed(now):
-                _log.error("the relay is down, letters wait: %s", down)
-            return self._again(row, str(down))
+                _log.error("the relay is down, letters wait", extra={"why": str(down)})
+            return self._again(row, domain, str(down))
         except RelayBusy as refusal:
             self._answered()
             until = self._domains.rest(domain, now)
-            _log.info("%s wants fewer letters; none before %s", domain, until)
-            again = self._again(row, str(refusal))
+            _log.info("a domain wants fewer letters", extra={"domain": domain, "until": until})
+            again = self._again(row, domain, str(refusal))
             return replace(again, at=max(again.at, until)) if isinstance(again, Later) else again
         except RelayTemporary as refusal:
             self._answered()
-            return self._again(row, str(refusal))
+            return self._again(row, domain, str(refusal))
         except RelayPermanent as refusal:
             self._answered()
-            _log.warning("letter %d was refused for good: %s", row.id, refusal)
+            note_letter(row, domain, "refused", str(refusal))
             return Failed(row.id, str(refusal))
         except Exception as error:  # noqa: BLE001 - one letter must not stop the others
-            _log.exception("letter %d: the relay broke down in an unknown way", row.id)
-            return self._again(row, type(error).__name__)
+            _log.exception("the relay broke down in an unknown way", extra={"letter": row.id})
+            return self._again(row, domain, type(error).__name__)
         self._answered()
         self._domains.took(domain)
-        _log.debug("letter %d sent", row.id)
+        note_letter(row, domain, "sent", "")
         return Sent(row.id)
 
     def _answered(self) -> None:
@@ -312,14 +317,14 @@ class Sender:
         if self._breaker.answered():
             _log.info("the relay answers again")
 
-    def _again(self, row: ClaimedLetter, error: str) -> Later | Failed:
+    def _again(self, row: ClaimedLetter, domain: str, error: str) -> Later | Failed:
         """Later, or never if the letter is too old."""
         now = self._clock.now()
         wait = delay(row.attempts + 1, now - row.created_at, self._jitter())
         if wait is None:
-            _log.warning("letter %d is given up: %s", row.id, error)
+            note_letter(row, domain, "refused", f"given up: {error}")
             return Failed(row.id, f"given up after {LIFETIME.days} days: {error}")
-        _log.info("letter %d waits %s: %s", row.id, wait, error)
+        note_letter(row, domain, "waits", error, wait)
         return Later(row.id, now + wait, error)
 
     def _settle(self, results: Sequence[Result]) -> None:
@@ -331,7 +336,7 @@ class Sender:
             try:
                 self._outbox.settle(results)
             except Exception:  # noqa: BLE001 - whatever ails the database, the results are kept
-                _log.exception("%d letters could not be settled", len(results))
+                _log.exception("letters could not be settled", extra={"letters": len(results)})
                 if self._stopping.wait(self._trouble_s):
                     return
             else:

@@ -176,7 +176,10 @@ def _take(desk: Desk, letter: Posted, failure: Failure) -> list[Told]:
     """Count a failure, and see that its letter is not lost."""
     words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
     bounces.note(desk.connection, letter, words)
-    log.info("letter %d came back: %s %s", letter.id, failure.verdict.value, failure.status)
+    log.info(
+        "letter came back",
+        extra={"letter": letter.id, "verdict": failure.verdict.value, "status": failure.status},
+    )
     address = letter.recipient.lower()
     if failure.verdict is Verdict.REFUSED or not _is_theirs(desk, letter, address):
         return []
@@ -194,7 +197,7 @@ def _take(desk: Desk, letter: Posted, failure: Failure) -> list[Told]:
 
 
 def _give_up(desk: Desk, standing: Standing, letter: Posted) -> list[Told]:
-    log.warning("an address is given up after letter %d", letter.id)
+    log.warning("an address is given up", extra={"letter": letter.id})
     told: list[Told] = []
     for player in players.by_address(desk.connection, standing.address):
         if player.address == standing.address:

@@ -22,6 +22,7 @@ from pbmserv.service.passing_on import Passed, Said, pass_on
 from pbmserv.service.passwords import Memo
 from pbmserv.service.quoting import Letters
 from pbmserv.service.rates import Traffic
+from pbmserv.service.receipt import Receipt, Tally
 from pbmserv.service.speaking import (
     not_seated,
     signed_off,
@@ -124,6 +125,7 @@ class Desk:
         line_words: the present command's own words; ``None`` = the mail's.
         left_out: what of the words for others was not passed on by the present command.
         passed: what became of words that were looked at, by their writer and what was written.
+        tally: what this mail has led to, for the log.
     """
 
     rooms: Rooms
@@ -147,6 +149,7 @@ class Desk:
     line_words: str | None = None
     left_out: dict[Line, None] = field(default_factory=dict)
     passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
 
     @property
     def capability(self) -> Capability | None:
@@ -370,11 +373,13 @@ class Done:
         played: newest positions by board.
         letters: how many were queued.
         house: it has become the house's turn somewhere.
+        receipt: of the mail that the job stored, if it was one.
     """
 
     played: Mapping[int, Position]
     letters: int
     house: bool = False
+    receipt: Receipt | None = None
 
     def remember(self, positions: Positions) -> None:
         """Keep the positions for whoever looks at these boards next."""

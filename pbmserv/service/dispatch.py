@@ -126,6 +126,8 @@ def carry_out(desk: Desk) -> list[NewLetter]:
             said.append(_Said(desk.answer_to, line.echo, "not tried", (), line.asked))
             continue
         answer, echo, status = _try(desk, line)
+        desk.tally.done += status == "done"
+        desk.tally.refused += status == "refused"
         if status == "done":
             desk.led_on |= silence.leads_on(desk, line, answer)
         # Whoever has left has no address any more.
@@ -184,7 +186,7 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
     unsaid = vouching.without_password(desk, line)
     read = unsaid or vouching.with_password(desk, line) or line
-    waiting = len(desk.house)
+    waiting, plies = len(desk.house), len(desk.tally.plies)
     _COMMAND.begin(desk.connection)
     try:
         answer = plans.go_on(desk, _ask(desk, read))
@@ -192,6 +194,7 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
         _COMMAND.undo(desk.connection)
         desk.played.clear()
         del desk.house[waiting:]
+        del desk.tally.plies[plies:]
         if error.refusal.code != "no-words":  # which may be so because all were left out
             desk.left_out.clear()
         if unsaid is not None and not vouching.was_meant(error):

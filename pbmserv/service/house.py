@@ -113,11 +113,11 @@ def queue(desk: Desk, letters: Sequence[NewLetter]) -> None:
     for letter in letters:
         boards = waiting & set(_boards_in(letter)) if letter.recipient else set()
         if boards:
-            rows.hold(desk.connection, letter, sorted(boards), desk.now)
+            rows.hold(desk.connection, letter, sorted(boards), desk.now, desk.mail_id)
             waiting -= boards
         else:
             at_once.append(letter)
-    outbox.add(desk.connection, at_once, desk.now)
+    outbox.add(desk.connection, at_once, desk.now, desk.mail_id)
 
 
 def _boards_in(letter: NewLetter) -> Iterator[int]:

@@ -95,7 +95,9 @@ class Keeper:
         """Say that the server lives. Before anything else: it may bring an outage to light."""
         down = self._writer.submit(lambda c: clocks.beat(c, self._clock.now())).result()
         if down is not None:
-            log.warning("the server was down from %s to %s; no clock ran", *down)
+            log.warning(
+                "the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]}
+            )
 
     def _forget(self) -> None:
         """Empty mails and letters that were over long ago, and what there is no room for."""
@@ -145,7 +147,7 @@ class Keeper:
         except Closed:
             raise
         except Exception:  # one board must not stop the others
-            log.exception("clock %d could not be looked at; it is put off", number)
+            log.exception("a clock could not be looked at; it is put off", extra={"row": number})
             until = self._clock.now() + PUT_OFF
             self._writer.submit(lambda c: put_off(c, number, until)).result()
             return True

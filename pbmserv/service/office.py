@@ -31,6 +31,7 @@ from pbmserv.service.dispatch import carry_out, message_id, told_letter
 from pbmserv.service.passwords import Outdated
 from pbmserv.service.quota import Quota
 from pbmserv.service.rates import Over, TooMany
+from pbmserv.service.receipt import Receipt
 from pbmserv.service.vetting import Vetting
 from pbmserv.store import inbox, outbox
 from pbmserv.store.outbox import NewLetter
@@ -88,8 +89,8 @@ class Office:
 
     # -- mail ---------------------------------------------------------------------------
 
-    async def take(self, post: Post) -> None:
-        """Carry out a mail; returns once that is committed.
+    async def take(self, post: Post) -> Receipt:
+        """Carry out a mail; returns once that is committed, with what became of it.
 
         If our own code fails, the mail is kept for the operator and its sender is told.
 
@@ -98,7 +99,7 @@ class Office:
             TooMany: its player has sent too much.
         """
         try:
-            await self._carried_out(post, None)
+            return _receipt(await self._carried_out(post, None))
         except TryLater:
             raise
         except TooMany as error:
@@ -109,7 +110,7 @@ class Office:
             log.exception("a mail could not be carried out; it is kept for the operator")
             answer_to = "" if post.mail.automatic else post.mail.sender
             fault = traceback.format_exc()
-            await self.keep(post.envelope, post.mail.digest, fault, answer_to, post.verdict)
+            return await self.keep(post.envelope, post.mail.digest, fault, answer_to, post.verdict)
 
     async def retry(self, mail_id: int, post: Post) -> bool:
         """Carry out a kept mail once more; False when it is no longer kept.
@@ -119,9 +120,9 @@ class Office:
         """
         return await self._carried_out(post, mail_id) is not NOTHING
 
-    async def ignore(self, post: Post) -> None:
+    async def ignore(self, post: Post) -> Receipt:
         """Keep a mail that must not be answered; a note of somebody away leads to a question."""
-        await self.commit(partial(self._set_aside, post))
+        return _receipt(await self.commit(partial(self._set_aside, post)))
 
     async def keep(
         self,
@@ -130,7 +131,7 @@ class Office:
         error: str,
         answer_to: str,
         verdict: Verdict = UNCHECKED,
-    ) -> None:
+    ) -> Receipt:
         """Keep a mail for the operator; tell *answer_to* (if any) that a person will look.
 
         Args:
@@ -144,7 +145,7 @@ class Office:
             raise TryLater("there is no room for one more mail that the operator must see")
         digest = digest or hashlib.sha256(envelope.raw).hexdigest()
         row = _Row(envelope, digest, "kept", _storable(error), verdict)
-        await self.commit(partial(self._file, row, answer_to))
+        return _receipt(await self.commit(partial(self._file, row, answer_to)))
 
     async def tell_too_many(self, sender: str, over: Over) -> None:
         """Explain, once a day, why mails are not taken."""
@@ -168,8 +169,8 @@ class Office:
                 verdict=post.verdict,
                 now=now,
             )
-            if mail_id is None:
-                return NOTHING  # this very mail has been here: no second effect, no answer
+            if mail_id is None:  # this very mail has been here: no second effect, no answer
+                return _copy(connection, post.mail.digest, envelope.recipient)
         elif inbox.lock_kept(connection, mail_id) is None:
             return NOTHING
         elif not inbox.told_by(connection, mail_id, post.mail.digest):
@@ -186,8 +187,18 @@ class Office:
         if desk.house:
             house.queue(desk, letters)
         elif letters:
-            outbox.add(connection, letters, now)
-        return Done(desk.played, len(letters), bool(desk.house))
+            outbox.add(connection, letters, now, mail_id)
+        speaks = post.capability.player if post.capability else 0
+        receipt = Receipt(
+            mail_id,
+            "taken",
+            speaks or min(desk.counted, default=0),
+            tuple(desk.tally.plies),
+            desk.tally.done,
+            desk.tally.refused,
+            len(letters),
+        )
+        return Done(desk.played, len(letters), bool(desk.house), receipt)
 
     def _shelve(self, desk: Desk, mail_id: int) -> None:
         """Note what a mail led to, and keep its text only if that is worth it and there is room."""
@@ -208,19 +219,22 @@ class Office:
         row = _Row(post.envelope, mail.digest, "ignored", mail.automatic, post.verdict)
         mail_id = row.add(connection, now)
         if mail_id is None:
-            return NOTHING
+            return _copy(connection, mail.digest, post.envelope.recipient)
         if not self._quota.takes("ignored", len(post.envelope.raw)):
             inbox.forget(connection, [mail_id])
         letters = _question(Desk(self._rooms, connection, post, mail_id, now))
         if letters:
-            outbox.add(connection, letters, now)
-        return Done({}, len(letters))
+            outbox.add(connection, letters, now, mail_id)
+        receipt = Receipt(mail_id, "ignored", letters=len(letters))
+        return Done({}, len(letters), receipt=receipt)
 
     def _file(self, row: _Row, answer_to: str, connection: Connection) -> Done:
         now = self._clock.now()
         mail_id = row.add(connection, now)
-        if mail_id is None or not answer_to:
-            return NOTHING
+        if mail_id is None:
+            return _copy(connection, row.digest, row.envelope.recipient)
+        if not answer_to:
+            return Done({}, 0, receipt=Receipt(mail_id, "kept"))
         part = Part("kept", {"number": mail_id})
         letter = NewLetter(
             letter=part.letter,
@@ -228,8 +242,8 @@ class Office:
             words=part.words,
             message_id=message_id(self._rooms.house.domain, part),
         )
-        outbox.add(connection, [letter], now)
-        return Done({}, 1)
+        outbox.add(connection, [letter], now, mail_id)
+        return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
 
     def _too_many(self, sender: str, over: Over, connection: Connection) -> Done:
         letter = busy.letter(self._rooms, connection, sender, over, self._clock.now())
@@ -253,7 +267,7 @@ class Office:
             return await self._returned().result(future)
         except (*UNAVAILABLE, Closed) as error:
             why = reason(error) or type(error).__name__
-            log.warning("the database could not take a mail: %s", why)
+            log.warning("the database could not take a mail", extra={"because": why})
             raise TryLater("the database could not take a mail") from error
 
     def _returned(self) -> Awaiting:
@@ -320,6 +334,17 @@ class _Row:
             verdict=self.verdict,
             now=now,
         )
+
+
+def _receipt(done: Done) -> Receipt:
+    assert done.receipt is not None
+    return done.receipt
+
+
+def _copy(connection: Connection, digest: str, recipient: str) -> Done:
+    """What is said of a mail that has been here before."""
+    number = inbox.number_of(connection, digest, _key(recipient))
+    return Done({}, 0, receipt=Receipt(number or 0, "copy"))
 
 
 def _question(desk: Desk) -> list[NewLetter]:

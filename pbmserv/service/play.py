@@ -184,6 +184,7 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     boards.append(desk.connection, board.id, ply, desk.mail_id, desk.now, times)
     desk.played[board.id] = after
     desk.moved.append(board.id)
+    desk.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     letter = "board"
     rated: list[dict[str, Any]] = []

@@ -120,7 +120,8 @@ class Thinker:
             where = "".join(traceback.format_tb(error.__traceback__))
             name = type(error).__name__
             log.error(
-                "the house cannot move on board %d; it is put off: %s\n%s", board_id, name, where
+                "the house cannot move; it is put off",
+                extra={"board": board_id, "fault": name, "at": where},
             )
             done = self._writer.submit(partial(self._put_off, board_id)).result()
         done.remember(self._rooms.positions)

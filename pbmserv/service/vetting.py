@@ -7,19 +7,24 @@ guesses keeps one thread busy at most, and nobody else's password waits behind h
 from __future__ import annotations
 
 import asyncio
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection
 
+from pbmserv import counts
 from pbmserv.commands import model
+from pbmserv.networks import Source
 from pbmserv.service import vouching
 from pbmserv.service.desk import WAITING_SIGNUPS, Post, Rooms
 from pbmserv.service.passwords import Passwords
 from pbmserv.store import players
 from pbmserv.store.players import Player
 from pbmserv.store.session import Database
+
+log = logging.getLogger("pbmserv.service")
 
 THREADS = 2
 """argon2 takes 64 MiB and a core for a tenth of a second; more at once help nobody."""
@@ -106,6 +111,7 @@ class Vetting:
         if not proven:
             self._rooms.lockout.catch_up()
         if not proven and not self._rooms.lockout.may_try(who.userid, source):
+            _note_wrong(source, player, "not looked at after too many wrong ones")
             return _Looked(0, wrong=True)
         if player is not None:
             known: list[str | None] = [player.password_hash]
@@ -119,6 +125,7 @@ class Vetting:
                 return _Looked(runs, wrong=False)
         if runs and not proven:  # the same slip again tells a guesser nothing
             self._rooms.lockout.wrong(who.userid, source)
+        _note_wrong(source, player, "wrong" if runs else "wrong again")
         return _Looked(runs, wrong=True)
 
 
@@ -153,6 +160,14 @@ class _Looked:
     runs: int
     wrong: bool
     is_player: bool = False
+
+
+def _note_wrong(source: Source, player: Player | None, because: str) -> None:
+    """Log and count a wrong password. Never the userid that was written: words may have slipped,
+    and it may be the password."""
+    counts.WRONG_PASSWORDS.labels(because).inc()
+    facts = {"network": source.network or "unknown", "because": because}
+    log.info("wrong password", extra=facts | {"player": player.id if player else 0})
 
 
 def _is_proven(connection: Connection, post: Post, player: Player | None) -> bool:

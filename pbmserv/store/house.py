@@ -104,10 +104,18 @@ def put_off(connection: Connection, board_id: int, until: datetime) -> None:
     )
 
 
-def hold(connection: Connection, new: NewLetter, board_ids: Sequence[int], now: datetime) -> None:
+def hold(
+    connection: Connection,
+    new: NewLetter,
+    board_ids: Sequence[int],
+    now: datetime,
+    mail_id: int | None,
+) -> None:
     """Queue a letter that goes out only when the house has moved on all of these boards."""
     letter_id = connection.execute(
-        insert(outbox).values(**row_of(new, now), state=COMING, due_at=None).returning(outbox.c.id)
+        insert(outbox)
+        .values(**row_of(new, now, mail_id), state=COMING, due_at=None)
+        .returning(outbox.c.id)
     ).scalar_one()
     connection.execute(
         update(house_turns).where(house_turns.c.board_id.in_(board_ids)).values(letter_id=letter_id)

@@ -110,6 +110,14 @@ def add(
     return found[0][0] if found else None
 
 
+def number_of(connection: Connection, digest: str, recipient: str) -> int | None:
+    """The number of the mail that another is a copy of."""
+    found: int | None = connection.execute(
+        select(inbox.c.id).where(inbox.c.digest == digest, inbox.c.recipient == recipient)
+    ).scalar()
+    return found
+
+
 def spoken_by(connection: Connection, mail_id: int, player_id: int) -> None:
     """Note whose mail it was, for the day on which all about that player must go."""
     connection.execute(_SPEAKER, {"mail": mail_id, "player": player_id})

@@ -90,6 +90,7 @@ outbox = Table(
     Column("created_at", Instant, nullable=False),
     Column("sent_at", Instant, nullable=True),
     Column("claimed", Boolean, nullable=False, server_default=false()),
+    Column("mail_id", Key, nullable=True),
     sqlite_autoincrement=True,
 )
 """Letters. The row is written in the transaction that changed the game; its mail is made once, at
@@ -102,7 +103,8 @@ wait for their player to be heard of again. `error` of a sent letter: what a rep
 `state` coming: waits for the house's move, which is told in it (see `house_tables`).
 
 Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
-and when, and what a reply to it needs (see `store.expiry`)."""
+and when, and what a reply to it needs (see `store.expiry`).
+`mail_id`: the mail that led to it, so that a log can be read from one to the other."""
 
 IS_OVER = text("outbox.state IN ('sent', 'failed', 'folded') AND outbox.message_id <> ''")
 """Letters that nobody will send any more, whose rows are still whole; `ix_outbox_over` knows
@@ -127,6 +129,15 @@ letter_bytes = Table(
 """Letters as they are mailed, so that every attempt sends the same. Apart from `outbox`, whose rows
 change often: SQLite writes a whole row anew. A letter that has to be made again, or is to be kept
 no longer, has no row."""
+
+Index(
+    "ix_outbox_open",
+    outbox.c.state,
+    outbox.c.id,
+    postgresql_where=text("state <> 'sent' AND state <> 'folded'"),
+    sqlite_where=text("state <> 'sent' AND state <> 'folded'"),
+)
+"""What has not gone out, by state: few of all letters."""
 
 Index(
     "ix_outbox_tray",

@@ -56,12 +56,14 @@ class QueuedLetter(NewLetter):
     """A letter in the queue.
 
     `raw`: for `claim` alone, the mail that was made for an earlier attempt; else empty.
+    `mail_id`: the mail that led to it, if one did.
     """
 
     id: int = 0
     attempts: int = 0
     created_at: datetime = datetime.min  # noqa: DTZ901 - always given; dataclass inheritance wants one
     raw: bytes | None = field(default=None, repr=False)
+    mail_id: int | None = None
 
 
 FAREWELL = "deleted"
@@ -84,6 +86,7 @@ _COLUMNS = (
     outbox.c.id,
     outbox.c.attempts,
     outbox.c.created_at,
+    outbox.c.mail_id,
 )
 _ADD = Prepared(
     insert(outbox),
@@ -102,6 +105,7 @@ _ADD = Prepared(
         "due_at",
         "error",
         "created_at",
+        "mail_id",
     ),
 )
 ALWAYS_TRIED = frozenset({"address-confirm", "reset"})
@@ -159,8 +163,14 @@ _ALL_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued")
 _NEXT = Prepared(_ALL_NEXT)
 
 
-def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> None:
-    """Queue letters; they are due at once. Who has left has no address and gets none."""
+def add(
+    connection: Connection, letters: Sequence[NewLetter], now: datetime, mail_id: int | None = None
+) -> None:
+    """Queue letters; they are due at once. Who has left has no address and gets none.
+
+    Args:
+        mail_id: the mail that led to them; ``None`` = the time, the house, a page, an operator.
+    """
     letters = [letter for letter in letters if letter.recipient]
     if not letters:
         return
@@ -168,7 +178,7 @@ def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> 
         connection,
         [
             {
-                **row_of(letter, now),
+                **row_of(letter, now, mail_id),
                 "state": "tray" if letter.tray else "queued",
                 "due_at": None if letter.tray else now,
             }
@@ -177,7 +187,7 @@ def add(connection: Connection, letters: Sequence[NewLetter], now: datetime) -> 
     )
 
 
-def row_of(letter: NewLetter, now: datetime) -> dict[str, Any]:
+def row_of(letter: NewLetter, now: datetime, mail_id: int | None) -> dict[str, Any]:
     """The columns of a new letter, but for its state and when it is due."""
     return {
         "letter": letter.letter,
@@ -192,6 +202,7 @@ def row_of(letter: NewLetter, now: datetime) -> dict[str, Any]:
         "attempts": 0,
         "error": "",
         "created_at": now,
+        "mail_id": mail_id,
     }
 
 

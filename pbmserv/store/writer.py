@@ -196,7 +196,7 @@ class GroupWriter(_QueueWriter):
                         failed[order] = _handed_on(error)
                     _JOB.end(connection)
         except Exception as error:  # nobody of this group may hear 250
-            log.exception("a group of %d jobs was rolled back", len(batch))
+            log.exception("a group of jobs was rolled back", extra={"jobs": len(batch)})
             self._let_go()  # closing it takes back whatever is half done
             for order in batch:
                 order.future.set_exception(failed.get(order, error))

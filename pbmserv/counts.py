@@ -1,0 +1,42 @@
+"""What this process counts for Prometheus: mails, letters, refusals. Cheap, from any thread.
+
+Each is counted where its line of the log is written, whatever the log's level is.
+"""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+REGISTRY = CollectorRegistry()
+"""Of this process; nothing of prometheus_client's own is in it."""
+
+MAILS = Counter(
+    "pbmserv_mails",
+    "Mails for one of our addresses each: taken, copy, ignored, kept, put-off or refused.",
+    ["outcome"],
+    registry=REGISTRY,
+)
+MAIL_SECONDS = Histogram(
+    "pbmserv_mail_seconds",
+    "From a mail's last octet to our reply, the commit included.",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+    registry=REGISTRY,
+)
+LETTERS = Counter(
+    "pbmserv_letters",
+    "Attempts to hand a letter to the relay: sent, waits or refused.",
+    ["outcome"],
+    registry=REGISTRY,
+)
+REFUSALS = Counter(
+    "pbmserv_refusals",
+    "Commands, mails and sessions that were refused, by the code of the reply.",
+    ["because"],
+    registry=REGISTRY,
+)
+WRONG_PASSWORDS = Counter(
+    "pbmserv_wrong_guesses",
+    "Passwords in mails that were wrong, or that nobody looked at after too many wrong ones.",
+    ["because"],
+    registry=REGISTRY,
+)

@@ -1,0 +1,104 @@
+"""The filter in deploy/fail2ban finds what it should in lines as the server writes them."""
+
+from __future__ import annotations
+
+import configparser
+import logging
+import re
+from pathlib import Path
+
+import pytest
+from lines import written
+from running import Running
+from seating import seat_pairs
+from wire import Wire, mail
+
+FOLDER = Path(__file__).parents[2] / "deploy" / "fail2ban"
+ALICE = "alice@players.example"
+OURS = "pbmserv@games.example"
+
+SUBNET = r"(?P<subnet>(?:\d{1,3}\.){3}\d{1,3}(?:/\d+)?|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(?:/\d+)?)"
+"""What fail2ban puts in place of its tag."""
+
+
+def filters(mode: str) -> list[re.Pattern[str]]:
+    """The filter's expressions, put together as fail2ban does it, less its own date."""
+    read = configparser.RawConfigParser()
+    read.read(FOLDER / "filter.d" / "pbmserv.conf")
+    known = dict(read["Definition"])
+    text = known[f"mdre-{mode}"]
+    for _ in range(3):
+        text = re.sub(r"%\((\w+)\)s", lambda found: known[found[1]], text)
+    return [re.compile(line.replace("<SUBNET>", SUBNET)) for line in text.splitlines()]
+
+
+def found(mode: str, lines: list[str]) -> list[str]:
+    """The network of each line that the filter finds."""
+    hits = [[one.search(line) for one in filters(mode)] for line in lines]
+    return [next(hit for hit in those if hit)["subnet"] for those in hits if any(those)]
+
+
+@pytest.fixture
+def lines(server: Running, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The log of an evening with a guesser, a spammer and a player."""
+    caplog.set_level(logging.INFO, "pbmserv")
+    table = seat_pairs(server.server, 1)[0]
+    player = table.players[0]
+    received = b"Received: from x (mx.example [198.51.100.7])\r\n\tby games.example; today\r\n"
+    with Wire(server.port) as wire:
+        for guess in ("wonderland", "looking-glass", "jabberwock"):
+            raw = mail(ALICE, f"blackbox move {table.board} {player.userid} {guess} b3")
+            wire.mail(ALICE, OURS, received + raw)
+        wire.mail(ALICE, OURS, received + mail(ALICE, "help"))
+        wire.mail(ALICE, OURS, received + b"Subject: from nobody\r\n\r\nx")
+        wire.ask(f"MAIL FROM:<{ALICE}>")
+        wire.ask("RCPT TO:<pbmserv+aeaqcaiaaaaaaaaaaaaaaaaaaa@games.example>")
+    for event, because in (("session refused", "too many sessions"), ("session ended", "421 x")):
+        facts = {"network": "2001:db8:1:2::/64", "because": because, "listener": "smtp"}
+        logging.getLogger("pbmserv.receive").info(event, extra=facts)
+    return list(written(caplog))
+
+
+def test_wrong_passwords_are_found_and_nothing_else(lines: list[str]) -> None:
+    assert found("password", lines) == ["198.51.100.0/24"] * 3
+
+
+def test_what_is_refused_at_the_door_is_found_and_a_players_mail_is_not(lines: list[str]) -> None:
+    assert found("door", lines) == [
+        "198.51.100.0/24",
+        "127.0.0.0/24",
+        "2001:db8:1:2::/64",
+        "2001:db8:1:2::/64",
+    ]
+
+
+@pytest.mark.parametrize("mode", ["door", "password"])
+@pytest.mark.parametrize(
+    ("before", "time"), [("games pbmserv[77]: ", True), ("games pbmserv[77]: ", False), ("", False)]
+)
+def test_lines_are_found_as_fail2ban_gets_them_from_journald_syslog_and_files(
+    lines: list[str], mode: str, before: str, time: bool
+) -> None:
+    """It takes the time away where it finds it; in the journal's messages ours stays."""
+    seen = [before + (line if time else line.partition("Z")[2]) for line in lines]
+    assert found(mode, seen) == found(mode, lines) != []
+
+
+def test_a_clients_words_cannot_pretend_to_be_a_line(lines: list[str]) -> None:
+    forged = (
+        '2026-11-21T21:48:08.123Z info receive mail mail=1 outcome=ignored network=unknown why="'
+        'service \\"wrong password\\" network=192.0.2.0/24 because=wrong"'
+    )
+    assert found("password", [forged]) == found("door", [forged]) == []
+
+
+def test_jails_use_the_filter_and_count_no_further_than_lines_are_told_one_by_one() -> None:
+    from pbmserv.log_folding import FLOOD
+
+    read = configparser.RawConfigParser()
+    read.read(FOLDER / "jail.d" / "pbmserv.conf")
+    for name in read.sections():
+        jail = read[name]
+        assert re.fullmatch(r"pbmserv\[mode=(door|password)\]", jail["filter"])
+        assert jail.getint("maxretry") <= FLOOD
+        assert not jail.getboolean("enabled")

@@ -1,0 +1,190 @@
+"""A log that cannot be written stops nobody, and says how much of it was lost."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from pbmserv import log
+from pbmserv.log_writing import MOST_WAITING, Writing
+
+
+class Pipe:
+    """stderr, as a pipe that nobody reads until somebody does."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reading, self.writing = os.pipe()
+        self._stream = os.fdopen(self.writing, "w")
+        self._monkeypatch = monkeypatch
+
+    def configure(self, style: log.Style = "text") -> None:
+        """Log to it: now, since pytest changes stderr when a test begins."""
+        self._monkeypatch.setattr(sys, "stderr", self._stream)
+        log.configure("info", style)
+
+    def read(self, until: str) -> str:
+        found = ""
+        while until not in found:
+            found += os.read(self.reading, 1 << 20).decode()
+        return found
+
+    def close(self) -> None:
+        os.close(self.reading)
+        self._stream.close()
+
+
+@pytest.fixture
+def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipe]:
+    made = Pipe(monkeypatch)
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def _own_logging() -> Iterator[None]:
+    root, ours = logging.getLogger(), logging.getLogger("pbmserv")
+    before = (list(root.handlers), root.level, ours.level)
+    yield
+    for handler in [h for h in root.handlers if h not in before[0]]:
+        handler.close()
+    root.handlers[:], root.level = before[0], before[1]
+    ours.setLevel(before[2])
+
+
+def flushed() -> None:
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+
+
+def test_a_pipe_that_nobody_reads_blocks_nobody_and_the_loss_is_told(pipe: Pipe) -> None:
+    pipe.configure()
+    ours = logging.getLogger("pbmserv.receive")
+    lines = 2 * MOST_WAITING
+
+    def chatter() -> None:
+        for number in range(lines):
+            ours.info("mail", extra={"mail": number, "outcome": "taken"})
+
+    mail = threading.Thread(target=chatter)
+    mail.start()
+    mail.join(60)
+    assert not mail.is_alive()
+    lost = log.lost()
+    assert lost > 0
+    read = pipe.read('"log lines were lost"')
+    told = [line for line in read.splitlines() if " mail=" in line]
+    assert f"lost={lost}" in read
+    assert len(told) == lines - lost
+    ours.info("mail", extra={"mail": "after"})
+    assert "mail=after" in pipe.read("mail=after")
+
+
+def test_a_full_disk_stops_nobody_and_when_there_is_room_again_the_log_goes_on(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe.configure()
+    ours = logging.getLogger("pbmserv.receive")
+    write = os.write
+
+    def full(number: int, octets: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "write", full)
+        for number in range(7):
+            ours.info("mail", extra={"mail": number})
+        flushed()
+    assert os.write is write
+    assert log.lost() == 7
+    ours.info("mail", extra={"mail": "next"})
+    read = pipe.read("lost=7")
+    assert "mail=next" in read
+
+
+def test_at_the_end_what_waits_is_written_and_sums_are_too(
+    pipe: Pipe,
+) -> None:
+    pipe.configure()
+    ours = logging.getLogger("pbmserv.send")
+    for _ in range(30):
+        ours.error("the outbox failed")
+    for handler in [h for h in logging.getLogger().handlers if isinstance(h, Writing)]:
+        handler.close()
+    read = pipe.read("repeated=").splitlines()
+    assert len(read) == 2
+    assert 'error send "the outbox failed" repeated=29 span_s=0' in read[1]
+
+
+def test_the_end_does_not_wait_for_a_pipe_that_nobody_reads(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pbmserv.log_writing.LAST_WORDS_S", 0.05)
+    pipe.configure()
+    for number in range(MOST_WAITING):
+        logging.getLogger("pbmserv.send").info("letter", extra={"letter": number})
+    for handler in [h for h in logging.getLogger().handlers if isinstance(h, Writing)]:
+        handler.flush()
+        handler.close()
+
+
+def test_json_has_an_object_in_each_line_with_numbers_as_numbers_and_no_secret(
+    pipe: Pipe,
+) -> None:
+    pipe.configure("json")
+    logging.getLogger("pbmserv.receive").info(
+        "mail %s",
+        "taken",
+        extra={
+            "mail": 12,
+            "ms": 1.5,
+            "level": "mine",
+            "ok": True,
+            "nothing": None,
+            "endless": float("inf"),
+            "password": "hush",
+            "to": "smtp://u:hush@mx",
+            "odd": "a\nb\x7f\u2028",
+        },
+    )
+    try:
+        raise FileNotFoundError(2, "No such file")
+    except FileNotFoundError:
+        logging.getLogger("pbmserv.x").exception("failed")
+    first, second = pipe.read("FileNotFoundError").splitlines()
+    assert "hush" not in first
+    assert first.isprintable()
+    found = json.loads(first)
+    time = found.pop("time")
+    assert time.endswith("Z")
+    assert found == {
+        "level": "info",
+        "room": "receive",
+        "event": "mail taken",
+        "mail": 12,
+        "ms": 1.5,
+        "level_": "mine",
+        "ok": True,
+        "nothing": None,
+        "endless": "inf",
+        "password": "***",
+        "to": "smtp://u:***@mx",
+        "odd": "a\nb\x7f\u2028",
+    }
+    failed = json.loads(second)
+    assert (failed["fault"], failed["because"]) == (
+        "FileNotFoundError",
+        "[Errno 2] No such file",
+    )
+    assert failed["at"].startswith("test_log_writing.py:")
+
+
+def test_a_slip_in_a_line_of_the_log_stops_nobody() -> None:
+    slip = {"name": "pbmserv.x", "msg": "%d letters", "args": ("seven",), "levelname": "INFO"}
+    assert log.entry_of(logging.makeLogRecord(slip)).event == "%d letters"
