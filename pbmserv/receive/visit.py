@@ -11,7 +11,7 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import TLSSetupException, syntax
 
 from pbmserv.crowd import Crowd, Place, Stage
-from pbmserv.listening import Listening
+from pbmserv.listening import Listening, peer_of
 from pbmserv.receive.data import MailAtOnce
 from pbmserv.receive.lines import StrictLines, StrictReader
 from pbmserv.receive.noting import note_refusal
