@@ -62,8 +62,8 @@ class QueuedLetter(NewLetter):
     id: int = 0
     attempts: int = 0
     created_at: datetime = datetime.min  # noqa: DTZ901 - always given; dataclass inheritance wants one
-    raw: bytes | None = field(default=None, repr=False)
     mail_id: int | None = None
+    raw: bytes | None = field(default=None, repr=False)
 
 
 FAREWELL = "deleted"
