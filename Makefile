@@ -36,9 +36,10 @@ fuzz: $(VENV)/.dev ## Search for mails that break the server (MINUTES=10 for eac
 	@$(INSTALL) -e '.[fuzz]'
 	$(BIN)/python tests/fuzz/fuzz.py $(TARGETS) $(MINUTES)
 
-dist: $(VENV)/.dev ## Build the wheel and the source archive into dist/
+dist: $(VENV)/.dev ## Build the wheel, its constraints and the source archive into dist/
 	rm -rf dist
 	$(BIN)/python -m build
+	cp constraints.txt dist/
 
 clean: ## Remove .venv, caches and dist/ (never var/, which is your data)
 	rm -rf .venv .venv-* $(VENV) dist build htmlcov .coverage .coverage.* *.egg-info

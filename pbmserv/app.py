@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from pbmserv import listening, log, ports
+from pbmserv import listening, log, ports, starting
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.config import Loaded, Settings, blank_passwords, public_url
@@ -268,20 +268,21 @@ def serve(loaded: Loaded) -> int:
     log.configure(loaded.settings.log_level, loaded.settings.log_format)
     for name in loaded.unread:
         print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
-    for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
-        print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
     bound = bind(loaded.settings)
     try:
-        server = Server(_with_ports(loaded.settings, bound))
-    except BaseException:
-        bound.close()
-        raise
-    _collect_rarely()
-    try:
-        asyncio.run(_run(server, bound, sys.stdout))
+        with starting.places(loaded):
+            for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
+                print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
+            server = Server(_with_ports(loaded.settings, bound))
+            _collect_rarely()
+            try:
+                asyncio.run(_run(server, bound, sys.stdout))
+            finally:
+                # The event loop has left the default behind, which would end us here.
+                signal.signal(signal.SIGHUP, signal.SIG_IGN)
+                server.close()
     finally:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the event loop has left the default behind
-        server.close()
+        bound.close()
     return 0
 
 

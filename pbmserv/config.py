@@ -112,7 +112,7 @@ def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
             values[setting.key] = setting.read(text)
         except ValueError as error:
             given = f'{setting.env} = "{blank_passwords(one_line(text))}" ({sources[setting.key]})'
-            problems.append(f"{given}: {one_line(str(error))}")
+            problems.append(f"{given}: {_with_example(one_line(str(error)), setting, values)}")
     if not problems:
         problems += _contradictions(values)
     if problems:
@@ -129,6 +129,13 @@ def _contradictions(values: Mapping[str, Any]) -> Iterator[str]:
                 f'PBMSERV_{name.upper()} = "{values[name]}": '
                 "name the certificate's file in PBMSERV_TLS_CERT, too"
             )
+
+
+def _with_example(wrong: str, setting: Setting, values: Mapping[str, Any]) -> str:
+    """What is wrong, with something that is right; the default, if its reader names nothing."""
+    if "such as " in wrong or not setting.default:
+        return wrong
+    return f"{wrong}, such as {_default(setting, values)}"
 
 
 def _default(setting: Setting, values: Mapping[str, Any]) -> str:

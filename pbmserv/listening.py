@@ -165,10 +165,22 @@ def bind(listen: Listen, setting: str) -> Listening:
     try:
         return _unix(listen) if listen.path is not None else _network(listen)
     except OSError as error:
+        why, advice = error.strerror or str(error), _advice(listen, error)
         raise ConfigError(
-            f'{setting} = "{listen}": {error.strerror or error}; '
-            "name a free port of this machine, or leave it empty to turn it off"
+            f'{setting} = "{listen}": {why}; {advice}, or leave it empty to turn it off'
         ) from None
+
+
+def _advice(listen: Listen, error: OSError) -> str:
+    """What would help."""
+    if listen.path is not None:
+        return f"name a path in a folder that this user may write to (here {listen.path.parent})"
+    if error.errno in {errno.EACCES, errno.EPERM}:
+        return (
+            "ports below 1024 are root's; let systemd give this one (AmbientCapabilities="
+            "CAP_NET_BIND_SERVICE), name another"
+        )
+    return "name a free port of this machine"
 
 
 def port_of(bound: socket.socket | None, listen: Listen | None) -> Listen | None:

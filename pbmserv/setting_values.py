@@ -7,6 +7,7 @@ Every reader raises ValueError with an instruction (``write host:port …``);
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
@@ -16,13 +17,17 @@ from urllib.parse import parse_qsl, urlsplit
 from pbmserv.errors import ConfigError
 from pbmserv.networks import Network
 
+MOST_OF_A_RATE = 1_000_000
+LONGEST_SPAN_S = 31 * 24 * 3600
+"""Every hit of a window is remembered for as long."""
+
 Signup: TypeAlias = Literal["confirm", "open", "closed"]
 
 LogFormat: TypeAlias = Literal["text", "json"]
 
 _LOG_FORMATS: tuple[LogFormat, ...] = get_args(LogFormat)
 _SIGNUPS: tuple[Signup, ...] = get_args(Signup)
-_POSTGRES = "write postgresql+psycopg://USER:PASSWORD@HOST/NAME"
+_POSTGRES = "write a URL such as postgresql+psycopg://USER:PASSWORD@HOST/NAME"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 
 
@@ -56,7 +61,10 @@ class Listen:
         if text.startswith("/"):
             # sockaddr_un.sun_path holds 108 bytes on Linux, 104 on BSD, with the NUL.
             if not text.isprintable() or len(text.encode()) > 103:
-                raise ValueError("a Unix socket's path has at most 103 bytes, all printable")
+                raise ValueError(
+                    "a Unix socket's path has at most 103 bytes, all printable, "
+                    "such as /run/pbmserv/lmtp.sock"
+                )
             return cls("", 0, Path(text))
         match = re.fullmatch(
             r"(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\s:\[\]]+)):([0-9]{1,5})", text, re.ASCII
@@ -68,7 +76,7 @@ class Listen:
             )
         port = int(match[3])
         if port > 65535:
-            raise ValueError("a port is a number from 0 to 65535")
+            raise ValueError("a port is a number from 0 to 65535, such as 127.0.0.1:2525")
         return cls(match[1] or match[2], port)
 
 
@@ -91,10 +99,12 @@ def directory(text: str) -> Path:
         raise ValueError("name a directory, such as /var/lib/pbmserv")
     # A "?" would begin the options of the database URL that is made from this path.
     if "?" in text or not text.isprintable():
-        raise ValueError("use a path without question marks and control characters")
+        raise ValueError(
+            "use a path without question marks and control characters, such as /var/lib/pbmserv"
+        )
     path = Path(text).expanduser()
     if path.exists() and not path.is_dir():
-        raise ValueError("there is a file of that name; name a directory")
+        raise ValueError("there is a file of that name; name a directory, such as /var/lib/pbmserv")
     return path
 
 
@@ -104,7 +114,7 @@ def database(text: str) -> str:
         name = text.removeprefix("sqlite:///").partition("?")[0]
         if name and not name.startswith(":") and not name.endswith("/"):
             return text
-        raise ValueError("name the file, as in sqlite:///var/pbmserv.sqlite3")
+        raise ValueError("name the file, such as sqlite:///var/pbmserv.sqlite3")
     if text.startswith("postgresql+psycopg://"):
         try:
             parts = urlsplit(text)
@@ -119,17 +129,16 @@ def database(text: str) -> str:
         raise ValueError("the name of the database is missing; " + _POSTGRES)
     if text.startswith(("postgres://", "postgresql://")):
         raise ValueError(_POSTGRES)
-    raise ValueError(f"write sqlite:///var/pbmserv.sqlite3, or for PostgreSQL: {_POSTGRES}")
+    raise ValueError(f"name a file, such as sqlite:///var/pbmserv.sqlite3, or {_POSTGRES}")
 
 
 def network(text: str) -> Listen | None:
     """``host:port``; empty = off (``None``)."""
     if not text:
         return None
-    listen = Listen.parse(text)
-    if listen.path is not None:
-        raise ValueError("write host:port here, such as 127.0.0.1:2525; only LMTP takes a path")
-    return listen
+    if text.startswith("/"):
+        raise ValueError("only LMTP takes a path; write host:port, such as 127.0.0.1:2525")
+    return Listen.parse(text)
 
 
 def network_or_path(text: str) -> Listen | None:
@@ -142,7 +151,9 @@ def file(text: str) -> Path | None:
     if not text:
         return None
     if not text.isprintable():
-        raise ValueError("write the name of a file, without control characters")
+        raise ValueError(
+            "write the name of a file, without control characters, such as /etc/pbmserv/cert.pem"
+        )
     return Path(text).expanduser()
 
 
@@ -155,7 +166,8 @@ def networks(text: str) -> tuple[Network, ...]:
                 found.append(ip_network(word))
         except ValueError:
             raise ValueError(
-                f"{one_line(word)} is no network; write them like 127.0.0.1, 10.1.2.0/24, ::1"
+                f"{one_line(word)} is no network; write them with commas, "
+                "such as 127.0.0.1,10.1.2.0/24"
             ) from None
     return tuple(found)
 
@@ -164,13 +176,20 @@ def rate(text: str) -> str:
     """How many in how long, such as ``240/hour``; several with semicolons; empty = no limit."""
     from limits import parse_many
 
-    wanted = "write a number and a span, such as 240/hour or 30/minute; 600/day"
+    wanted = (
+        f"write a number (up to {MOST_OF_A_RATE}) and a span (up to 31 days), such as 240/hour, "
+        "or several with semicolons"
+    )
     try:
         limits = parse_many(text) if text else []
+        if re.search(r"(?<![0-9])0+(?![0-9])", text):  # the library takes 0 hours for one
+            raise ValueError(wanted)
     except ValueError:
         raise ValueError(wanted) from None
-    if not all(limit.amount and limit.multiples for limit in limits):
-        raise ValueError(wanted)
+    for limit in limits:
+        is_span = 0 < limit.get_expiry() <= LONGEST_SPAN_S
+        if not is_span or not 0 < limit.amount <= MOST_OF_A_RATE:
+            raise ValueError(wanted)
     return text
 
 
@@ -178,7 +197,7 @@ def web_url(text: str) -> str:
     """A base URL without a slash at its end; empty stays empty."""
     if not text:
         return ""
-    wanted = "write it like https://play.example.org"
+    wanted = "write a base URL, such as https://play.example.org"
     try:
         parts = urlsplit(text)
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
@@ -187,7 +206,7 @@ def web_url(text: str) -> str:
     if not usable or not re.fullmatch(r"[!-~]+", text) or re.search(r"[\"'<>\\`{}|^]", text):
         raise ValueError(wanted)
     if parts.query or parts.fragment or "@" in parts.netloc:
-        raise ValueError(f"{wanted}, without password, query or #")
+        raise ValueError(f"leave password, query and # out; {wanted}")
     return text.rstrip("/")
 
 
@@ -196,17 +215,20 @@ def address(text: str) -> str:
     local, at, domain = text.rpartition("@")
     if not at or not re.fullmatch(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", local):
         raise ValueError(
-            "write one plain address, such as pbmserv@example.org; "
-            "before the @ letters, digits, dots, _ and - are possible"
+            "before the @ letters, digits, dots, _ and - are possible; "
+            "write one plain address, such as pbmserv@example.org"
         )
     # Reply addresses are LOCAL+TOKEN@DOMAIN with a token of at most 45 characters;
     # RFC 5321 section 4.5.3.1.1 allows 64 before the @, and 254 in all.
     if len(local) > 18:
-        raise ValueError("at most 18 characters before the @, so that reply addresses fit")
+        raise ValueError(
+            "at most 18 characters before the @, so that reply addresses fit, "
+            "such as pbmserv@example.org"
+        )
     if len(domain) > 189 or not re.fullmatch(rf"{_LABEL}(?:\.{_LABEL})*", domain):
         raise ValueError(
-            "after the @ write a domain name in ASCII, such as play.example.org, "
-            "of at most 189 characters"
+            "after the @ write a domain name in ASCII of at most 189 characters, "
+            "such as pbmserv@play.example.org"
         )
     return f"{local}@{domain.lower()}"
 
@@ -227,7 +249,7 @@ def operators(text: str) -> frozenset[str]:
     userids = [word for word in re.split(r"[,\s]+", text.lower()) if word]
     for userid in userids:
         if not re.fullmatch(r"[a-z0-9_-]{2,20}", userid):
-            raise ValueError("write userids with commas between them, such as alice, bob")
+            raise ValueError("write userids with commas between them, such as alice,bob")
     return frozenset(userids)
 
 
@@ -249,7 +271,7 @@ def on_or_off(text: str) -> bool:
 def log_level(text: str) -> str:
     """From which level on events are logged."""
     if text.lower() not in {"debug", "info", "warning", "error"}:
-        raise ValueError("write debug, info, warning or error")
+        raise ValueError("write debug, info, warning or error, such as info")
     return text.lower()
 
 
@@ -258,21 +280,7 @@ def log_format(text: str) -> LogFormat:
     for known in _LOG_FORMATS:
         if text == known:
             return known
-    raise ValueError("write text or json")
-
-
-def number(text: str) -> int:
-    """A number that is not negative."""
-    if not re.fullmatch(r"[0-9]{1,6}", text):
-        raise ValueError("write a number, such as 4")
-    return int(text)
-
-
-def places(text: str) -> int:
-    """How many may be somewhere at a time: at least one."""
-    if not re.fullmatch(r"[0-9]{1,5}", text) or not int(text):
-        raise ValueError("write a number from 1 to 99999, such as 100")
-    return int(text)
+    raise ValueError("write text or json, such as text")
 
 
 def octets(text: str) -> int:
@@ -284,17 +292,32 @@ def octets(text: str) -> int:
     return number
 
 
-def days_of_a_year(text: str) -> int:
-    """Days, of which a year has 366 at most."""
-    if not re.fullmatch(r"[0-9]{1,3}", text) or int(text) > 366:
-        raise ValueError("write a number of days from 0 to 366, such as 30")
-    return int(text)
+def whole(least: int, most: int, example: str) -> Callable[[str], int]:
+    """A reader of whole numbers from *least* to *most*."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
+            raise ValueError(f"write a number from {least} to {most}, such as {example}")
+        return int(text)
+
+    return read
+
+
+number = whole(0, 999_999, "4")
+"""A number that is not negative."""
+places = whole(1, 99_999, "100")
+"""How many may be somewhere at a time."""
+days = whole(0, 36_500, "14")
+"""Up to a hundred years: moments beyond the calendar cannot be reckoned with."""
+days_of_a_year = whole(0, 366, "30")
 
 
 def authserv_id(text: str) -> str:
     """The authserv-id of Authentication-Results (RFC 8601 section 2.5); empty = none."""
     if text and not re.fullmatch(r"[A-Za-z0-9_.-]{1,253}", text):
-        raise ValueError("write the first word of its Authentication-Results, as mx.example.org")
+        raise ValueError(
+            "write the first word of its Authentication-Results, such as mx.example.org"
+        )
     return text.lower()
 
 
@@ -303,5 +326,7 @@ def domains(text: str) -> frozenset[str]:
     found = [word for word in re.split(r"[,\s]+", text.lower()) if word]
     for word in found:
         if not re.fullmatch(rf"{_LABEL}(?:\.{_LABEL})+", word):
-            raise ValueError(f"{one_line(word)} is no domain; write them like google.com")
+            raise ValueError(
+                f"{one_line(word)} is no domain; write them with commas, such as google.com"
+            )
     return frozenset(found)

@@ -50,7 +50,7 @@ class Settings:
             "PBMSERV_DATA_DIR",
             "directory",
             "var",
-            "Where the server keeps its files; made when it is missing.",
+            "Where the server keeps its files; only var is made when it is missing.",
             setting_values.directory,
         ),
     ]
@@ -71,7 +71,7 @@ class Settings:
             "days",
             "14",
             "How long the text of a mail is kept after it was carried out; passwords are in it.",
-            setting_values.number,
+            setting_values.days,
         ),
     ]
     letter_days: Annotated[
@@ -81,7 +81,7 @@ class Settings:
             "days",
             "7",
             "How long a letter is kept as it was mailed, after it was sent.",
-            setting_values.number,
+            setting_values.days,
         ),
     ]
     unused_days: Annotated[
@@ -92,7 +92,7 @@ class Settings:
             "0",
             "How long the text of a mail is kept that no player has proved to write, or that led "
             "to nothing; 0 = not at all.",
-            setting_values.number,
+            setting_values.days,
         ),
     ]
     inbox_octets: Annotated[
@@ -218,7 +218,7 @@ class Settings:
             "0",
             "Received fields of your own mail servers that stand above those "
             "Authentication-Results; 0 = none, so nobody else can have written them.",
-            setting_values.number,
+            setting_values.whole(0, 25, "1"),
         ),
     ]
     arc_sealers: Annotated[
@@ -372,7 +372,7 @@ class Settings:
             "4",
             "Letters that are handed to an SMTP relay at a time for one recipient domain, of 8 in "
             "all and for each process; 0 = no limit.",
-            setting_values.number,
+            setting_values.whole(0, 1_000, "4"),
         ),
     ]
     dkim_keys: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from pbmserv import starting
 from pbmserv.cli.output import complain, failure, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config import blank_passwords
@@ -27,7 +28,9 @@ def upgrade(config: ConfigFile = None) -> None:
     from pbmserv.service import upgrading
     from pbmserv.store import schema
 
-    url = loaded(config).settings.database
+    found = loaded(config)
+    starting.database_place(found)
+    url = found.settings.database
     with opened(url) as database:
         upgrading.prepare(database)
         say(f"{blank_passwords(url)} is at revision {schema.head()}.")

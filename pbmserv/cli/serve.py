@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+from pbmserv import starting
 from pbmserv.cli.settings import ConfigFile, loaded
 
 
-def serve(config: ConfigFile = None) -> None:
+def serve(
+    config: ConfigFile = None,
+    without_mail: Annotated[
+        bool, typer.Option("--without-mail", help="Start although no mail can come in.")
+    ] = False,
+) -> None:
     """Run the server until it is told to stop (Ctrl-C or SIGTERM).
 
     Example: pbmserv serve --config /etc/pbmserv.toml
     """
-    settings = loaded(config)  # a wrong setting is told before the parts are even imported
+    found = loaded(config)  # a wrong setting is told before the parts are even imported
+    if not without_mail:
+        starting.must_take_mail(found.settings)
     from pbmserv.app import serve as run
 
-    raise typer.Exit(run(settings))
+    raise typer.Exit(run(found))

@@ -81,10 +81,10 @@ def named_files(text: str) -> tuple[NamedFile, ...]:
     for word in filter(None, (part.strip() for part in text.split(","))):
         selector, equals, path = (part.strip() for part in word.partition("="))
         if not equals or not path or not _SELECTOR.fullmatch(selector.lower()):
-            raise ValueError("write SELECTOR=FILE, as in s2026=/etc/pbmserv/s2026.pem")
+            raise ValueError("write SELECTOR=FILE, such as s2026=/etc/pbmserv/s2026.pem")
         found.append(NamedFile(selector.lower(), Path(path).expanduser()))
     if len({one.selector for one in found}) < len(found):
-        raise ValueError("each selector names one key")
+        raise ValueError("each selector names one key, such as s2026=/etc/pbmserv/s2026.pem")
     return tuple(found)
 
 

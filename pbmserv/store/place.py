@@ -5,10 +5,12 @@ The database holds the key of reply addresses, hidden moves and mails with passw
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TextIO
 
 from sqlalchemy.engine import make_url
 
@@ -39,6 +41,32 @@ def make_file(path: Path) -> None:
     make_private(path.parent)
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def held(path: Path) -> TextIO:
+    """The mark of the one server of a SQLite database, for as long as it is open.
+
+    It dies with the process. Operators' commands need not be alone, and do not ask.
+
+    Raises:
+        OperatorError: another server has it.
+    """
+    name = path.resolve()
+    name = name.with_name(f"{name.name}.lock")
+    mark = os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), "r+")
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        other = mark.read(20).strip() or "?"
+        mark.close()
+        raise OperatorError(
+            f"the server with process number {other} works on it already; stop that one first, "
+            "or use PostgreSQL for several"
+        ) from None
+    mark.truncate(0)
+    mark.write(f"{os.getpid()}\n")
+    mark.flush()
+    return mark
 
 
 def open_to_others(data_dir: Path, url: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from email import message_from_bytes
 from pathlib import Path
 from time import monotonic
@@ -23,8 +23,15 @@ DOMAIN = "games.example"
 class Process:
     """``python -m pbmserv serve``, up to the line that says it is ready."""
 
-    def __init__(self, folder: Path, database_url: str, **settings: str) -> None:
-        given = {
+    def __init__(
+        self,
+        folder: Path,
+        database_url: str,
+        *,
+        arguments: Sequence[str] = (),
+        **settings: str | None,
+    ) -> None:
+        given: dict[str, str | None] = {
             "DATA_DIR": str(folder),
             "DATABASE": database_url,
             "SMTP": "127.0.0.1:0",
@@ -35,10 +42,12 @@ class Process:
         }
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
         self._errors = folder / "stderr.log"
+        said = {f"PBMSERV_{name}": value for name, value in given.items() if value is not None}
+        self._environment = clean | said
         with self._errors.open("ab") as errors:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "pbmserv", "serve"],
-                env={**clean, **{f"PBMSERV_{name}": value for name, value in given.items()}},
+                [sys.executable, "-m", "pbmserv", "serve", *arguments],
+                env=self._environment,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
@@ -52,13 +61,24 @@ class Process:
         else:
             raise AssertionError(f"it ended: {self.errors}")
         port = re.search(r"SMTP 127\.0\.0\.1:(\d+)", self.greeting)
-        assert port is not None, self.greeting
-        self.port = int(port[1])
+        self.port = int(port[1]) if port else 0  # 0: it takes no SMTP
 
     @property
     def errors(self) -> str:
         """All that processes in this folder have logged."""
         return self._errors.read_text()
+
+    def command(self, *arguments: str) -> str:
+        """What an operator's command beside it prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", "pbmserv", *arguments],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=True,
+        )
+        return done.stdout
 
     def kill(self) -> None:
         """Pull the plug (SIGKILL)."""

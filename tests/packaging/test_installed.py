@@ -62,6 +62,7 @@ def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
         [
             *(sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install"),
             *("--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"),
+            *("-c", str(constraints(built, home))),
             str(built.wheel),
         ],
         check=True,
@@ -72,6 +73,15 @@ def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     borrowed = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
     (packages / "borrowed.pth").write_text("\n".join(borrowed) + "\n")
     return home / "bin"
+
+
+def constraints(built: Built, folder: Path) -> Path:
+    """The versions that this wheel was tested with, as it brings them along."""
+    with zipfile.ZipFile(built.wheel) as wheel:
+        found = wheel.read("pbmserv/_constraints.txt")
+    assert found == (ROOT / "constraints.txt").read_bytes()
+    (folder / "constraints.txt").write_bytes(found)
+    return folder / "constraints.txt"
 
 
 def run(program: Path, *arguments: str, folder: Path) -> str:
@@ -133,6 +143,31 @@ def test_the_wheel_has_every_template_and_migration(built: Built) -> None:
         "pbmserv",
         f"pbmserv-{__version__}.dist-info",
     }
+
+
+def test_the_constraints_pin_all_that_the_wheel_wants(built: Built, tmp_path: Path) -> None:
+    pinned = {
+        re.split(r"[=;\[]", line)[0].lower().replace("_", "-")
+        for line in constraints(built, tmp_path).read_text().splitlines()
+        if line and not line.startswith("#")
+    }
+    with zipfile.ZipFile(built.wheel) as wheel:
+        told = wheel.read(f"pbmserv-{__version__}.dist-info/METADATA").decode()
+    wanted = {
+        re.split(r"[^A-Za-z0-9._-]", name)[0].lower()
+        for name in re.findall(r"^Requires-Dist: (.*)$", told, re.MULTILINE)
+        if "extra ==" not in name
+    }
+    assert len(wanted) > 20
+    assert wanted <= pinned
+
+
+def test_make_dist_lays_the_constraints_beside_the_wheel() -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", "dist"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    build, lay = done.stdout.index("-m build"), done.stdout.index("cp constraints.txt dist/")
+    assert build < lay
 
 
 def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Built) -> None:

@@ -80,7 +80,7 @@ def test_wrong_settings_end_every_command_before_it_begins(monkeypatch, capsys, 
     assert run(command) == 2
     assert capsys.readouterr().err == (
         'pbmserv: a setting is wrong: PBMSERV_SIGNUP = "maybe" (environment PBMSERV_SIGNUP): '
-        "write confirm, open or closed\n"
+        "write confirm, open or closed, such as confirm\n"
     )
     monkeypatch.setenv("PBMSERV_SMTP", "x")
     assert run(command) == 2

@@ -107,7 +107,8 @@ def test_all_wrong_settings_are_told_at_once() -> None:
     lines = told(smtp="nonsense", web="localhost", signup="maybe").splitlines()
     assert [line.split()[0] for line in lines] == ["PBMSERV_SMTP", "PBMSERV_WEB", "PBMSERV_SIGNUP"]
     assert lines[2] == (
-        'PBMSERV_SIGNUP = "maybe" (environment PBMSERV_SIGNUP): write confirm, open or closed'
+        'PBMSERV_SIGNUP = "maybe" (environment PBMSERV_SIGNUP): '
+        "write confirm, open or closed, such as confirm"
     )
 
 
@@ -219,7 +220,7 @@ def test_links_lead_to_the_public_url_if_there_is_one() -> None:
     ],
 )
 def test_a_public_url_that_no_link_can_begin_with(url: str) -> None:
-    assert "write it like https://play.example.org" in told(web_url=url)
+    assert "write a base URL, such as https://play.example.org" in told(web_url=url)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,145 @@
+"""A start that cannot work ends with one sentence on standard error, and exit code 2."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from processes import Process
+from test_stopping import free_port, refused_to_start
+from wire import Wire, mail
+
+from pbmserv.errors import ConfigError
+from pbmserv.listening import bind
+from pbmserv.setting_values import Listen
+
+OURS = "pbmserv@games.example"
+ALICE = "alice@players.example"
+
+
+def said(served: subprocess.CompletedProcess[str]) -> str:
+    """The one sentence."""
+    assert served.returncode == 2, served
+    assert served.stderr.count("\n") == 1, served.stderr
+    assert served.stderr.startswith("pbmserv: a setting is wrong: PBMSERV_")
+    return served.stderr
+
+
+def test_no_way_in_for_mail(tmp_path: Path) -> None:
+    for web in ("", "127.0.0.1:0"):
+        told = said(refused_to_start(data_dir=str(tmp_path), smtp="", web=web))
+        assert "PBMSERV_SMTP, PBMSERV_SMTPS and PBMSERV_LMTP are all empty" in told
+        assert "--without-mail" in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pages_alone_where_that_is_asked_for(tmp_path: Path) -> None:
+    port = free_port()
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    pages = Process(tmp_path, url, arguments=["--without-mail"], smtp="", web=f"127.0.0.1:{port}")
+    with socket.create_connection(("127.0.0.1", port), 20) as client:
+        client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert client.recv(100).startswith(b"HTTP/1")
+    assert pages.stop() == 0
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    missing = tmp_path / "not-mounted" / "data"
+    told = said(refused_to_start(data_dir=str(missing), smtp="127.0.0.1:0"))
+    assert f'PBMSERV_DATA_DIR = "{missing}" (environment PBMSERV_DATA_DIR)' in told
+    assert f"there is no folder {missing}" in told
+    assert f"install -d -m 700 {missing}" in told
+    there = tmp_path / "there"
+    there.mkdir()
+    url = f"sqlite:///{missing}/pbmserv.sqlite3"
+    told = said(refused_to_start(data_dir=str(there), smtp="127.0.0.1:0", database=url))
+    assert f'PBMSERV_DATABASE = "{url}"' in told
+    assert f"there is no folder {missing}" in told
+    relay = f"maildir:{missing}"
+    told = said(refused_to_start(data_dir=str(there), smtp="127.0.0.1:0", relay=relay))
+    assert f'PBMSERV_RELAY = "{relay}"' in told
+    assert list(tmp_path.iterdir()) == [there]
+
+
+def test_only_the_default_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    process = Process(tmp_path, "", data_dir=None, database=None)
+    assert (tmp_path / "var").stat().st_mode & 0o777 == 0o700
+    assert process.stop() == 0
+
+
+# Nobody can write below /proc, not even root, for whom permissions mean nothing.
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("data_dir", "/proc/self"),
+        ("relay", "maildir:/proc/self"),
+        ("database", "sqlite:////proc/self/pbmserv.sqlite3"),
+    ],
+)
+def test_what_cannot_be_written_to(tmp_path: Path, key: str, value: str) -> None:
+    given = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
+    told = said(refused_to_start(**given))
+    assert f'PBMSERV_{key.upper()} = "{value}"' in told
+    assert "nothing can be written to /proc/self: " in told
+    assert "let the server's user own it" in told
+
+
+def test_a_file_where_a_folder_should_be_and_the_other_way_round(tmp_path: Path) -> None:
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    file.touch()
+    folder.mkdir()
+    for key, value, wrong in (
+        ("data_dir", str(file), "there is a file of that name; name a directory"),
+        ("relay", f"maildir:{file}", "no folder, but a file; name a folder"),
+        ("database", f"sqlite:///{file}/x.sqlite3", "no folder, but a file; name a folder"),
+        ("database", f"sqlite:///{folder}", "this is a folder; name the file in it"),
+        ("lmtp", f"{tmp_path}/missing/lmtp.sock", "name a path in a folder that this user"),
+    ):
+        given = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
+        assert wrong in said(refused_to_start(**given))
+
+
+def test_a_port_that_only_root_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    with pytest.raises(ConfigError, match=r"Permission denied; ports below 1024 .*CAP_NET_BIND"):
+        bind(Listen("127.0.0.1", 25), "PBMSERV_SMTP")
+
+
+def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    first = Process(tmp_path, url)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path)
+    for path in (tmp_path, link):
+        told = said(
+            refused_to_start(
+                data_dir=str(tmp_path),
+                smtp="127.0.0.1:0",
+                database=f"sqlite:///{path}/pbmserv.sqlite3",
+            )
+        )
+        assert f"the server with process number {first.process.pid} works on it already" in told
+    with Wire(first.port) as wire:
+        raw = mail(ALICE, "signup alice wonder-land")
+        assert wire.mail(ALICE, OURS, raw).startswith("250")
+    listed = first.command("user", "list")
+    assert "alice" in listed
+    assert "pbmserv.sqlite3 is as it should be" in first.command("db", "check")
+    first.kill()  # the mark dies with its process
+    second = Process(tmp_path, url)
+    assert second.stop() == 0
+    with sqlite3.connect(tmp_path / "pbmserv.sqlite3") as connection:
+        assert connection.execute("SELECT count(*) FROM players").fetchone() == (1,)
+    connection.close()
+
+
+def test_two_servers_on_one_postgresql_are_welcome(postgres_url: str, tmp_path: Path) -> None:
+    both = [Process(tmp_path, postgres_url) for _ in range(2)]
+    assert [process.stop() for process in both] == [0, 0]

@@ -1,0 +1,115 @@
+"""Every setting refuses nonsense in a sentence that names it and an example that is accepted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.config import Setting, described, load
+from pbmserv.errors import ConfigError
+
+NUMBERS = [one for one in described() if one.default.isdigit()]
+RATES = [one for one in described() if one.env.startswith("PBMSERV_RATE_")]
+NONSENSE = "\x07 ;!"
+"""No name, number, address, network, path or word."""
+
+TOO_MUCH = {
+    "mail_days": "36501",
+    "authserv_hops": "26",
+    "domain_letters": "1001",
+    "away_days": "367",
+}
+
+
+def by_name(settings: list[Setting]) -> object:
+    return pytest.mark.parametrize("setting", settings, ids=lambda one: one.key)
+
+
+def refused(setting: Setting, text: str) -> str:
+    """What is said of a text; ``""`` = it is taken."""
+    given = {setting.env: text}
+    if setting.key in {"smtps", "tls_key"}:
+        given["PBMSERV_TLS_CERT"] = "cert.pem"  # which they want
+    try:
+        load(given, None)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def is_told_well(setting: Setting, said: str) -> bool:
+    example = re.search(r"such as (\S+?)[,;)]*(?:\s|$)", said)
+    return (
+        said.startswith(f'{setting.env} = "')
+        and said.isprintable()
+        and example is not None
+        and refused(setting, example[1]) == ""
+    )
+
+
+@by_name(list(described()))
+def test_nonsense_is_refused(setting: Setting) -> None:
+    said = refused(setting, NONSENSE)
+    assert is_told_well(setting, said), said
+
+
+@by_name(list(described()))
+@given(text=st.text(max_size=30))
+def test_any_text_is_taken_or_refused_well(setting: Setting, text: str) -> None:
+    said = refused(setting, text)
+    assert not said or is_told_well(setting, said), said
+
+
+@by_name(NUMBERS)
+@pytest.mark.parametrize("text", ["", "-1", "1.5", "1e3", "+4", "0x10", "٣", "9" * 400, "4 days"])
+def test_what_is_no_number_of_ours(setting: Setting, text: str) -> None:
+    assert is_told_well(setting, refused(setting, text))
+
+
+@by_name(NUMBERS)
+def test_numbers_that_nobody_can_mean(setting: Setting) -> None:
+    assert is_told_well(setting, refused(setting, TOO_MUCH.get(setting.key, "1000000")))
+
+
+@by_name(RATES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("0/hour", "-1/hour", "5/0 hours", "5", "hour", "5/fortnight", "1000001/day"),
+        *("1/2 years", "5/hour; 0/day", "9" * 400 + "/hour", "1/" + "9" * 30 + " days"),
+    ],
+)
+def test_rates_that_nobody_can_mean(setting: Setting, text: str) -> None:
+    assert is_told_well(setting, refused(setting, text))
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("data_dir", ""),
+        ("data_dir", "var?mode=memory"),
+        ("database", ""),
+        ("database", "sqlite:///"),
+        ("database", "postgresql+psycopg://u@h:port/n"),
+        ("database", "postgresql+psycopg://u@h"),
+        ("database", "postgresql+psycopg://u@h/n?connect_timeout=soon"),
+        ("database", "postgresql+psycopg://u@h/n?tcp_user_timeout=-1"),
+        ("smtp", "/run/pbmserv.sock"),
+        ("smtp", "127.0.0.1:65536"),
+        ("lmtp", "/" + "x" * 104),
+        ("mail_servers", "10.0.0.0/33"),
+        ("web_url", "https://u:p@x.example"),
+        ("address", "nineteen-characters@x.example"),
+        ("address", "a@b_c"),
+        ("relay", "smtp://"),
+        ("relay", "smtp://u@h"),
+        ("dkim_keys", "s1=a.pem,s1=b.pem"),
+        ("operators", "alice@players.example"),
+    ],
+)
+def test_other_slips(key: str, text: str) -> None:
+    setting = next(one for one in described() if one.key == key)
+    assert is_told_well(setting, refused(setting, text)), refused(setting, text)
