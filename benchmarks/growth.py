@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import subprocess
-import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
@@ -49,3 +48,18 @@ def measure(folder: Path, mails: int) -> list[Line]:
         told("the database grows by, until mails and letters are over", f"{fresh:.1f} kB a move"),
         at_most("7", what, KEPT_FOR_GOOD, good, "kB a move"),
     ]
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    patience = perf_counter() + PATIENCE_S
+    while not done():
+        if perf_counter() > patience:
+            raise RuntimeError("the server does not get it done")
+        time.sleep(0.1)
+
+
+def _kilobytes(database: Path) -> float:
+    """The size of a database that nobody has open."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return database.stat().st_size / 1000
