@@ -23,6 +23,7 @@ MAGIC = b"PGDMP"
 WHAT = "a PostgreSQL database, which is what PBMSERV_DATABASE names"
 
 _REVISION = re.compile(r"^COPY \S*alembic_version\b.*\n(\w+)$", re.MULTILINE)
+_LONGEST_REASON = 300
 _USERS = text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
     " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
@@ -123,7 +124,7 @@ def _replace(database: Database, own: tuple[str, list[str]], source: Path, skipp
                 copy.kill()
         said.seek(0)
         if copy.returncode or into.returncode:
-            raise OperatorError(_first_line(said.read()))
+            raise OperatorError(_reason(said.read()))
 
 
 def _begin(schema: str, tables: Sequence[str]) -> bytes:
@@ -165,14 +166,16 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> str:
     """What a program prints.
 
     Raises:
-        OperatorError: it failed; says its first words.
+        OperatorError: it failed; says why.
     """
     done = subprocess.run(command, env=environment, capture_output=True, check=False)  # noqa: S603
     if done.returncode:
-        raise OperatorError(_first_line(done.stderr))
+        raise OperatorError(_reason(done.stderr))
     return done.stdout.decode("utf-8", "replace")
 
 
-def _first_line(said: bytes) -> str:
+def _reason(said: bytes) -> str:
+    """What a program has complained of, as one sentence."""
     lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[0] if lines else "one of PostgreSQL's programs was stopped"
+    told = "; ".join(line.strip() for line in lines)[:_LONGEST_REASON]
+    return told or "one of PostgreSQL's programs was stopped"
