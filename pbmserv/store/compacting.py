@@ -80,7 +80,8 @@ def rebuild(database: Database) -> None:
     if not database.is_sqlite:
         _on_its_own(database, "VACUUM FULL ANALYZE")
         return
-    _on_its_own(database, "PRAGMA auto_vacuum=INCREMENTAL", "VACUUM", "PRAGMA optimize")
+    # What VACUUM writes on its way is as large as the database: not into the memory.
+    _on_its_own(database, "PRAGMA temp_store=FILE", "PRAGMA auto_vacuum=INCREMENTAL", "VACUUM")
     _shorten_log(database)
 
 
@@ -113,6 +114,7 @@ def _on_its_own(database: Database, *statements: str) -> None:
             driver: Any = connection.connection.dbapi_connection
             for statement in statements:
                 driver.execute(statement)
+            connection.detach()  # its settings are nobody else's
             return
         own = connection.execution_options(isolation_level="AUTOCOMMIT")
         for statement in statements:
