@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 from migrated import migrated
+from typer.testing import CliRunner
 
+from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
 from pbmserv.service import upgrading
 from pbmserv.store import backup, private_file, schema
@@ -184,3 +186,20 @@ def test_what_has_no_file_and_no_tables_is_not_copied(tmp_path: Path) -> None:
         save("sqlite://", tmp_path / "copy")
     with pytest.raises(OperatorError, match="no tables"):
         save(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path / "copy")
+
+
+def test_the_commands_say_what_they_did_and_what_is_gone(own: str, tmp_path: Path) -> None:
+    settings = {"PBMSERV_DATABASE": own, "PBMSERV_DATA_DIR": str(tmp_path)}
+    file = str(tmp_path / "copy")
+
+    def said(*words: str) -> str:
+        done = CliRunner().invoke(app, ["db", *words], env=settings)
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    for more in ((), ("--overwrite",)):
+        assert said("backup", file, *more).startswith(f"{file} is a whole copy of sqlite:")
+    told = said("restore", file, "--overwrite")
+    assert f"is what it was in {file} (revision {schema.head()})" in told
+    assert "players must send again what they have sent since" in told
+    assert "skip 100,000 numbers" in told
