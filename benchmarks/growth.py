@@ -43,10 +43,10 @@ def measure(folder: Path, mails: int) -> list[Line]:
         _wait(lambda: moves.kept(database) == 0)
     servers.compact(folder, database)
     good = _kilobytes(database) / mails
-    what = f"the database grows by, for good ({mails:,} moves, each with two letters)"
+    note = f"{mails:,} moves, each with two letters"
     return [
-        told("the database grows by, until mails and letters are over", f"{fresh:.1f} kB a move"),
-        at_most("7", what, KEPT_FOR_GOOD, good, "kB a move"),
+        told("the database grows until mails and letters are over by", f"{fresh:.1f} kB a move"),
+        at_most("7", "the database grows for good by", KEPT_FOR_GOOD, good, "kB a move", note),
     ]
 
 
