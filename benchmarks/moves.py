@@ -186,6 +186,16 @@ def waiting(database_file: Path) -> int:
     return _count(database_file, "SELECT count(*) FROM outbox WHERE state = 'queued'")
 
 
+def kept(database_file: Path) -> int:
+    """How many mails, letters and rows of letters are kept whole."""
+    return _count(
+        database_file,
+        "SELECT (SELECT count(*) FROM letter_bytes)"
+        " + (SELECT count(*) FROM outbox WHERE message_id <> '')"
+        " + (SELECT count(*) FROM inbox WHERE length(raw) > 0)",
+    )
+
+
 def _count(database_file: Path, statement: str) -> int:
     with closing(sqlite3.connect(database_file)) as connection:
         found: int = connection.execute(statement).fetchone()[0]

@@ -14,10 +14,12 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.held import DELAY
+from benchmarks.later import DAYS
 from benchmarks.moves import DOMAIN, LOCAL
 
 _PORT = re.compile(r"SMTP \S*?:(\d+)")
 _PBMSERV = ("-m", "pbmserv", "serve")
+_LATER = ("-m", "benchmarks.later", "serve")
 _HOLDING = ("-m", "benchmarks.held", "serve")
 
 
@@ -63,6 +65,24 @@ def holding_letters(folder: Path, database: Path, slower_ms: int) -> Iterator[Ru
 
 
 @contextmanager
+def days_later(folder: Path, database: Path, days: int) -> Iterator[Running]:
+    """`pbmserv serve` with a clock that is ahead; its letters go to Maildirs in *folder*."""
+    with _ours(_LATER, folder, database, {DAYS: str(days)}) as running:
+        yield running
+
+
+def compact(folder: Path, database: Path) -> None:
+    """`pbmserv db compact`."""
+    settings = {"PBMSERV_DATA_DIR": str(folder), "PBMSERV_DATABASE": f"sqlite:///{database}"}
+    subprocess.run(
+        [sys.executable, "-m", "pbmserv", "db", "compact"],
+        env=_without_settings() | settings,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+
+
+@contextmanager
 def _ours(
     command: Sequence[str], folder: Path, database: Path, more: dict[str, str]
 ) -> Iterator[Running]:
@@ -87,11 +107,10 @@ def _ours(
 
 @contextmanager
 def _started(command: Sequence[str], settings: dict[str, str], log: int) -> Iterator[Running]:
-    theirs = {name: value for name, value in os.environ.items() if not name.startswith("PBMSERV_")}
     begun = perf_counter()
     process = subprocess.Popen(
         [sys.executable, *command],
-        env=theirs | settings,
+        env=_without_settings() | settings,
         stdout=subprocess.PIPE,
         stderr=log,
         text=True,
@@ -114,3 +133,8 @@ def _started(command: Sequence[str], settings: dict[str, str], log: int) -> Iter
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _without_settings() -> dict[str, str]:
+    """The environment without settings of a server of ours."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PBMSERV_")}

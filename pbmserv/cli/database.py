@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -14,7 +15,21 @@ from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config import blank_passwords
 
 if TYPE_CHECKING:
+    from pbmserv.settings import Settings
     from pbmserv.store.session import Database
+
+BETWEEN_S = 0.02
+"""Pause between two batches of what is dropped, in which a server beside us can write."""
+
+SINCE = """\
+What came after the copy is gone: the boards stand as they stood then, and players must send again
+what they have sent since. Letters that waited then go out again. A reply to a letter that was sent
+since is refused as out of date, or counts as the turn of the same number. New boards, letters and
+players skip 100,000 numbers, so that nothing is taken for what was given since."""
+
+Overwrite: TypeAlias = Annotated[
+    bool, typer.Option("--overwrite", help="Replace what is there already.")
+]
 
 app = typer.Typer(no_args_is_help=True, help="Look after the database.")
 
@@ -56,20 +71,130 @@ def check(config: ConfigFile = None) -> None:
     say(f"{blank_passwords(url)} is as it should be.")
 
 
+@app.command()
+def compact(
+    rebuild: Annotated[
+        bool,
+        typer.Option("--rebuild", help="Write all of it anew; stop the server before that."),
+    ] = False,
+    config: ConfigFile = None,
+) -> None:
+    """Drop old mails and letters now, and give the room back to the disk.
+
+    The server may run meanwhile. Example: pbmserv db compact
+    """
+    import time
+
+    from pbmserv.store import compacting, place, schema
+
+    found = loaded(config)
+    place.must_be_there(found.settings.database, found.sources)
+    with opened(found.settings.database) as database:
+        schema.require(database)
+        before = compacting.room(database)
+        dropped = _dropped(database, found.settings)
+        if rebuild:
+            compacting.rebuild(database)
+        else:
+            compacting.compact(database, time.sleep)
+        after = compacting.room(database)
+    say(f"Old mails and letters that were dropped: {dropped:,}.")
+    say(f"{blank_passwords(found.settings.database)}")
+    say(f"  before: {before}")
+    say(f"  now:    {after}")
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy is to be.")],
+    overwrite: Overwrite = False,
+    config: ConfigFile = None,
+) -> None:
+    """Copy the whole database into a file, while the server runs or not.
+
+    Example: pbmserv db backup /var/backups/pbmserv-monday
+    """
+    from pbmserv.store import backup as backups
+    from pbmserv.store import place, private_file
+
+    found = loaded(config)
+    url = found.settings.database
+    place.must_be_there(url, found.sources)
+    with used(url):
+        copy = backups.save(url, file, private_file.over if overwrite else private_file.new)
+    say(
+        f"{file} is a whole copy of {blank_passwords(url)} "
+        f"({copy.size / 1e6:,.1f} MB, revision {copy.revision})."
+    )
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy that `db backup` made.")],
+    overwrite: Overwrite = False,
+    config: ConfigFile = None,
+) -> None:
+    """Put a copy in the place of the database. Stop the server before that.
+
+    Example: pbmserv db restore /var/backups/pbmserv-monday --overwrite
+    """
+    from pbmserv.service import upgrading
+    from pbmserv.store import backup as backups
+    from pbmserv.store import private_file
+
+    url = loaded(config).settings.database
+    with used(url):
+        chosen = private_file.over if overwrite else private_file.new
+        copy = backups.restore(url, file, chosen, upgrading.prepare)
+    say(f"{blank_passwords(url)} is what it was in {file} (revision {copy.revision}).")
+    say(SINCE)
+
+
+def _dropped(database: Database, settings: Settings) -> int:
+    """Drop what was kept long enough; how many rows that were."""
+    import time
+    from datetime import timedelta
+
+    from pbmserv.clock import SystemClock
+    from pbmserv.service.expiry import Expiry, Kept
+    from pbmserv.store.writer import open_writer
+
+    writer = open_writer(database)
+    try:
+        kept = Kept(timedelta(days=settings.mail_days), timedelta(days=settings.letter_days))
+        expiry = Expiry(database, writer, SystemClock(), kept)
+        dropped = 0
+        while number := expiry.step():
+            dropped += number
+            time.sleep(BETWEEN_S)
+    finally:
+        writer.close()
+    return dropped
+
+
 @contextmanager
 def opened(url: str) -> Iterator[Database]:
     """The database, closed at the end; if it cannot be used, the reason and exit code 1."""
-    from sqlalchemy.exc import DBAPIError
-
     from pbmserv.store.session import Database
 
-    try:
+    with used(url):
         database = Database(url)
         try:
             yield database
         finally:
             database.close()
-    except (DBAPIError, OSError) as error:
+
+
+@contextmanager
+def used(url: str) -> Iterator[None]:
+    """Work with a database; if it cannot be used, the reason and exit code 1."""
+    import sqlite3
+
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error, OSError) as error:
         # The driver's own words only: SQLAlchemy's quote the statement and its values.
         reason = error.orig if isinstance(error, DBAPIError) else error
         first = str(reason).strip().partition("\n")[0]

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Dialect, LargeBinary, TypeDecorator
 
 from pbmserv.errors import ServerFault
+
+_written = json.JSONEncoder(separators=(",", ":")).encode
 
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 """The first octet of what is kept: how the rest is to be read."""
@@ -54,14 +57,18 @@ def unpack(kept: bytes) -> bytes:
     return rest
 
 
+def _packed_words(words: Any) -> bytes:
+    return b"" if words == {} else pack(_written(words).encode())
+
+
 class PackedBytes(TypeDecorator[bytes]):
     """Octets."""
 
     impl = LargeBinary
     cache_ok = True
 
-    def process_bind_param(self, value: bytes | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
-        return None if value is None else pack(value)
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
+        return pack  # both drivers take octets as they are
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
         return None if value is None else unpack(value)
@@ -73,8 +80,8 @@ class PackedJson(TypeDecorator[Any]):
     impl = LargeBinary
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes:  # noqa: ARG002
-        return b"" if value == {} else pack(json.dumps(value, separators=(",", ":")).encode())
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
+        return _packed_words
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:  # noqa: ARG002
         return json.loads(unpack(value)) if value else {}

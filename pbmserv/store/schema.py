@@ -99,7 +99,7 @@ def require(database: Database) -> None:
     if found is None or found < head():
         raise ServerFault(
             f"the database is at revision {found or 'none'}, and this version needs {head()}; "
-            "stop the server, keep a copy of the database, then run: pbmserv db upgrade"
+            "stop the server, keep a copy (pbmserv db backup FILE), then run: pbmserv db upgrade"
         )
     if found > head():
         raise ServerFault(_newer(found))

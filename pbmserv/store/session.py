@@ -65,6 +65,9 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
         with _closed_if_it_fails(dbapi_connection):
             # The driver's own transaction control would commit behind our back; ours is explicit.
             dbapi_connection.isolation_level = None
+            if not dbapi_connection.execute("PRAGMA page_count").fetchone()[0]:
+                # Only a database without any page can be told so: it gives room back stepwise.
+                dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
             _use_wal(dbapi_connection)
             for pragma in (
                 "synchronous=FULL",

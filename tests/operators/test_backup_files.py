@@ -1,0 +1,205 @@
+"""Copies of the database as files: private, whole or not there, in nobody else's place."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from migrated import migrated
+from typer.testing import CliRunner
+
+from pbmserv.cli.main import app
+from pbmserv.errors import OperatorError
+from pbmserv.service import upgrading
+from pbmserv.store import backup, private_file, schema
+from pbmserv.store.session import Database
+
+
+def save(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
+    return backup.save(url, file, place)
+
+
+def restore(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
+    return backup.restore(url, file, place, upgrading.prepare)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    """A SQLite database."""
+    return migrated(tmp_path / "pbmserv.sqlite3")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+def test_a_copy_is_its_owners_alone_whatever_was_there(own: str, tmp_path: Path) -> None:
+    file = tmp_path / "copy"
+    before = os.umask(0)
+    try:
+        save(own, file)
+        assert mode(file) == 0o600
+        file.chmod(0o666)
+        save(own, file, private_file.over)
+        assert mode(file) == 0o600
+        restore(f"sqlite:///{tmp_path}/new/pbmserv.sqlite3", file)
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "new") == 0o700
+    assert mode(tmp_path / "new" / "pbmserv.sqlite3") == 0o600
+    assert names(tmp_path) == ["copy", "new", "pbmserv.sqlite3"]
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _link(path: Path) -> None:
+    path.symlink_to(path.parent / "pbmserv.sqlite3")
+
+
+def _dangling(path: Path) -> None:
+    path.symlink_to(path.parent / "nothing")
+
+
+@pytest.mark.parametrize("lay", [_folder, _pipe, _link, _dangling])
+@pytest.mark.parametrize("place", [private_file.new, private_file.over])
+def test_nothing_but_a_file_is_replaced(
+    own: str, tmp_path: Path, lay: Callable[[Path], None], place: private_file.Place
+) -> None:
+    file = tmp_path / "copy"
+    lay(file)
+    with pytest.raises(OperatorError, match="is no file, so no copy can take its place"):
+        save(own, file, place)
+    assert names(tmp_path) == ["copy", "pbmserv.sqlite3"]
+
+
+@pytest.mark.parametrize(("lay", "said"), [(_folder, "is no file"), (_pipe, "is no file"),
+                                           (_dangling, "cannot be read")])  # fmt: skip
+def test_nothing_but_a_file_is_restored(
+    own: str, tmp_path: Path, lay: Callable[[Path], None], said: str
+) -> None:
+    lay(tmp_path / "copy")
+    with pytest.raises(OperatorError, match=said):
+        restore(own, tmp_path / "copy", private_file.over)
+
+
+def test_a_file_that_is_there_is_replaced_only_when_asked(own: str, tmp_path: Path) -> None:
+    file = tmp_path / "copy"
+    file.write_text("precious")
+    with pytest.raises(OperatorError, match="with --overwrite"):
+        save(own, file)
+    made = tmp_path / "made"
+    made.touch()
+    with pytest.raises(OperatorError, match="with --overwrite"):
+        private_file.new(made, file)  # it came while the copy was written
+    assert file.read_text() == "precious"
+    with pytest.raises(OperatorError, match="no folder"):
+        save(own, tmp_path / "missing" / "copy")
+
+
+def test_a_file_system_without_links_is_good_enough(
+    own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unlinked(*_: object, **__: object) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(os, "link", unlinked)
+    save(own, tmp_path / "copy")
+    made = tmp_path / "made"
+    made.touch()
+    with pytest.raises(OperatorError, match="with --overwrite"):
+        private_file.new(made, tmp_path / "copy")
+
+
+def pbmserv(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A command as an operator gives it, on a disk on which a file has at most 100 kB."""
+    return subprocess.run(
+        [sys.executable, "-m", "pbmserv", *words],
+        env={"PBMSERV_DATA_DIR": str(folder), **settings},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_full_disk_leaves_nothing_behind(own: str, tmp_path: Path) -> None:
+    done = pbmserv(tmp_path, "db", "backup", str(tmp_path / "copy"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "cannot be written" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert names(tmp_path) == ["pbmserv.sqlite3"]
+
+    save(own, tmp_path / "copy")
+    (tmp_path / "new").mkdir()
+    done = pbmserv(tmp_path / "new", "db", "restore", str(tmp_path / "copy"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert names(tmp_path / "new") == []
+
+
+def test_the_log_of_an_older_database_is_never_read_into_a_restored_one(
+    own: str, tmp_path: Path
+) -> None:
+    save(own, tmp_path / "copy")
+    database = tmp_path / "pbmserv.sqlite3"
+    with closing(sqlite3.connect(database)) as lost:
+        lost.execute("PRAGMA journal_mode=WAL")
+        lost.execute("CREATE TABLE foreign_one (id)")
+        lost.commit()
+        log = (tmp_path / "pbmserv.sqlite3-wal").read_bytes()
+    database.unlink()
+    (tmp_path / "pbmserv.sqlite3-wal").write_bytes(log)
+    restore(own, tmp_path / "copy")
+    assert names(tmp_path) == ["copy", "pbmserv.sqlite3"]
+
+
+def test_a_damaged_database_is_replaced(own: str, tmp_path: Path) -> None:
+    save(own, tmp_path / "copy")
+    (tmp_path / "pbmserv.sqlite3").write_bytes(b"not a database at all" * 1000)
+    with pytest.raises(OperatorError, match="not empty"):
+        restore(own, tmp_path / "copy")
+    restore(own, tmp_path / "copy", private_file.over)
+    with closing(Database(own)) as database:
+        assert schema.check(database) == []
+
+
+def test_what_has_no_file_and_no_tables_is_not_copied(tmp_path: Path) -> None:
+    with pytest.raises(OperatorError, match="in memory"):
+        save("sqlite://", tmp_path / "copy")
+    with pytest.raises(OperatorError, match="no tables"):
+        save(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path / "copy")
+
+
+def test_the_commands_say_what_they_did_and_what_is_gone(own: str, tmp_path: Path) -> None:
+    settings = {"PBMSERV_DATABASE": own, "PBMSERV_DATA_DIR": str(tmp_path)}
+    file = str(tmp_path / "copy")
+
+    def said(*words: str) -> str:
+        done = CliRunner().invoke(app, ["db", *words], env=settings)
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    for more in ((), ("--overwrite",)):
+        assert said("backup", file, *more).startswith(f"{file} is a whole copy of sqlite:")
+    told = said("restore", file, "--overwrite")
+    assert f"is what it was in {file} (revision {schema.head()})" in told
+    assert "players must send again what they have sent since" in told
+    assert "skip 100,000 numbers" in told

@@ -1,0 +1,134 @@
+"""Room that was given up goes back to the disk, and mail is taken meanwhile."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from migrated import migrated
+from sqlalchemy import text
+from typer.testing import CliRunner
+
+from pbmserv.cli.main import app
+from pbmserv.errors import OperatorError
+from pbmserv.store import compacting, schema
+from pbmserv.store.session import Database
+
+_KEEP = text("INSERT INTO keys (id, secret, created_at) VALUES (:id, :secret, '2026-03-01')")
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    with closing(Database(database_url)) as opened:
+        yield opened
+
+
+def fill(database: Database, octets: int) -> None:
+    """Keep so many octets, and drop them again."""
+    with database.writing.begin() as connection:
+        connection.execute(_KEEP, {"id": 9, "secret": bytes(octets)})
+    with database.writing.begin() as connection:
+        connection.execute(text("DELETE FROM keys WHERE id = 9"))
+
+
+def test_compacting_gives_room_back_and_holds_nobody_up(database: Database) -> None:
+    fill(database, 9_000_000)
+    waits: list[float] = []
+
+    def pause(seconds: float) -> None:
+        """Another process writes while we rest."""
+        waits.append(seconds)
+        with database.writing.begin() as connection:
+            connection.execute(_KEEP, {"id": 10 + len(waits), "secret": b"x"})
+
+    before = compacting.room(database)
+    compacting.compact(database, pause)
+    after = compacting.room(database)
+    assert schema.check(database) == []
+    if database.is_sqlite:
+        assert before.free > 9_000_000 > after.total
+        assert after.free < 500_000
+        assert str(before).endswith("MB of it free")
+        assert len(waits) >= 4
+        assert set(waits) == {compacting.PAUSE_S}
+    else:
+        assert after.total > 0
+        assert "free" not in str(after)
+
+
+def test_rebuilding_leaves_everything_where_it_was(database: Database) -> None:
+    fill(database, 3_000_000)
+    with database.writing.begin() as connection:
+        connection.execute(_KEEP, {"id": 1, "secret": b"key"})
+    compacting.rebuild(database)
+    assert schema.check(database) == []
+    assert compacting.room(database).free == 0
+    with database.reading.connect() as connection:
+        assert connection.execute(text("SELECT secret FROM keys")).scalar() == b"key"
+
+
+@pytest.fixture
+def old_one(tmp_path: Path) -> Iterator[Database]:
+    """A database that an older version made, which gives nothing back step by step."""
+    url = migrated(tmp_path / "pbmserv.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "pbmserv.sqlite3")) as connection:
+        connection.execute("PRAGMA auto_vacuum=NONE")
+        connection.execute("VACUUM")
+    with closing(Database(url)) as opened:
+        yield opened
+
+
+def gradual(database: Database) -> bool:
+    with database.reading.connect() as connection:
+        return connection.exec_driver_sql("PRAGMA auto_vacuum").scalar() == 2
+
+
+def test_an_old_database_is_rebuilt_once_if_it_is_small(
+    old_one: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(old_one, 2_000_000)
+    assert not gradual(old_one)
+    monkeypatch.setattr(compacting, "QUICK", 100)
+    with pytest.raises(OperatorError, match="db compact --rebuild"):
+        compacting.compact(old_one, lambda _: None)
+    assert not gradual(old_one)
+    monkeypatch.undo()
+    compacting.compact(old_one, lambda _: None)
+    old_one.close()
+    assert gradual(old_one)
+    assert compacting.room(old_one).free == 0
+
+
+def test_a_new_database_gives_room_back_from_the_beginning(tmp_path: Path) -> None:
+    with closing(Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")) as database:
+        schema.prepare(database)
+        assert gradual(database)
+
+
+def test_the_log_of_sqlite_is_left_while_somebody_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = migrated(tmp_path / "pbmserv.sqlite3")
+    with closing(Database(url)) as database, database.reading.connect() as reader:
+        assert reader.execute(text("SELECT count(*) FROM keys")).scalar() == 0
+        fill(database, 2_000_000)
+        compacting.compact(database, lambda _: None)
+    assert (tmp_path / "pbmserv.sqlite3").stat().st_size < 2_000_000
+
+
+@pytest.mark.parametrize("more", [[], ["--rebuild"]])
+def test_the_command_says_what_it_has_gained(
+    database_url: str, tmp_path: Path, more: list[str]
+) -> None:
+    with closing(Database(database_url)) as database:
+        fill(database, 3_000_000)
+    environment = {"PBMSERV_DATABASE": database_url, "PBMSERV_DATA_DIR": str(tmp_path)}
+    done = CliRunner().invoke(app, ["db", "compact", *more], env=environment)
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert lines[0] == "Old mails and letters that were dropped: 0."
+    assert lines[2].startswith("  before: ")
+    assert lines[3].startswith("  now:    ")
