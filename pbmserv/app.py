@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from pbmserv import listening, log
+from pbmserv import listening, log, service_manager
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.config import Loaded, Settings, blank_passwords, public_url
@@ -364,7 +364,9 @@ async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     out.write(greeting(server.settings))
     out.write("ready\n")
     out.flush()
+    service_manager.tell(service_manager.READY)
     await asked_to_stop.wait()
+    service_manager.tell(service_manager.STOPPING)
     await doors.close()
 
 
