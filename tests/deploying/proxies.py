@@ -111,13 +111,10 @@ def caddy(folder: Path, web_port: int) -> Iterator[Proxy]:
     command = program("caddy")
     proxy = _proxy(folder, 0)
     text = (DEPLOY / "caddy" / "Caddyfile").read_text()
+    files = f"\ttls {folder}/fullchain.pem {folder}/privkey.pem\n\tbind 127.0.0.1\n"
     for old, new in (
         (r"(?m)^\{$", "{\n\tadmin off\n\tauto_https disable_redirects\n"),
-        (
-            rf"(?m)^{re.escape(NAME)} \{{$",
-            f"https://{NAME}:{proxy.port} {{\n\ttls {folder}/fullchain.pem {folder}/privkey.pem\n"
-            "\tbind 127.0.0.1\n",
-        ),
+        (rf"(?m)^{re.escape(NAME)} \{{$", f"https://{NAME}:{proxy.port} {{\n{files}"),
         (r"(?m)^(\t?)reverse_proxy 127\.0\.0\.1:8025", rf"\1reverse_proxy 127.0.0.1:{web_port}"),
     ):
         text, changes = re.subn(old, new, text)

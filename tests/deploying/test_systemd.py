@@ -32,8 +32,8 @@ def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
 def units(tmp_path: Path) -> Path:
     """The units as they are installed, but with programs that are there."""
     for unit in UNITS.iterdir():
-        text = unit.read_text().replace("/opt/pbmserv/bin/pbmserv", "/bin/true")
-        (tmp_path / unit.name).write_text(text.replace("/bin/true-backup", "/bin/true"))
+        text = re.sub(r"/\S+/s?bin/pbmserv(-backup)?\b", "/bin/true", unit.read_text())
+        (tmp_path / unit.name).write_text(text)
     (tmp_path / "pbmserv.service.d").mkdir()
     return tmp_path
 
