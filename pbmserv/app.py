@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from random import random
 from typing import TextIO
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from pbmserv import listening, log, ports, starting
+from pbmserv import listening, log, ports, service_manager, starting
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.config import Loaded, Settings, blank_passwords, public_url
@@ -170,10 +170,8 @@ class Server:
             self.quota,
         )
         self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
-        kept = Kept(
-            mails=timedelta(days=settings.mail_days),
-            unused=timedelta(days=settings.unused_days),
-            letters=timedelta(days=settings.letter_days),
+        kept = Kept.of_days(
+            mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
         self.expiry = Expiry(self.database, self.writer, self.clock, kept, self.quota)
         self.keeper = Keeper(
@@ -361,7 +359,9 @@ async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     out.write(greeting(server.settings))
     out.write("ready\n")
     out.flush()
+    service_manager.tell(service_manager.READY)
     await asked_to_stop.wait()
+    service_manager.tell(service_manager.STOPPING)
     await doors.close()
     reloading.cancel()
 

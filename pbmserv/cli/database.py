@@ -153,16 +153,19 @@ def restore(
 def _dropped(database: Database, settings: Settings) -> int:
     """Drop what was kept long enough; how many rows that were."""
     import time
-    from datetime import timedelta
 
     from pbmserv.clock import SystemClock
     from pbmserv.service.expiry import Expiry, Kept
+    from pbmserv.service.quota import Quota
     from pbmserv.store.writer import open_writer
 
     writer = open_writer(database)
     try:
-        kept = Kept(timedelta(days=settings.mail_days), timedelta(days=settings.letter_days))
-        expiry = Expiry(database, writer, SystemClock(), kept)
+        kept = Kept.of_days(
+            mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
+        )
+        quota = Quota(database, settings.inbox_octets, keeps_unused=settings.unused_days > 0)
+        expiry = Expiry(database, writer, SystemClock(), kept, quota)
         dropped = 0
         while number := expiry.step():
             dropped += number

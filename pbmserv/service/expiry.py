@@ -59,6 +59,11 @@ class Kept:
     unused: timedelta
     letters: timedelta
 
+    @classmethod
+    def of_days(cls, *, mails: int, unused: int, letters: int) -> Kept:
+        """As settings have it."""
+        return cls(timedelta(days=mails), timedelta(days=unused), timedelta(days=letters))
+
 
 class Expiry:
     """Drops what was kept long enough, a few rows at a time."""

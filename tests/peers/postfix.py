@@ -102,11 +102,15 @@ def free_port() -> int:
 
 @contextmanager
 def postfix(
-    lmtp_port: int, players: tuple[str, ...], *, transports: Mapping[str, str] | None = None
+    lmtp_port: int,
+    players: tuple[str, ...],
+    *,
+    transports: Mapping[str, str] | None = None,
+    own_lines: str = "",
 ) -> Iterator[Postfix]:
     """Start Postfix with the lines of ``deploy/postfix/main.cf``; it is stopped at the end.
 
-    *transports*: how mail to other domains goes on.
+    *transports*: how mail to other domains goes on; *own_lines*: what stands above our lines.
     Its files are in a folder of their own: its user may not enter those of the tests.
     """
     command = program("postfix")
@@ -116,7 +120,7 @@ def postfix(
         folder = Path(name)
         folder.chmod(0o755)
         running = Postfix(folder, free_port())
-        _write(running, lmtp_port, players, transports or {})
+        _write(running, lmtp_port, players, transports or {}, own_lines)
         base = [command, "-c", str(folder / "etc")]
         subprocess.run([*base, "start"], check=True, capture_output=True, timeout=PATIENCE_S)
         try:
@@ -127,7 +131,11 @@ def postfix(
 
 
 def _write(
-    running: Postfix, lmtp_port: int, players: tuple[str, ...], transports: Mapping[str, str]
+    running: Postfix,
+    lmtp_port: int,
+    players: tuple[str, ...],
+    transports: Mapping[str, str],
+    own_lines: str,
 ) -> None:
     folder = running.folder
     for name in ("etc", "spool", "data", "mail"):
@@ -145,7 +153,8 @@ def _write(
     lines = lines.replace("pbmserv }, {", f"pbmserv }}, {boxes}, {{")
     others = "".join(f", {{ {domain} = {how} }}" for domain, how in transports.items())
     (folder / "etc" / "main.cf").write_text(
-        f"""{lines}
+        f"""{own_lines}
+{lines}
 compatibility_level = 3.6
 queue_directory = {folder}/spool
 data_directory = {folder}/data
@@ -155,7 +164,6 @@ inet_interfaces = 127.0.0.1
 inet_protocols = ipv4
 mynetworks = 127.0.0.0/8
 myhostname = mx.games.example
-mydestination =
 local_transport = error:no local mail
 alias_maps =
 alias_database =

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -108,7 +108,7 @@ class ServiceHouse:
                 database,
                 self.writer,
                 self.clock,
-                Kept(timedelta(days=14), timedelta(0), timedelta(days=7)),
+                Kept.of_days(mails=14, unused=0, letters=7),
                 self.server.quota,
             ),
         )

@@ -1,0 +1,174 @@
+"""A real nginx or Caddy with the configuration of deploy/, and a server of ours behind it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPResponse, HTTPSConnection
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+import trustme
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+NAME = "games.example.org"
+PATIENCE_S = 30
+SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A running proxy.
+
+    Attributes:
+        port: where it takes HTTPS.
+        plain_port: where it takes HTTP; 0 = nowhere.
+        folder: where it writes its logs.
+    """
+
+    port: int
+    plain_port: int
+    folder: Path
+    trusted: ssl.SSLContext
+
+    def ask(self, path: str, method: str = "GET", body: str = "") -> tuple[HTTPResponse, str]:
+        """The answer to one request, and its text."""
+        connection = HTTPSConnection(NAME, self.port, timeout=PATIENCE_S, context=self.trusted)
+        raw = socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
+        connection.sock = self.trusted.wrap_socket(raw, server_hostname=NAME)
+        try:
+            form = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
+            connection.request(method, path, body or None, form)
+            answer = connection.getresponse()
+            return answer, answer.read().decode()
+        finally:
+            connection.close()
+
+    def written(self) -> str:
+        """All that stands in its logs."""
+        return "".join(path.read_text() for path in self.folder.rglob("*.log"))
+
+
+def program(name: str) -> str:
+    """The path of a system program; where it is missing the test says so and does not run."""
+    found = shutil.which(name, path=os.pathsep.join((os.environ["PATH"], *SBIN)))
+    if found is None:
+        pytest.skip(f"NOT RUN: {name} is not installed here (.ci/run installs it when it can)")
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+@contextmanager
+def nginx(folder: Path, web_port: int) -> Iterator[Proxy]:
+    """Start nginx with ``deploy/nginx/pbmserv.conf`` in an otherwise empty configuration."""
+    command = program("nginx")
+    proxy = _proxy(folder, free_port())
+    text = (DEPLOY / "nginx" / "pbmserv.conf").read_text()
+    for old, new in (
+        (r"listen \[::\].*\n", "\n"),
+        (r"listen 80;", f"listen 127.0.0.1:{proxy.plain_port};"),
+        (r"listen 443 ", f"listen 127.0.0.1:{proxy.port} "),
+        (r"/etc/letsencrypt/live/[^/]+", str(folder)),
+        (r"/var/log/nginx", str(folder)),
+        (r"127\.0\.0\.1:8025", f"127.0.0.1:{web_port}"),
+    ):
+        text, changes = re.subn(old, new, text)
+        assert changes, old
+    places = " ".join(
+        f"{name}_temp_path {folder}/{name};"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    main = folder / "nginx.conf"
+    main.write_text(
+        f"daemon off; pid {folder}/nginx.pid; worker_processes 1; error_log {folder}/main.log;\n"
+        f"events {{}}\nhttp {{ access_log off; {places}\n{text}\n}}\n"
+    )
+    base = [command, "-p", str(folder), "-c", str(main)]
+    tested = subprocess.run([*base, "-t"], capture_output=True, text=True, check=False, timeout=60)
+    assert tested.returncode == 0, tested.stderr
+    assert "[warn]" not in tested.stderr, tested.stderr
+    with _running(base, proxy, {}):
+        yield proxy
+
+
+@contextmanager
+def caddy(folder: Path, web_port: int) -> Iterator[Proxy]:
+    """Start Caddy with ``deploy/caddy/Caddyfile``, and a certificate that it need not fetch."""
+    command = program("caddy")
+    proxy = _proxy(folder, 0)
+    text = (DEPLOY / "caddy" / "Caddyfile").read_text()
+    files = f"\ttls {folder}/fullchain.pem {folder}/privkey.pem\n\tbind 127.0.0.1\n"
+    for old, new in (
+        (r"(?m)^\{$", "{\n\tadmin off\n\tauto_https disable_redirects\n"),
+        (rf"(?m)^{re.escape(NAME)} \{{$", f"https://{NAME}:{proxy.port} {{\n{files}"),
+        (r"(?m)^(\t?)reverse_proxy 127\.0\.0\.1:8025", rf"\1reverse_proxy 127.0.0.1:{web_port}"),
+    ):
+        text, changes = re.subn(old, new, text)
+        assert changes == 1, old
+    main = folder / "Caddyfile"
+    main.write_text(text)
+    places = {"XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "HOME": str(folder)}
+    arguments = ["--config", str(main), "--adapter", "caddyfile"]
+    for path in (str(main), str(DEPLOY / "caddy" / "Caddyfile")):
+        tested = subprocess.run(
+            [command, "adapt", "--config", path, "--adapter", "caddyfile"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env={**os.environ, **places},
+        )
+        assert tested.returncode == 0, tested.stderr
+    with _running([command, "run", *arguments], proxy, places):
+        yield proxy
+
+
+def _proxy(folder: Path, plain_port: int) -> Proxy:
+    """Its ports and its certificate."""
+    authority = trustme.CA()
+    certificate = authority.issue_cert(NAME)
+    certificate.private_key_pem.write_to_path(folder / "privkey.pem")
+    for part in certificate.cert_chain_pems:
+        part.write_to_path(folder / "fullchain.pem", append=True)
+    trusted = ssl.create_default_context()
+    authority.configure_trust(trusted)
+    return Proxy(free_port(), plain_port, folder, trusted)
+
+
+@contextmanager
+def _running(command: list[str], proxy: Proxy, places: dict[str, str]) -> Iterator[None]:
+    with (
+        (proxy.folder / "output.log").open("wb") as output,
+        subprocess.Popen(
+            command, env={**os.environ, **places}, stdout=output, stderr=output
+        ) as process,
+    ):
+        try:
+            last = monotonic() + PATIENCE_S
+            while True:
+                assert process.poll() is None, proxy.written()
+                try:
+                    socket.create_connection(("127.0.0.1", proxy.port), timeout=1).close()
+                except OSError:
+                    assert monotonic() < last, "it does not listen"
+                    sleep(0.05)  # it has no way to tell us
+                else:
+                    break
+            yield
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)

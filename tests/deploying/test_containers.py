@@ -1,0 +1,114 @@
+"""The Dockerfile and the compose file, as far as it goes without a Docker engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "deploy" / "docker"
+DOCKERFILE = (FOLDER / "Dockerfile").read_text()
+STEPS = [
+    tuple(line.split(None, 1))
+    for line in re.sub(r"\\\n", "", DOCKERFILE).splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def test_hadolint_has_nothing_to_warn_of() -> None:
+    linter = shutil.which("hadolint", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if linter is None:
+        pytest.skip("NOT RUN: hadolint has no wheel for this system")
+    done = subprocess.run(
+        [linter, "--no-color", "--failure-threshold", "warning", str(FOLDER / "Dockerfile")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_program_is_started_without_a_shell() -> None:
+    for word, rest in STEPS:
+        if word in {"RUN", "CMD", "ENTRYPOINT"}:
+            assert isinstance(json.loads(rest), list), rest
+        if word == "HEALTHCHECK":
+            assert isinstance(json.loads(rest.partition("CMD ")[2]), list), rest
+
+
+def test_the_server_is_nobody_in_the_container() -> None:
+    users = [rest for word, rest in STEPS if word == "USER"]
+    assert users
+    assert all(re.fullmatch(r"[1-9]\d*:[1-9]\d*", user) for user in users)
+    last_of = {word: number for number, (word, _) in enumerate(STEPS)}
+    assert last_of["USER"] > last_of["COPY"] > last_of["FROM"]
+    assert last_of["USER"] > last_of["RUN"]
+
+
+def copied(folder: Path) -> Path:
+    """What the first stage has in its folder, by the Dockerfile's own COPY lines."""
+    folder.mkdir()
+    for word, rest in STEPS:
+        if word == "COPY" and not rest.startswith("--from"):
+            *sources, target = rest.split()
+            for name in sources:
+                if (ROOT / name).is_dir():
+                    shutil.copytree(
+                        ROOT / name, folder / target, ignore=shutil.ignore_patterns("__pycache__")
+                    )
+                else:
+                    shutil.copy(ROOT / name, folder / target)
+    return folder
+
+
+def test_what_is_copied_is_enough_to_install_and_is_let_through(tmp_path: Path) -> None:
+    """The RUN lines of the first stage, but for the libraries, which need a network."""
+    source = copied(tmp_path / "source")
+    home = tmp_path / "environment"
+    let_through = (FOLDER / "Dockerfile.dockerignore").read_text().splitlines()
+    for path in source.iterdir():
+        assert f"!{path.name}" in let_through, path.name
+    runs = [json.loads(rest) for word, rest in STEPS if word == "RUN"]
+    assert runs[0] == ["python3", "-m", "venv", "/opt/pbmserv"]
+    (install,) = [run for run in runs if "pip" in run]
+    assert install[:4] == ["/opt/pbmserv/bin/python", "-m", "pip", "install"]
+    assert install[-3:] == ["-c", "constraints.txt", "."]
+    offline = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(home)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", *offline, *install[4:]],
+        cwd=source,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (home / "bin" / "pbmserv").exists()
+    for name in ("_templates", "_migrations"):
+        assert (home / "pbmserv" / name).is_dir()
+
+
+def test_the_compose_file_keeps_to_its_schema_and_has_no_password_in_it() -> None:
+    compose = shutil.which("docker-compose")
+    if compose is None:
+        pytest.skip("NOT RUN: docker-compose is not installed here (.ci/run installs it)")
+    done = subprocess.run(
+        [compose, "-f", str(FOLDER / "compose.yaml"), "config"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    environment = re.findall(
+        r"^ +(\w*(?:PASSWORD|TOKEN|SECRET)\w*): (.*)$", done.stdout, re.MULTILINE
+    )
+    assert [name for name, _ in environment] == ["POSTGRES_PASSWORD_FILE"]
+    assert "PBMSERV_DATABASE" not in done.stdout
+    assert "PBMSERV_RELAY" not in done.stdout

@@ -1,0 +1,114 @@
+"""The pages through a real nginx and a real Caddy: shown, kept, refused and written down."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from migrated import migrated
+from proxies import NAME, Proxy, caddy, free_port, nginx
+from running import Running, start
+
+from pbmserv.web.safety import HEADERS
+
+Start = Callable[[Path, int], AbstractContextManager[Proxy]]
+
+OURS = ("/healthz", "/metrics", "/readyz", "/livez", "/HEALTHZ", "/healthz/", "/%68ealthz")
+OURS_TOO = ("//healthz", "/help/../metrics", "/metrics/x", "/./healthz?x=1")
+LONGEST_FORM = 16 * 1024
+
+
+@pytest.fixture(params=[nginx, caddy], ids=["nginx", "caddy"])
+def kind(request: pytest.FixtureRequest) -> Start:
+    chosen: Start = request.param
+    return chosen
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "proxy"
+    made.mkdir()
+    return made
+
+
+def served(folder: Path) -> AbstractContextManager[Running]:
+    url = migrated(folder.parent / "pbmserv.sqlite3")
+    return start(url, folder.parent, web_url=f"https://{NAME}")
+
+
+def path_in(text: str, kind: str) -> str:
+    """The path of the link of that kind in a letter."""
+    found = re.search(rf"https://{re.escape(NAME)}(/{kind}/\S+)", text)
+    assert found is not None, text
+    return found[1].rstrip(">")
+
+
+def test_pages_come_through_with_their_headers_and_no_token_is_written_down(
+    kind: Start, folder: Path
+) -> None:
+    with served(folder) as server, kind(folder, server.web_port) as proxy:
+        server.send("alice@players.example", "signup alice wonder-land")
+        letter = server.letter("alice@players.example")
+        path = path_in(letter.text, "confirm")
+        for page in ("/", "/help", "/style.css", path):
+            answer, text = proxy.ask(page)
+            assert answer.status == 200, page
+            assert text
+            for name, value in HEADERS.items():
+                assert answer.headers.get_all(name) == [value], (page, name)
+            assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+            assert "nginx/" not in answer.headers.get("Server", "")
+        answer, _ = proxy.ask(path, "POST", "List-Unsubscribe=One-Click")
+        assert answer.status == 200
+        welcome = server.letter("alice@players.example")
+        assert "alice" in welcome.text
+        way_out = welcome.message["List-Unsubscribe"]
+        assert way_out is None or NAME in str(way_out)
+
+        token = path.rpartition("/")[2]
+        for page in (f"/other/{token}", f"/CONFIRM/{token}", f"/?{token}", f"/{token}"):
+            proxy.ask(page)
+    written = proxy.written()
+    assert token not in written
+    assert token[:12] not in written
+    if kind is nginx:
+        assert 'POST "/confirm/(token)" 200' in written
+
+
+def test_what_is_for_the_operator_is_not_public(kind: Start, folder: Path) -> None:
+    with served(folder) as server, kind(folder, server.web_port) as proxy:
+        for page in (*OURS, *OURS_TOO):
+            answer, text = proxy.ask(page)
+            assert answer.status in {301, 308, 404}, page
+            assert "ok" not in text.split(), page
+
+
+def test_a_body_that_is_too_long_never_reaches_us(kind: Start, folder: Path) -> None:
+    with served(folder) as server, kind(folder, server.web_port) as proxy:
+        answer, _ = proxy.ask("/confirm/x", "POST", "a" * LONGEST_FORM * 2)
+        assert answer.status in {413, 502}
+    assert "/confirm/x" not in proxy.written()
+
+
+def test_a_server_that_is_away_is_told_and_no_token_is_written_down(
+    kind: Start, folder: Path
+) -> None:
+    with kind(folder, free_port()) as proxy:
+        answer, _ = proxy.ask("/confirm/a-secret-token")
+        assert answer.status == 502
+    assert "a-secret-token" not in proxy.written()
+
+
+def test_plain_http_is_sent_to_https_by_nginx(folder: Path) -> None:
+    with (
+        nginx(folder, free_port()) as proxy,
+        socket.create_connection(("127.0.0.1", proxy.plain_port), 20) as client,
+    ):
+        client.sendall(f"GET /help?a=b HTTP/1.0\r\nHost: {NAME}\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: client.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 308 ")
+    assert f"Location: https://{NAME}/help?a=b".encode() in answer

@@ -1,0 +1,89 @@
+"""Our lines below what Debian's installer writes: the trap of `mydestination`, and the way out."""
+
+from __future__ import annotations
+
+import smtplib
+import subprocess
+import sys
+from pathlib import Path
+
+from mailers import Player
+from postfix import Postfix, free_port, postfix, program
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
+from processes import Process
+
+DEBIAN = """\
+smtpd_banner = $myhostname ESMTP $mail_name (Debian/GNU)
+biff = no
+append_dot_mydomain = no
+readme_directory = no
+smtpd_relay_restrictions = permit_mynetworks permit_sasl_authenticated defer_unauth_destination
+myorigin = games.example
+mydestination = $myhostname, games.example, localhost.example, localhost
+relayhost =
+mailbox_size_limit = 0
+recipient_delimiter = +
+"""
+"""What an "Internet Site" gets: the domain of its mail name is among its destinations. Lines about
+TLS, and tables that only an installed Postfix has, are left out."""
+
+MEND = "mydestination = localhost"
+README = Path(__file__).parents[2] / "deploy" / "README.md"
+
+
+def told(mta: Postfix, name: str, *arguments: str) -> str:
+    """What one of Postfix's commands says about this configuration."""
+    command = [program(name), "-c", str(mta.folder / "etc"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.strip()
+
+
+def without_the_mend(lines: str) -> str:
+    return "\n".join(line for line in lines.splitlines() if line != MEND)
+
+
+def test_a_domain_among_the_destinations_never_reaches_us(tmp_path: Path) -> None:
+    program("postfix")
+    with postfix(free_port(), ("alice",), own_lines=DEBIAN) as mta:
+        main = mta.folder / "etc" / "main.cf"
+        main.write_text(without_the_mend(main.read_text()))
+        told(mta, "postfix", "reload")
+        with smtplib.SMTP("127.0.0.1", mta.port) as client:
+            client.ehlo()
+            client.mail("alice@players.example")
+            code, _ = client.rcpt("pbmserv@games.example")
+        assert code >= 400, "nobody but us could have taken it, and nobody asked us"
+        # The three ways to see it that the README names.
+        assert "games.example" in told(mta, "postconf", "-n", "mydestination")
+        assert "do not list domain games.example in BOTH mydestination and" in mta.log
+        # Our table answers all the same: that it does proves nothing.
+        maps = told(mta, "postconf", "-h", "virtual_mailbox_maps")
+        assert told(mta, "postmap", "-q", "pbmserv@games.example", maps) == "pbmserv"
+
+
+def test_our_lines_below_debian_s_bring_mail_to_us(tmp_path: Path) -> None:
+    for name in ("postfix", "swaks"):
+        program(name)
+    lmtp = free_port()
+    with postfix(lmtp, ("alice",), own_lines=DEBIAN) as mta:
+        server = Process(
+            tmp_path,
+            f"sqlite:///{tmp_path}/pbmserv.sqlite3",
+            lmtp=f"127.0.0.1:{lmtp}",
+            relay=f"smtp://127.0.0.1:{mta.port}",
+        )
+        try:
+            assert told(mta, "postconf", "-h", "mydestination") == "localhost"
+            alice = Player("alice", mta, tmp_path / "alice")
+            alice.writes("signup alice wonder-land")
+            assert "alice" in str(alice.wait_for(1)["Subject"]) + alice.wait_for(1).as_string()
+        finally:
+            assert server.stop() == 0
+        assert "in BOTH" not in mta.log
+
+
+def test_the_readme_names_these_ways_to_see_it() -> None:
+    readme = README.read_text()
+    for words in (MEND, "postconf mydestination", "in BOTH mydestination", "postmap -q"):
+        assert words in readme
