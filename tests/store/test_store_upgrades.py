@@ -71,6 +71,10 @@ def rows(database: Database) -> Rows:
         }
 
 
+COMPUTED = {"ratings", "rating_changes"}
+"""Tables that are made anew from the record of the boards when the rules of ratings change."""
+
+
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str) -> None:
     for step in REVISIONS[: REVISIONS.index(revision) + 1]:
@@ -82,7 +86,9 @@ def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str)
     upgrading.prepare(empty)
     assert schema.check(empty) == []
     after = rows(empty)
-    for name, kept in before.items():
+    lasting = [name for name in before if name not in COMPUTED]
+    for name in lasting:
+        kept = before[name]
         columns = kept[0].keys()
         assert [{key: row[key] for key in columns} for row in after[name]] == kept, name
     with empty.writing.begin() as connection:
@@ -91,7 +97,9 @@ def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str)
             assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
 
     schema.downgrade(empty, revision)
-    assert rows(empty) == before
+    last = rows(empty)
+    assert last.keys() == before.keys()
+    assert [last[name] for name in lasting] == [before[name] for name in lasting]
 
 
 def test_sqlite_numbers_no_board_twice_even_after_an_upgrade(tmp_path: Path) -> None:
