@@ -143,6 +143,13 @@ class Indoors:
         for userid in userids:
             self.send(address_of(userid), f"signup {userid} {PASSWORD}")
 
+    def open_up(self, board: int, *userids: str) -> None:
+        """The players of a Blackbox board fire in turn until its opening is over."""
+        for port in "123":
+            for userid in userids:
+                line = f"blackbox move {board} {userid} {PASSWORD} {port}"
+                self.send(address_of(userid), line)
+
     @property
     def operators(self) -> Operators:
         """The operators' side of this server."""

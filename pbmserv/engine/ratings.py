@@ -6,13 +6,22 @@ for Online Ranking", JMLR 12, 2011): any number of seats, ties, and a measure of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
 
 from openskill.models import PlackettLuce
 
 SURE_AFTER = 10
 """Rated games of one kind after which a rating is no longer provisional."""
+
+OPPONENTS = 5
+"""Different opponents in rated games of one kind without whom a rating has no place in the table:
+two accounts of one person, or a ring of three, can play as often as they like."""
+
+WINDOW = timedelta(days=90)
+"""How long a game of two players makes the next ones between them weigh less."""
 
 SHOWN_START = 1000
 SHOWN_STEP = 40
@@ -67,6 +76,61 @@ def rate(before: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
     return tuple(Rating(team[0].mu, team[0].sigma) for team in after)
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What two players have behind them at one game.
+
+    Attributes:
+        lately: their rated games with each other in the `WINDOW` before.
+        met: whether they ever had one.
+    """
+
+    lately: int
+    met: bool
+
+
+NEW = Past(0, met=False)
+"""Of two who have never had a rated game with each other."""
+
+Pasts: TypeAlias = Mapping[tuple[int, int], Past]
+"""By pairs of seats, the lower one first; a pair that is not there is `NEW`."""
+
+
+def pair_weight(past: Past) -> float:
+    """How much a game of two counts, 1 = in full: half as much as their last one in the `WINDOW`.
+
+    So however many games two accounts give each other, in any 90 days they are worth less than two.
+    """
+    return 0.5**past.lately
+
+
+def weights(pasts: Pasts, seats: int) -> tuple[float, ...]:
+    """How much a board counts for each seat: the mean over its opponents."""
+    found = []
+    for seat in range(seats):
+        pairs = [_pair(seat, other) for other in range(seats) if other != seat]
+        found.append(sum(pair_weight(pasts.get(pair, NEW)) for pair in pairs) / len(pairs))
+    return tuple(found)
+
+
+def _pair(one: int, other: int) -> tuple[int, int]:
+    return (one, other) if one < other else (other, one)
+
+
+def _weighed(before: Rating, after: Rating, weight: float) -> Rating:
+    """So much of the way from one rating to the other.
+
+    openskill's own weights are for the members of a team: they make a gain smaller and a loss
+    larger (its `_compute` divides by them), so they cannot make a game count less.
+    """
+    if weight == 1:
+        return after
+    return Rating(
+        before.mu + weight * (after.mu - before.mu),
+        before.sigma + weight * (after.sigma - before.sigma),
+    )
+
+
 def chances(before: Sequence[Rating]) -> tuple[float, ...]:
     """How likely each of the players is to come first, draws left out; they add up to 1."""
     return tuple(_MODEL.predict_win([[_MODEL.rating(mu=r.mu, sigma=r.sigma)] for r in before]))
@@ -78,12 +142,19 @@ class Standing:
 
     Attributes:
         games: rated games, which are wins, losses and draws together.
+        opponents: how many different people they were against.
     """
 
     rating: Rating
     wins: int
     losses: int
     draws: int
+    opponents: int
+
+    @property
+    def has_place(self) -> bool:
+        """Whether it has a place in the table of the best."""
+        return self.opponents >= OPPONENTS
 
     @property
     def games(self) -> int:
@@ -91,7 +162,7 @@ class Standing:
         return self.wins + self.losses + self.draws
 
 
-UNRATED = Standing(NEWCOMER, 0, 0, 0)
+UNRATED = Standing(NEWCOMER, 0, 0, 0, 0)
 """Before the first rated game."""
 
 
@@ -105,18 +176,21 @@ def is_draw(place: int, places: Sequence[int]) -> bool:
     return place == min(places) and list(places).count(place) > 1
 
 
-def settle(before: Sequence[Standing], places: Sequence[int]) -> tuple[Standing, ...]:
-    """The standings of a rated board's players after it; arguments as for `rate`."""
+def settle(before: Sequence[Standing], places: Sequence[int], pasts: Pasts) -> tuple[Standing, ...]:
+    """The standings of a rated board's players after it; the other arguments as for `rate`."""
     rated = rate([standing.rating for standing in before], places)
+    weighed = weights(pasts, len(before))
     settled = []
-    for standing, rating, place in zip(before, rated, places, strict=True):
+    for seat, (standing, rating, place) in enumerate(zip(before, rated, places, strict=True)):
         won, drawn = is_win(place, places), is_draw(place, places)
+        others = [pasts.get(_pair(seat, one), NEW) for one in range(len(before)) if one != seat]
         settled.append(
             Standing(
-                rating,
+                _weighed(standing.rating, rating, weighed[seat]),
                 standing.wins + won,
                 standing.losses + (not won and not drawn),
                 standing.draws + drawn,
+                standing.opponents + sum(not past.met for past in others),
             )
         )
     return tuple(settled)

@@ -89,6 +89,19 @@ class Position:
             return True
         return any(note.audience is None or seat in note.audience for note in step.notes)
 
+    @property
+    def given_up_early(self) -> bool:
+        """Whether somebody has given up, or forfeited, while the game was still in its opening: it
+        was hardly played, so it says nothing about anybody's strength."""
+        if self.ply is None or self.ply.text not in {WITHDRAW, FORFEIT} or self.outcome is None:
+            return False
+        used = [0] * len(self.outcome.places)
+        for position in self.backwards():
+            ply = position.ply
+            if ply is not None and not ply.free and ply.text not in {WITHDRAW, FORFEIT}:
+                used[ply.seat] += 1
+        return min(used) < self.game.info.opening
+
     def at_turn(self, turns: int) -> Position:
         """The newest position with at most that many turns."""
         position = self

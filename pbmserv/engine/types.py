@@ -31,6 +31,8 @@ class GameInfo:
         hidden: whether some facts are hidden from some seats.
         rules_version: raised whenever an old record would replay differently.
         options: (word as written, meaning) pairs for help, in order.
+        opening: turns that each seat must have used before a game that somebody gives up, or
+            forfeits, can change ratings.
     """
 
     key: str
@@ -41,6 +43,7 @@ class GameInfo:
     hidden: bool
     rules_version: int
     options: tuple[tuple[str, str], ...] = ()
+    opening: int = 0
 
 
 @dataclass(frozen=True, slots=True)

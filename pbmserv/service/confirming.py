@@ -21,7 +21,6 @@ _MEANT: Mapping[tuple[Purpose, type], Callable[[Desk, Capability], Answer]] = {
     (Purpose.DELETE, model.Yes): leaving.deleted,
     (Purpose.BEGIN, model.Yes): unproven.begin,
     (Purpose.BEGIN, model.ReplyMove): unproven.begin,  # what is no clear yes has been asked back
-    (Purpose.BEGIN, model.Reject): unproven.refuse,
     (Purpose.BROADCAST, model.Yes): people.broadcast_confirmed,
 }
 
@@ -62,6 +61,8 @@ def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:
     """
     if capability.purpose in _LEAVING and is_no(asked):
         return leaving.stay(desk, capability)
+    if capability.purpose is Purpose.BEGIN and is_no(asked):
+        return unproven.refuse(desk, capability)
     kind = type(asked)
     if kind is model.Yes and capability.purpose in _FOR_GOOD:
         kind = model.Yes if says_yes(first_paragraph(desk.post.text)) else model.ReplyMove

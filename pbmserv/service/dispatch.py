@@ -39,7 +39,6 @@ from pbmserv.service import (
     silence,
     tray,
     undoing,
-    unproven,
     unsubscribing,
     vouching,
     watch,
@@ -189,7 +188,9 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
     waiting, plies = len(desk.house), len(desk.tally.plies)
     _COMMAND.begin(desk.connection)
     try:
-        answer = plans.go_on(desk, _ask(desk, read))
+        asked = _ask(desk, read)
+        silence.must_not_reach_too_many(desk, asked)
+        answer = plans.go_on(desk, asked)
     except PlayerError as error:
         _COMMAND.undo(desk.connection)
         desk.played.clear()
@@ -289,9 +290,7 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
             return _ONE_MEANING[capability.purpose](desk, capability)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
             return people.refuse_signup(desk, capability)
-        case Purpose.BEGIN if confirming.is_no(asked):
-            return unproven.refuse(desk, capability)
-        case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN if _unclear(desk, asked):
+        case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN if _unclear(desk, capability, asked):
             part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""
             raise Refused("confirm-how", part=part, example="yes")
         case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):
@@ -317,7 +316,7 @@ def _is_for(purpose: Purpose, line: Line) -> bool:
     return purpose is Purpose.UNSUBSCRIBE or talks
 
 
-def _unclear(desk: Desk, asked: object) -> bool:
+def _unclear(desk: Desk, capability: Capability, asked: object) -> bool:
     """Whether a reply says something that is no yes: "Yes please!" is one, "No!" is not.
 
     One without any words is, as it came from that address; but not if it had words that may
@@ -325,6 +324,8 @@ def _unclear(desk: Desk, asked: object) -> bool:
     """
     if isinstance(asked, model.Yes):
         return asked.unsaid and desk.post.left_out
+    if capability.purpose is Purpose.BEGIN and confirming.is_no(asked):
+        return False
     return isinstance(asked, model.ReplyMove) and not says_yes(asked.lines[0])
 
 

@@ -156,16 +156,22 @@ def standing_lines(desk: Desk, game: str, most: int) -> Sequence[Sequence[str]]:
         OperatorError: there is no such game.
     """
     key = known_game(desk, game)
+    placed = ratings.best(desk.connection, key, most)
+    below = ratings.without_place(desk.connection, key, most - len(placed))
+    ranked = [
+        *((str(rank), line) for rank, line in enumerate(placed, 1)),
+        *(("-", o) for o in below),
+    ]
     return [
         (
-            str(rank),
+            rank,
             line.userid,
             str(line.standing.rating.shown),
             f"{line.standing.rating.mu:.3f}",
             f"{line.standing.rating.sigma:.3f}",
             str(line.standing.games),
         )
-        for rank, line in enumerate(ratings.best(desk.connection, key, most), 1)
+        for rank, line in ranked
     ]
 
 

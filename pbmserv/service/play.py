@@ -188,11 +188,13 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     outcome = after.outcome
     letter = "board"
     rated: list[dict[str, Any]] = []
+    opening = 0
     of_the_day: dict[str, Any] = {}
     runs = outcome is None and not undecided
     house.take_note(desk, board, after, runs=runs)
     if outcome is not None:
-        if board.rated and not _everybody_played(board, after):
+        early = board.rated and board.seats > 1 and after.given_up_early
+        if early or (board.rated and not _everybody_played(board, after)):
             operating.set_rated(desk.connection, board.id, rated=False)
             board = replace(board, rated=False)
         ended = rating.board_ended(desk.connection, board, outcome, undecided, desk.now)
@@ -200,17 +202,20 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
         keep_scores(desk, board, after, ended.at)
         of_the_day = daily.ended(desk, board, after)
         letter, rated = "result", ended.words
+        opening = after.game.info.opening if early else 0
     said_to = words if len(house.people_of(board)) > 1 else ""
     own = Part(
         letter,
         {"event": "moved", "undecided": list(undecided), "said_to": said_to, "ratings": rated}
-        | ({"daily": of_the_day} if of_the_day else {}),
+        | ({"daily": of_the_day} if of_the_day else {})
+        | ({"opening": opening} if opening else {}),
         board.id,
         after.number,
         sitter.seat,
     )
     news: dict[str, Any] = {"event": "news", "by": sitter.userid, "said": words}
     news |= {"undecided": list(undecided), "ratings": rated}
+    news |= {"opening": opening} if opening else {}
     told = []
     for other in board.sitters:
         if other.player_id == sitter.player_id or other.userid in undecided:

@@ -37,6 +37,8 @@ NETWORKS = 3
 """How many networks can have used up their share of an address before nobody has one there."""
 _TALK = "40/hour; 100/day"
 """Mails of one sender that only carry words to others."""
+_REACHED = "60/hour; 150/day"
+"""People whom one player writes to or challenges, each counted as often as that happens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class Traffic:
                 ("asked", rates.confirmations),
                 ("reset", rates.resets),
                 ("talk", _TALK if rates.refusals else ""),
+                ("reached", _REACHED if rates.refusals else ""),
             )
         }
         self._windows = windows or Windows(clock)
@@ -211,6 +214,17 @@ class Traffic:
         shares = [(limit, (kind, address, source.neighbours)) for limit in limits]
         total = [type(one)(NETWORKS * one.amount, one.multiples, "total") for one in limits]
         return [*shares, *((limit, (kind, address)) for limit in total)]
+
+    def may_reach(self, player: int, count: int) -> bool:
+        """Count so many letters of a player to others; none where that would be too many."""
+        limits = self._limits["reached"]
+        who = ("reached", str(player))
+        with self._guard:
+            if not all(self._limiter.test(limit, *who, cost=count) for limit in limits):
+                return False
+            for limit in limits:
+                self._limiter.hit(limit, *who, cost=count)
+        return True
 
     def may_reset(self, player: int) -> bool:
         """Count a letter that offers a new password; whether there were few enough today."""

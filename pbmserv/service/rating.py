@@ -11,8 +11,11 @@ from sqlalchemy import Connection
 
 from pbmserv.commands.model import Ratings, Standings
 from pbmserv.engine.ratings import (
+    OPPONENTS,
     SHOWN_START,
     SURE_AFTER,
+    WINDOW,
+    Pasts,
     Rating,
     Standing,
     chances,
@@ -20,6 +23,7 @@ from pbmserv.engine.ratings import (
     is_provisional,
     is_win,
     settle,
+    weights,
 )
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Outcome
@@ -64,7 +68,8 @@ def board_ended(
     locked = ratings.lock(connection, board.game, ids, now)
     before = [locked[player_id] for player_id in ids]
     at = ratings.next_moment(before, now)
-    changes, after = rated(board.id, board.game, before, outcome.places, at)
+    pasts = ratings.pasts(connection, board.game, ids, at)
+    changes, after = rated(board.id, board.game, before, outcome.places, pasts, at)
     ratings.settle(connection, board.game, after)
     ratings.log(connection, changes)
     return Ended(at, _told(changes, dict(zip(ids, board.names, strict=True))))
@@ -76,13 +81,29 @@ def counts(player_ids: Sequence[int]) -> bool:
 
 
 def rated(
-    board_id: int, game: str, before: Sequence[Rated], places: Sequence[int], at: datetime
+    board_id: int,
+    game: str,
+    before: Sequence[Rated],
+    places: Sequence[int],
+    pasts: Pasts,
+    at: datetime,
 ) -> tuple[list[Change], list[Rated]]:
     """What one board does to its players, by seat; the one sum that play and rebuild share."""
-    after = settle([one.standing for one in before], places)
+    after = settle([one.standing for one in before], places, pasts)
+    weighed = weights(pasts, len(before))
     changes = [
-        Change(board_id, old.player_id, game, new.games, place, old.standing.rating, new.rating, at)
-        for old, new, place in zip(before, after, places, strict=True)
+        Change(
+            board_id,
+            old.player_id,
+            game,
+            new.games,
+            place,
+            old.standing.rating,
+            new.rating,
+            weight,
+            at,
+        )
+        for old, new, place, weight in zip(before, after, places, weighed, strict=True)
     ]
     standings = [Rated(old.player_id, new, at) for old, new in zip(before, after, strict=True)]
     return changes, standings
@@ -109,12 +130,16 @@ def standings(desk: Desk, command: Standings) -> Answer:
             {"rank": rank, "userid": line.userid, **_shown(line.standing)}
             for rank, line in _ranked(found[:BEST])
         ]
+        room = max(0, BEST - len(found))
+        below = ratings.without_place(desk.connection, game.info.key, room + 1)
         words = {
             "game": game.info.key,
             "title": game.info.title,
             "rows": rows,
-            "more": len(found) > BEST,
+            "below": [{"userid": one.userid, **_shown(one.standing)} for one in below[:room]],
+            "more": len(found) > BEST or len(below) > room,
             "sure_after": SURE_AFTER,
+            "opponents": OPPONENTS,
         }
         parts.append(Part("standings", words))
     return Answer(tuple(parts))
@@ -153,6 +178,8 @@ def _rating_of(desk: Desk, game: AnyGame, player: Player) -> dict[str, Any]:
         "changes": [_explained(change, boards[change.board_id], names) for change in changes],
         "start": SHOWN_START,
         "sure_after": SURE_AFTER,
+        "opponents": OPPONENTS,
+        "days": WINDOW.days,
     }
 
 
@@ -194,6 +221,7 @@ def _change_words(change: Change, board: Sequence[Change]) -> dict[str, Any]:
         "expected": round(100 * expected),
         "before": change.before.shown,
         "after": change.after.shown,
+        "percent": round(100 * change.weight),
     }
 
 
@@ -205,6 +233,7 @@ def _shown(standing: Standing) -> dict[str, Any]:
         "wins": standing.wins,
         "losses": standing.losses,
         "draws": standing.draws,
+        "opponents": standing.opponents,
         "provisional": is_provisional(standing.games),
     }
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from datetime import datetime
+from itertools import combinations, zip_longest
 
 from sqlalchemy import Connection
 
-from pbmserv.engine.ratings import UNRATED
+from pbmserv.engine.ratings import UNRATED, WINDOW, Past
 from pbmserv.service.rating import counts, rated
 from pbmserv.store import rerating
 from pbmserv.store.ratings import Change, Rated, row_of
+from pbmserv.store.rerating import EndedBoard
 from pbmserv.store.session import Database
 
 MOST_TOLD = 20
@@ -82,16 +85,41 @@ def _fold(
     compared: Compared | None = None,
 ) -> Iterator[list[Change]]:
     """The changes of one board after the other; *standings* holds what they have led to."""
+    pasts = _Pasts()
     for board in rerating.ended_boards(connection):
         if not counts(board.player_ids):
             continue
         keys = [(board.game, player_id) for player_id in board.player_ids]
         before = [standings.get(key) or Rated(key[1], UNRATED, board.ended_at) for key in keys]
-        changes, after = rated(board.id, board.game, before, board.places, board.ended_at)
+        behind = pasts.before(board)
+        changes, after = rated(board.id, board.game, before, board.places, behind, board.ended_at)
         standings.update(zip(keys, after, strict=True))
         if compared is not None:
             compared.boards += 1
         yield changes
+
+
+class _Pasts:
+    """Who has had rated games with whom, while all boards are gone through."""
+
+    def __init__(self) -> None:
+        self._ended: dict[tuple[str, int, int], deque[datetime]] = {}
+
+    def before(self, board: EndedBoard) -> dict[tuple[int, int], Past]:
+        """What the players of a board had behind them, as `store.ratings.pasts` has it; from now
+        on they have this board behind them, too."""
+        found = {}
+        ids, since = board.player_ids, board.ended_at - WINDOW
+        for pair in combinations(range(len(ids)), 2):
+            low, high = sorted(ids[seat] for seat in pair)
+            met = (board.game, low, high) in self._ended
+            ended = self._ended.setdefault((board.game, low, high), deque())
+            while ended and ended[0] <= since:
+                ended.popleft()
+            if met:
+                found[pair] = Past(len(ended), met=True)
+            ended.append(board.ended_at)
+        return found
 
 
 def _in_order(boards: Iterator[list[Change]]) -> Iterator[Change]:

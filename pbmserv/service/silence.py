@@ -23,6 +23,29 @@ UNHUSHED = frozenset({"confirm", "reset", "welcome"})
 """Letters that go out however many answers there were: who asks for them may have nothing else."""
 
 
+REACHING = frozenset({"message", "chat", "challenge", "started"})
+"""Letters to others that come of a player's wish alone, not of a turn on a board."""
+
+
+def must_not_reach_too_many(desk: Desk, answer: Answer) -> None:
+    """Refuse what would reach too many people: they are counted one by one, not by the mail.
+
+    Raises:
+        Refused: it would; nothing of the command is done.
+    """
+    speaker = desk.sitter.player_id if desk.sitter is not None else None
+    if desk.player is not None:
+        speaker = desk.player.id
+    others = [
+        told
+        for told in answer.told
+        if told.part.letter in REACHING and told.player_id not in {None, speaker}
+    ]
+    if speaker is not None and others:
+        if not desk.rooms.traffic.may_reach(speaker, len(others)):
+            raise Refused("reaches-many", count=len(others))
+
+
 def leads_on(desk: Desk, line: Line, answer: Answer) -> bool:
     """Whether a command that was carried out has moved a game on or told somebody something."""
     if isinstance(line.asked, model.Signup | model.Forgot):

@@ -8,8 +8,8 @@ from pbmserv.service import rerating
 from pbmserv.store import schema
 from pbmserv.store.session import Database
 
-_RATINGS = "0002"
-"""The revision that brought ratings; boards that had ended before have none yet."""
+_RATINGS = "0013"
+"""The revision since which ratings are computed as they are now."""
 
 
 def prepare(database: Database) -> None:

@@ -13,14 +13,17 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, case, func, insert, select, update
 
-from pbmserv.engine.ratings import UNRATED, Rating, Standing
+from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
 from pbmserv.store.models import players, rating_changes, ratings
 from pbmserv.store.upsert import insert_into
 
 INSTANT = timedelta(microseconds=1)
 """The shortest time that both databases can tell apart."""
+
+_ANY = 2**31 - 1
+"""More opponents than anybody has."""
 
 BATCH = 1000
 """Rows read or written at once where all boards are gone through."""
@@ -46,6 +49,7 @@ class Change:
     Attributes:
         number: of the player's rated games of this kind, from 1.
         place: in which the player came.
+        weight: how much of it counted, 1 = all.
     """
 
     board_id: int
@@ -55,6 +59,7 @@ class Change:
     place: int
     before: Rating
     after: Rating
+    weight: float
     created_at: datetime
 
 
@@ -66,7 +71,14 @@ class Line:
     standing: Standing
 
 
-STANDING = (ratings.c.mu, ratings.c.sigma, ratings.c.wins, ratings.c.losses, ratings.c.draws)
+STANDING = (
+    ratings.c.mu,
+    ratings.c.sigma,
+    ratings.c.wins,
+    ratings.c.losses,
+    ratings.c.draws,
+    ratings.c.opponents,
+)
 _LOCKED = (
     select(ratings.c.player_id, *STANDING, ratings.c.rated_at)
     .where(
@@ -87,6 +99,7 @@ _SETTLE = (
         wins=bindparam("new_wins"),
         losses=bindparam("new_losses"),
         draws=bindparam("new_draws"),
+        opponents=bindparam("new_opponents"),
         rated_at=bindparam("new_rated_at"),
     )
 )
@@ -94,11 +107,15 @@ _ADD_CHANGE = insert(rating_changes)
 BEST = (
     select(players.c.userid, *STANDING)
     .select_from(ratings.join(players, players.c.id == ratings.c.player_id))
-    .where(ratings.c.game == bindparam("of_game"), players.c.state != "deleted")
+    .where(
+        ratings.c.game == bindparam("of_game"),
+        players.c.state != "deleted",
+        ratings.c.opponents.between(bindparam("least"), bindparam("greatest")),
+    )
     .order_by(ratings.c.ordinal.desc(), ratings.c.player_id.desc())
     .limit(bindparam("most"))
 )
-"""The best players of a game, read off the index from its end."""
+"""The best players of a game with so many opponents, read off the index from its end."""
 
 _ONE = select(ratings.c.player_id, *STANDING, ratings.c.rated_at).where(
     ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player")
@@ -113,6 +130,7 @@ CHANGE = (
     rating_changes.c.sigma_before,
     rating_changes.c.mu_after,
     rating_changes.c.sigma_after,
+    rating_changes.c.weight,
     rating_changes.c.created_at,
 )
 LAST_CHANGES = (
@@ -126,6 +144,22 @@ LAST_CHANGES = (
 )
 """A player's newest changes, read off the index from its end."""
 
+_mine, _theirs = rating_changes.alias("mine"), rating_changes.alias("theirs")
+_PASTS = (
+    select(
+        _mine.c.player_id,
+        _theirs.c.player_id,
+        func.sum(case((_mine.c.created_at > bindparam("since"), 1), else_=0)),
+    )
+    .join(_theirs, _theirs.c.board_id == _mine.c.board_id)
+    .where(
+        _mine.c.game == bindparam("of_game"),
+        _mine.c.player_id.in_(bindparam("ids", expanding=True)),
+        _theirs.c.player_id.in_(bindparam("ids", expanding=True)),
+        _mine.c.player_id < _theirs.c.player_id,
+    )
+    .group_by(_mine.c.player_id, _theirs.c.player_id)
+)
 _OF_BOARDS = (
     select(*CHANGE)
     .where(rating_changes.c.board_id.in_(bindparam("ids", expanding=True)))
@@ -148,7 +182,20 @@ def lock(
             row_of(game, Rated(player_id, UNRATED, now)),
         )
     found = connection.execute(_LOCKED, {"of_game": game, "ids": wanted})
-    return {row[0]: Rated(row[0], standing_of(row[1:6]), row[6]) for row in found}
+    return {row[0]: Rated(row[0], standing_of(row[1:7]), row[7]) for row in found}
+
+
+def pasts(
+    connection: Connection, game: str, player_ids: Sequence[int], at: datetime
+) -> dict[tuple[int, int], Past]:
+    """What the players of a board that ends now have behind them with each other, by seats."""
+    seat_of = {player_id: seat for seat, player_id in enumerate(player_ids)}
+    wanted = {"of_game": game, "ids": list(player_ids), "since": at - WINDOW}
+    found = {}
+    for one, other, lately in connection.execute(_PASTS, wanted):
+        pair = sorted((seat_of[one], seat_of[other]))
+        found[pair[0], pair[1]] = Past(int(lately), met=True)
+    return found
 
 
 def next_moment(before: Iterable[Rated], now: datetime) -> datetime:
@@ -172,6 +219,7 @@ def settle(connection: Connection, game: str, after: Sequence[Rated]) -> None:
                 "new_wins": rated.standing.wins,
                 "new_losses": rated.standing.losses,
                 "new_draws": rated.standing.draws,
+                "new_opponents": rated.standing.opponents,
                 "new_rated_at": rated.rated_at,
             }
             for rated in after
@@ -196,6 +244,7 @@ def log(connection: Connection, changes: Iterable[Change]) -> None:
                     "sigma_before": change.before.sigma,
                     "mu_after": change.after.mu,
                     "sigma_after": change.after.sigma,
+                    "weight": change.weight,
                     "created_at": change.created_at,
                 }
                 for change in batch
@@ -204,15 +253,25 @@ def log(connection: Connection, changes: Iterable[Change]) -> None:
 
 
 def best(connection: Connection, game: str, most: int) -> list[Line]:
-    """The best players of a game; those who have been deleted are left out."""
-    found = connection.execute(BEST, {"of_game": game, "most": most})
-    return [Line(row[0], standing_of(row[1:6])) for row in found]
+    """The best players of a game who have a place; those who have been deleted are left out."""
+    return _table(connection, game, most, OPPONENTS, _ANY)
+
+
+def without_place(connection: Connection, game: str, most: int) -> list[Line]:
+    """The best of those who have met too few opponents for a place."""
+    return _table(connection, game, most, 0, OPPONENTS - 1)
+
+
+def _table(connection: Connection, game: str, most: int, least: int, greatest: int) -> list[Line]:
+    wanted = {"of_game": game, "most": most, "least": least, "greatest": greatest}
+    found = connection.execute(BEST, wanted)
+    return [Line(row[0], standing_of(row[1:7])) for row in found]
 
 
 def of_player(connection: Connection, game: str, player_id: int) -> Rated | None:
     """A player's standing at a game; ``None`` before the first rated board."""
     row = connection.execute(_ONE, {"of_game": game, "of_player": player_id}).first()
-    return Rated(row[0], standing_of(row[1:6]), row[6]) if row else None
+    return Rated(row[0], standing_of(row[1:7]), row[7]) if row else None
 
 
 def last_changes(connection: Connection, game: str, player_id: int, most: int) -> list[Change]:
@@ -245,19 +304,20 @@ def row_of(game: str, rated: Rated) -> dict[str, object]:
         "wins": standing.wins,
         "losses": standing.losses,
         "draws": standing.draws,
+        "opponents": standing.opponents,
         "rated_at": rated.rated_at,
     }
 
 
 def standing_of(row: Any) -> Standing:
     """A standing from the columns `STANDING`."""
-    mu, sigma, wins, losses, draws = row
-    return Standing(Rating(mu, sigma), int(wins), int(losses), int(draws))
+    mu, sigma, wins, losses, draws, opponents = row
+    return Standing(Rating(mu, sigma), int(wins), int(losses), int(draws), int(opponents))
 
 
 def change_of(row: Any) -> Change:
     """A change from the columns `CHANGE`."""
-    board_id, player_id, game, number, place, mu0, sigma0, mu1, sigma1, created_at = row
+    board_id, player_id, game, number, place, mu0, sigma0, mu1, sigma1, weight, created_at = row
     return Change(
         board_id,
         player_id,
@@ -266,5 +326,6 @@ def change_of(row: Any) -> Change:
         place,
         Rating(mu0, sigma0),
         Rating(mu1, sigma1),
+        weight,
         created_at,
     )

@@ -1,6 +1,7 @@
 """All rated boards and all that is remembered of ratings, gone through from the first to the last.
 
-For the operator's rebuild; it takes time and memory with the number of players, not of boards.
+For the operator's rebuild; it takes memory with the number of players and of pairs
+who met, not of boards.
 """
 
 from __future__ import annotations

@@ -64,4 +64,4 @@ def test_the_house_moves_after_the_plug_was_pulled(
     with database.reading.connect() as connection:
         seats = connection.execute(select(plies.c.seat).order_by(plies.c.number)).scalars().all()
     assert seats == [1, 0, 0, 1]
-    assert len(sink.taken) == 4
+    assert len(sink.taken) == 5

@@ -41,7 +41,7 @@ def one(letters: list[Posted], to: str = ALICE) -> Posted:
 
 def begun(server: Indoors, words: str = "house") -> Posted:
     """A board on which everything is hidden; alice is to fire."""
-    started = one(server.send(ALICE, f"blackbox challenge alice {words}"))
+    started = one(server.begin(ALICE, f"blackbox challenge alice {words}"))
     assert started.kind == "started"
     return one(server.reply(started, HIDING))
 

@@ -65,7 +65,8 @@ def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_pat
 
 def test_a_running_server_answers_within_seconds(server: Running) -> None:
     alice = server.sign_up("alice")
-    server.begin(alice, "blackbox challenge alice house-hard")
+    server.send(alice, "blackbox challenge alice house-hard")
+    server.reply(server.letter(alice), "yes")
     server.reply(server.letter(alice), HIDING)
     server.reply(server.letter(alice), "5")
     text = server.letter(alice).text

@@ -58,6 +58,7 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
         for userid in (first, second):
             line = f"blackbox move {number} {userid} {PASSWORD} a1,b2,c3,d4"
             house.send(address_of(userid), line)
+        house.open_up(number, first, second)
         house.send(address_of(first), f"blackbox resign {number} {first} {PASSWORD}")
     (table,) = house.send(BOB, "blackbox ratings bob")
     assert "1 rated game:" in flat(table)

@@ -129,6 +129,7 @@ def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) ->
     house.send(ALICE, "blackbox challenge alice bob")
     house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a1,b2,c3,d4")
     house.send(BOB, f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
+    house.open_up(1, "alice", "bob")
     house.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
     (table,) = house.send(ALICE, "blackbox standings")
     assert "alice" in table.text

@@ -11,7 +11,7 @@ from running import Letter, Running, start
 from sqlalchemy import func, select
 from wire import Wire, mail
 
-from pbmserv.networks import Source
+from pbmserv.networks import NOWHERE, Source
 from pbmserv.service.rates import Rates, Reply, TooMany, Traffic
 from pbmserv.store.models import inbox
 
@@ -239,7 +239,7 @@ def test_no_limits_where_none_are_set(clock: StandingClock) -> None:
     assert not any(traffic.arrives(HERE, 1, direct=True) for _ in range(2000))
     for n in range(100):
         traffic.spoke(1)
-        assert traffic.answers("a", f"words {n}", "refused", "") is Reply.SEND
+        assert traffic.answers("a", f"words {n}", "refused", "", NOWHERE) is Reply.SEND
 
 
 def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
@@ -252,8 +252,8 @@ def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
 
 def test_the_same_words_are_answered_twenty_times_a_week(clock: StandingClock) -> None:
     traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
-    found = [traffic.answers("a", "help", "answered", "") for _ in range(22)]
+    found = [traffic.answers("a", "help", "answered", "", NOWHERE) for _ in range(22)]
     assert found == [Reply.SEND] * 19 + [Reply.LAST] + [Reply.NONE] * 2
-    assert traffic.answers("b", "help", "answered", "") is Reply.SEND
+    assert traffic.answers("b", "help", "answered", "", NOWHERE) is Reply.SEND
     clock.moment += timedelta(days=7)
-    assert traffic.answers("a", "help", "answered", "") is Reply.SEND
+    assert traffic.answers("a", "help", "answered", "", NOWHERE) is Reply.SEND

@@ -96,6 +96,10 @@ def legible(row: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+COMPUTED = {"ratings", "rating_changes"}
+"""Tables that are made anew from the record of the boards when the rules of ratings change."""
+
+
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str) -> None:
     for step in REVISIONS[: REVISIONS.index(revision) + 1]:
@@ -109,7 +113,8 @@ def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str)
     after = {name: [legible(row) for row in found] for name, found in rows(empty).items()}
     for letter in after["outbox"]:
         letter["raw"] = next((kept["raw"] for kept in after["letter_bytes"]), None)
-    for name, kept in before.items():
+    for name in [name for name in before if name not in COMPUTED]:
+        kept = before[name]
         expected = [legible(row) for row in kept] if revision >= PACKED else kept
         columns = expected[0].keys()
         assert [{key: row[key] for key in columns} for row in after[name]] == expected, name
@@ -119,7 +124,9 @@ def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str)
             assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
 
     schema.downgrade(empty, revision)
-    assert rows(empty) == before
+    last = rows(empty)
+    assert last.keys() == before.keys()
+    assert [last[name] for name in lasting] == [before[name] for name in lasting]
 
 
 def test_sqlite_numbers_no_board_twice_even_after_an_upgrade(tmp_path: Path) -> None:

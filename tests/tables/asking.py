@@ -91,7 +91,14 @@ def hide(server: Running, *players_: Guest) -> None:
         server.reply(player.letters()[-1], atoms)
 
 
+def open_up(server: Running, first: Guest, second: Guest) -> None:
+    """Both fire on the newest board, on which both have hidden atoms, until its opening is over."""
+    for port in "123":
+        for one in (first, second):
+            server.reply(one.letters()[-1], port)
+
+
 def lose(server: Running, loser: Guest, winner: Guest) -> tuple[Letter, Letter]:
-    """The loser of the newest board, on which both have hidden atoms, gives up; their letters."""
+    """The loser of the newest board gives up; their letters."""
     server.reply(loser.letters()[-1], "resign")
     return loser.letters()[-1], winner.letters()[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asking import guests
+from asking import guests, open_up
 from running import Letter, Running
 
 from pbmserv.cli.main import run
@@ -32,6 +32,8 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     server.reply(news, "notify")
     assert "You get one letter when board 1 is over." in carol.letter().text
     server.reply(alice.letters()[-1], "b6,d7,f5,a7")
+    first, second = (alice, bob) if "alice - bob" in started.subject else (bob, alice)
+    open_up(server, first, second)
     server.reply(bob.letters()[-1], "resign")
     assert "bob has resigned: alice wins board 1" in carol.letter().text
     won = alice.letters()[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asking import Guest, guests, hide, lose
+from asking import Guest, guests, hide, lose, open_up
 from running import Letter, Running
 
 from pbmserv.commands.model import (
@@ -46,6 +46,7 @@ def test_two_games_and_all_that_is_told_of_them(server: Running) -> None:
     alice.asks(Challenge("blackbox", ("alice", "bob")))
     bob.replies(bob.letter(), Accept(None, None, None))
     hide(server, alice, bob)
+    open_up(server, alice, bob)
     lost, won = lose(server, bob, alice)
     assert "Your Blackbox rating: 1138 (+138), provisional, 1 game." in won.text
     assert "bob: 927 (-73), provisional, 1 game." in won.text
@@ -60,8 +61,12 @@ def test_two_games_and_all_that_is_told_of_them(server: Running) -> None:
     bob.asks(Challenge("blackbox", ("bob", "alice")))
     alice.replies(alice.letters()[-1], Accept(None, None, None))
     hide(server, bob, alice)
+    open_up(server, bob, alice)
     lost, won = lose(server, bob, alice)
-    assert "Your Blackbox rating: 1248 (+110), provisional, 2 games." in won.text
+    assert "Your Blackbox rating: 1193 (+55), provisional, 2 games." in won.text
+
+    assert "It counts for 50 % of a game, since you have played each other lately." in won.text
+    assert "It counts for 50 % of a game" in won.html
 
     _tables(carol, alice, won)
     _record(carol)
@@ -75,18 +80,18 @@ def _tables(carol: Guest, alice: Guest, won: Letter) -> None:
     assert "Blackbox: 2 rated players" in best.text
     assert (
         "Rank  Player  Rating  Games  Won  Lost  Drawn\n"
-        "   1  alice    1248?      2    2     0      0\n"
-        "   2  bob       875?      2    0     2      0\n" in best.text
+        "-     alice    1193?      2    2     0      0\n"
+        "-     bob       901?      2    0     2      0\n" in best.text
     )
     assert "<td" in best.html
     carol.asks(Ratings("blackbox", ("bob", "carol")))
     text = carol.letter().text
     assert "2 rated games: 0 won, 2 lost, 0 drawn." in text
     assert "1000 to 927 (-73)" in text
-    assert "927 to 875 (-52)" in text
+    assert "927 to 901 (-26)" in text
     assert "carol has no Blackbox rating yet" in text
     alice.replies(won, Ratings(None))
-    assert "Blackbox rating of alice: 1248, provisional" in alice.letter().text
+    assert "Blackbox rating of alice: 1193, provisional" in alice.letter().text
 
     carol.asks(History("blackbox", ("alice",)))
     history = carol.letter()

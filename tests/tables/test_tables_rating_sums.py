@@ -10,6 +10,7 @@ from pbmserv.engine.ratings import (
     NEWCOMER,
     SURE_AFTER,
     UNRATED,
+    Past,
     Rating,
     chances,
     is_provisional,
@@ -61,11 +62,11 @@ def test_who_sits_where_changes_nothing_but_the_order(
 
 
 def test_wins_losses_and_draws_are_counted_for_any_number_of_seats() -> None:
-    two = settle([UNRATED, UNRATED], [2, 1])
+    two = settle([UNRATED, UNRATED], [2, 1], {})
     assert [(s.wins, s.losses, s.draws, s.games) for s in two] == [(0, 1, 0, 1), (1, 0, 0, 1)]
-    draw = settle(two, [1, 1])
+    draw = settle(two, [1, 1], {(0, 1): Past(1, met=True)})
     assert [(s.wins, s.losses, s.draws) for s in draw] == [(0, 1, 1), (1, 0, 1)]
-    three = settle([UNRATED] * 3, [1, 3, 1])
+    three = settle([UNRATED] * 3, [1, 3, 1], {})
     assert [(s.wins, s.losses, s.draws) for s in three] == [(0, 0, 1), (0, 1, 0), (0, 0, 1)]
 
 

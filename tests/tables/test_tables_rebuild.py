@@ -235,7 +235,11 @@ def test_the_operator_is_told_what_differs(
 
 
 PLANS: list[tuple[Select, dict[str, object], str]] = [
-    (ratings.BEST, {"of_game": "blackbox", "most": 51}, "ix_ratings_game_ordinal"),
+    (
+        ratings.BEST,
+        {"of_game": "blackbox", "most": 51, "least": 5, "greatest": 99},
+        "ix_ratings_game_ordinal",
+    ),
     (
         ratings.LAST_CHANGES,
         {"of_player": 1, "of_game": "blackbox", "most": 10},

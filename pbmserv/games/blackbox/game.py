@@ -34,6 +34,7 @@ class Blackbox:
         hidden=True,
         rules_version=1,
         options=rules.MEANINGS,
+        opening=rules.OPENING,
     )
     bots: Mapping[str, Bot[View]] = LEVELS
     conditions = conditions.MEANINGS

@@ -18,6 +18,9 @@ SEATS = 2
 RACERS = 8
 """The most players of a race, which one can run alone, too."""
 
+OPENING = 4
+"""Turns of each player after which giving up counts: a hiding and three rays or guesses."""
+
 MOST_GUESSES = 99
 SCORINGS = ("classic", "timed", "first")
 

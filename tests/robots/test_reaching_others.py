@@ -1,0 +1,55 @@
+"""Words to others are counted by the people whom they reach, whatever mail they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+OTHERS = [f"friend{n}" for n in range(20)]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, rate_refusals="20/hour; 40/day") as found:
+        found.sign_up("alice", "bob", *OTHERS)
+        yield found
+
+
+def reached(letters: list[Posted]) -> int:
+    return sum(letter.kind in {"message", "challenge", "chat"} for letter in letters)
+
+
+def test_one_mail_to_twenty_counts_as_twenty(server: Indoors) -> None:
+    line = f"message alice {PASSWORD} {' '.join(OTHERS)}"
+    found = [server.send(ALICE, line, f"Hello number {n}!") for n in range(5)]
+    assert [reached(letters) for letters in found] == [20, 20, 20, 0, 0]
+    (refused,) = found[-1]
+    assert "This would write to 20 more of the other players" in " ".join(refused.text.split())
+    # Whoever is written to by somebody else notices nothing, and alice can play on.
+    assert reached(server.send(BOB, f"message bob {PASSWORD} alice", "Hi!")) == 1
+    server.live(hours=1, minutes=1)
+    assert reached(server.send(ALICE, line, "Once more!")) == 20
+
+
+def test_lines_of_one_mail_and_challenges_are_counted_alike(server: Indoors) -> None:
+    moves = "\n".join(
+        f"message alice {PASSWORD} {other}" for other in (*OTHERS, *OTHERS, *OTHERS, *OTHERS)
+    )
+    letters = server.send(ALICE, "multiple", f"prefs alice {PASSWORD}\n{moves}\n\nHello!")
+    assert reached(letters) == 60
+    race = " ".join(OTHERS[:7])
+    letters = server.send(ALICE, f"blackbox challenge alice {race} -race")
+    assert reached(letters) == 0
+
+
+def test_what_moves_a_game_on_is_not_counted(server: Indoors) -> None:
+    server.send(ALICE, f"message alice {PASSWORD} {' '.join(OTHERS)}", "1")
+    server.send(ALICE, f"message alice {PASSWORD} {' '.join(OTHERS)}", "2")
+    server.send(BOB, "blackbox challenge bob alice")
+    server.send(ALICE, f"message alice {PASSWORD} {' '.join(OTHERS)}", "3")
+    letters = server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a1,b2,c3,d4", "Good luck!")
+    assert {letter.recipient for letter in letters} == {ALICE, BOB}

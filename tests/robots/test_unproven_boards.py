@@ -1,0 +1,120 @@
+"""Somebody writes in a player's name for boards: they wait for a yes, and use up nothing of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from sqlalchemy import func, select
+from test_forged_from import DEFAULTS, ELSEWHERE, VICTIM, forged, kinds
+
+from pbmserv.store.models import boards, unconfirmed_boards
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+AT_HOME = "192.0.2.7"
+THIRD = "203.0.113.9"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, signup="open", **DEFAULTS) as opened:
+        opened.sign_up("alice", "bob", "carol", "dave", "erin")
+        opened.letters()
+        yield opened
+
+
+def count(server: Indoors, table: type) -> int:
+    with server.server.database.reading.connect() as connection:
+        found: int = connection.execute(select(func.count()).select_from(table)).scalar_one()
+    return found
+
+
+def written(server: Indoors, subject: str, peer: str, said: str = ALICE) -> list[Posted]:
+    forged(server, subject, said=said, peer=peer)
+    return server.letters()
+
+
+def test_forged_solos_make_no_board_and_block_none(server: Indoors) -> None:
+    for n in range(60):
+        forged(server, f"blackbox solo alice -size=4x4 -atoms={1 + n % 9}", said=ALICE)
+    found = kinds(server.letters(), ALICE)
+    assert found["begin-asked"] == 5
+    assert sum(found.values()) <= 21
+    assert count(server, boards) == 0
+    # Her own way in is as open as ever: without any proof, by a password, by a reply.
+    (question,) = written(server, "blackbox solo alice", AT_HOME)
+    assert question.kind == "begin-asked"
+    (begun,) = server.reply(question, "yes")
+    assert begun.kind == "started"
+    for n in range(2, 21):
+        (begun,) = server.reply(begun, "solo alice -size=2x2 -atoms=1")
+        assert begun.board == n
+    (refused,) = server.reply(begun, "solo alice -size=2x2 -atoms=1")
+    assert "20 games alone" in " ".join(refused.text.split())
+
+
+def test_what_nobody_says_yes_to_is_forgotten(server: Indoors) -> None:
+    (question,) = written(server, "blackbox solo alice", AT_HOME)
+    (late,) = written(server, "blackbox challenge alice house", AT_HOME)
+    (begun,) = server.reply(late, "yes")
+    assert begun.kind == "started"
+    server.live(days=7, hours=1)
+    (refused,) = server.reply(question, "yes")
+    assert "could be answered for 7 days" in " ".join(refused.text.split())
+    server.live(days=1)
+    assert count(server, unconfirmed_boards) == 0
+
+
+def test_a_yes_of_somebody_else_is_none(server: Indoors) -> None:
+    (question,) = written(server, "blackbox solo alice", AT_HOME)
+    forged(server, "yes", said=ALICE)
+    server.letters()
+    assert count(server, boards) == 0
+    server.send(ALICE, f"change password alice {PASSWORD} better-one")
+    (asked,) = server.send(ALICE, "forgot alice")
+    server.reply(asked, "password best-one")
+    (refused,) = server.reply(question, "yes")
+    assert refused.kind == "refusal"
+    assert count(server, boards) == 0
+
+
+def test_forged_challenges_do_not_use_up_her_own(server: Indoors) -> None:
+    for n in range(30):
+        other = ("bob", "carol", "dave", "erin")[n % 4]
+        forged(server, f"blackbox challenge alice {other} -size=4x4 -atoms={1 + n % 9}", said=ALICE)
+    asked = [one for one in server.letters() if one.kind == "challenge"]
+    assert len(asked) == 10
+    (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
+    for n in range(3):
+        own = server.reply(letter, f"blackbox challenge bob -size=5x5 -atoms={n + 1}")
+        assert {one.kind for one in own} == {"challenged", "challenge"}
+
+
+def test_one_network_leaves_a_stranger_s_answers_to_others(server: Indoors) -> None:
+    for n in range(25):
+        forged(server, "help", f"words {n}")
+    assert kinds(server.letters()) == {"help": 20, "no-more-answers": 1}
+    assert [one.kind for one in written(server, "help", AT_HOME, VICTIM)] == ["help"]
+
+
+def test_what_a_victim_gets_of_all_networks_together_has_an_end(server: Indoors) -> None:
+    for network in range(40):
+        for n in range(25):
+            forged(server, "help", f"{network} {n}", peer=f"10.0.{network}.1")
+    assert sum(kinds(server.letters()).values()) <= 3 * 20 + 3
+    for n in range(30):
+        forged(server, f"signup carol{n} secret-word", peer=f"10.1.{n}.1")
+    assert kinds(server.letters())["confirm"] <= 15
+
+
+def test_forged_nonsense_does_not_silence_who_proves_more(server: Indoors) -> None:
+    (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
+    for n in range(60):
+        forged(server, f"nonsense {n}", said=ALICE, peer=(ELSEWHERE, THIRD)[n % 2])
+        forged(server, "list", said=ALICE, peer=(ELSEWHERE, THIRD)[n % 2])
+    server.letters()
+    assert [one.kind for one in server.reply(letter, "list")] == ["list"]
+    assert [one.kind for one in server.send(ALICE, f"prefs alice {PASSWORD}")] == ["prefs"]
+    assert [one.kind for one in written(server, "list", AT_HOME)] == ["list"]

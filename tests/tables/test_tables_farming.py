@@ -1,0 +1,140 @@
+"""Ratings that somebody tries to farm: with two accounts, in a ring, by resigning at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from indoors import PASSWORD, Indoors, address_of, indoors
+
+from pbmserv.engine.ratings import (
+    NEW,
+    OPPONENTS,
+    UNRATED,
+    Past,
+    Standing,
+    pair_weight,
+    settle,
+    weights,
+)
+from pbmserv.service import rerating
+
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+FIRST_WIN = 138
+"""What a newcomer's first win against a newcomer adds to the number that people see."""
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob", "carol")
+        yield server
+
+
+def farm(games: Sequence[tuple[int, int]], accounts: int) -> list[Standing]:
+    """Accounts that play so many games, winner and loser named, all within the window."""
+    standings = [UNRATED] * accounts
+    played: dict[frozenset[int], int] = {}
+    for winner, loser in games:
+        pair = frozenset((winner, loser))
+        lately = played.get(pair, 0)
+        pasts: Mapping[tuple[int, int], Past] = {(0, 1): Past(lately, met=lately > 0)}
+        after = settle([standings[winner], standings[loser]], [1, 2], pasts)
+        standings[winner], standings[loser] = after
+        played[pair] = lately + 1
+    return standings
+
+
+def test_twelve_games_of_two_accounts_bring_less_than_two_and_no_place() -> None:
+    farmer, _ = farm([(0, 1)] * 12, 2)
+    assert farmer.rating.shown - 1000 < 2 * FIRST_WIN
+    assert (farmer.games, farmer.opponents, farmer.has_place) == (12, 1, False)
+    again, _ = farm([(0, 1)] * 200, 2)
+    assert again.rating.shown == farmer.rating.shown
+
+
+def test_a_ring_of_three_gets_no_place() -> None:
+    ring = farm([pair for _ in range(40) for pair in ((0, 1), (1, 2), (2, 0))], 3)
+    assert not any(one.has_place for one in ring)
+    for one in ring:
+        assert abs(one.rating.shown - 1000) < 2 * FIRST_WIN
+    to_one = farm([pair for _ in range(40) for pair in ((0, 1), (0, 2))], 3)
+    assert to_one[0].rating.shown - 1000 < 4 * FIRST_WIN
+
+
+def test_two_who_win_in_turn_gain_next_to_nothing_together() -> None:
+    pair = farm([(0, 1), (1, 0)] * 50, 2)
+    assert max(one.rating.shown for one in pair) - 1000 < 2 * FIRST_WIN
+
+
+@given(st.integers(2, 8), st.data())
+def test_a_board_counts_for_each_seat_what_its_pairs_count_on_the_mean(
+    seats: int, data: st.DataObject
+) -> None:
+    pasts = {
+        pair: Past(data.draw(st.integers(0, 60)), met=True)
+        for pair in combinations(range(seats), 2)
+        if data.draw(st.booleans())
+    }
+    found = weights(pasts, seats)
+    for seat, weight in enumerate(found):
+        others = [(min(seat, one), max(seat, one)) for one in range(seats) if one != seat]
+        assert weight == pytest.approx(
+            sum(pair_weight(pasts.get(pair, NEW)) for pair in others) / (seats - 1)
+        )
+        assert 0 < weight <= 1
+
+
+def test_games_with_enough_people_bring_a_place() -> None:
+    pairs = list(product([0], range(1, OPPONENTS + 1)))
+    assert farm(pairs, OPPONENTS + 1)[0].has_place
+    assert not farm(pairs[1:], OPPONENTS + 1)[0].has_place
+
+
+def resigned(house: Indoors, number: int, *, opened: bool) -> str:
+    """A game of alice and bob that bob gives up; what alice's letter says."""
+    house.send(ALICE, "blackbox challenge alice bob")
+    for userid in ("alice", "bob"):
+        line = f"blackbox move {number} {userid} {PASSWORD} a1,b2,c3,d4"
+        house.send(address_of(userid), line)
+    if opened:
+        house.open_up(number, "alice", "bob")
+    letters = house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
+    (won,) = [one for one in letters if one.recipient == ALICE]
+    return " ".join(won.text.split())
+
+
+def test_who_resigns_at_the_first_turn_changes_no_rating_and_the_letter_says_so(
+    house: Indoors,
+) -> None:
+    for number in range(1, 13):
+        text = resigned(house, number, opened=False)
+        assert "rating:" not in text
+        assert (
+            "No rating changes: a game that somebody gives up before each player has used 4 turns"
+            in text
+        )
+    (table,) = house.send(CAROL, "blackbox standings")
+    assert "nobody is rated yet" in table.text
+    assert rerating.check(house.server.database).differences == 0
+
+
+def test_the_same_two_again_and_again_have_no_place_and_a_rebuild_agrees(house: Indoors) -> None:
+    texts = [resigned(house, number, opened=True) for number in range(1, 5)]
+    assert "Your Blackbox rating: 1138 (+138)" in texts[0]
+    for text, percent in zip(texts[1:], (50, 25, 12), strict=True):
+        assert f"It counts for {percent} % of a game" in text
+    (table,) = house.send(CAROL, "blackbox standings")
+    rows = [line.split()[:2] for line in table.text.split("\n") if "?  " in line]
+    assert rows == [["-", "alice"], ["-", "bob"]]
+    assert "- has no place yet: that takes rated games against 5 different opponents." in table.text
+    assert rerating.check(house.server.database).differences == 0
+    # After the window a game counts in full again.
+    house.live(days=45)
+    house.live(days=46)
+    assert "It counts for" not in resigned(house, 5, opened=True)
+    assert rerating.check(house.server.database).differences == 0
