@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import gc
 import secrets
 import signal
@@ -27,6 +26,7 @@ from pbmserv.dns import Resolver, SystemResolver
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.greeting import greeting
+from pbmserv.pulse import Vital
 from pbmserv.receive.crowd import Crowd
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
@@ -40,24 +40,25 @@ from pbmserv.send.signing import Signer
 from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
 from pbmserv.service import bounces, upgrading
-from pbmserv.service.custody import Custody
-from pbmserv.service.desk import Post, Rooms
+from pbmserv.service.desk import Rooms
+from pbmserv.service.gauges import metrics
+from pbmserv.service.health import Health, Parts, RelayState, Slots
 from pbmserv.service.keeper import Keeper
 from pbmserv.service.lockout import Lockout
 from pbmserv.service.office import Office
-from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
 from pbmserv.service.rates import Rates, Traffic
 from pbmserv.service.thinking import Thinker
 from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
 from pbmserv.store import players
-from pbmserv.store.place import make_private, must_be_there, open_to_others
+from pbmserv.store.place import make_private, open_to_others
 from pbmserv.store.positions import Positions
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
 from pbmserv.web.application import Pages, build
-from pbmserv.web.server import WebServer
+from pbmserv.web.probes import build_probes
+from pbmserv.web.server import MOST_CONNECTIONS, WebServer
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
 """Threads that send, by relay; each keeps a connection. Over a network most of it is waiting."""
@@ -74,6 +75,7 @@ class Bound:
     smtps: socket.socket | None
     lmtp: socket.socket | None
     web: socket.socket | None
+    metrics: socket.socket | None
     certificate: Certificate | None
 
 
@@ -93,6 +95,7 @@ def bind(settings: Settings) -> Bound:
             ("PBMSERV_SMTPS", settings.smtps),
             ("PBMSERV_LMTP", settings.lmtp),
             ("PBMSERV_WEB", settings.web),
+            ("PBMSERV_METRICS", settings.metrics),
         ):
             bound.append(listening.bind(listen, name) if listen else None)
     except ConfigError:
@@ -100,8 +103,8 @@ def bind(settings: Settings) -> Bound:
             if one is not None:
                 one.close()
         raise
-    smtp, smtps, lmtp, web = bound
-    return Bound(smtp, smtps, lmtp, web, certificate)
+    smtp, smtps, lmtp, web, metrics = bound
+    return Bound(smtp, smtps, lmtp, web, metrics, certificate)
 
 
 class Server:
@@ -173,7 +176,7 @@ class Server:
             self.sender.wake,
             self.thinker.ask,
         )
-        self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
+        self.visitors = Visitors(self.rooms, self.database, self.office, self.clock)
         self.keeper = Keeper(
             self.rooms,
             self.database,
@@ -205,6 +208,15 @@ class Server:
         self.office.close()
         self.writer.close()
         self.database.close()
+
+    def vitals(self) -> list[Vital]:
+        """How every thread is."""
+        rounds = [self.keeper.vital(), self.thinker.vital()]
+        return [*self.writer.vitals(), *self.sender.vitals(), *rounds]
+
+    def relay_state(self) -> RelayState:
+        """How the relay is."""
+        return RelayState(*self.sender.failures)
 
     def _keys(self) -> KeyRing:
         """The keys that sign reply addresses; the first start makes one."""
@@ -290,38 +302,6 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
     return replace(settings, smtp=smtp, smtps=smtps, web=web, web_url=web_url)
 
 
-def operator(loaded: Loaded) -> Custody:
-    """What ``pbmserv inbox`` works with; the server may be running at the same time."""
-    server = _beside(loaded)
-
-    def retry(number: int, post: Post) -> bool:
-        return asyncio.run(server.office.retry(number, post))
-
-    return Custody(server.database, server.intake.read, retry, _operators(server))
-
-
-def operators(loaded: Loaded) -> Operators:
-    """What ``pbmserv user``, ``board``, ``game`` and ``rating`` work with; as `operator`."""
-    return _operators(_beside(loaded))
-
-
-def _beside(loaded: Loaded) -> Server:
-    """The parts of a server for one command of an operator.
-
-    Raises:
-        OperatorError: there is no database.
-    """
-    log.configure("WARNING")
-    must_be_there(loaded.settings.database, loaded.sources)
-    server = Server(loaded.settings)
-    atexit.register(server.close)
-    return server
-
-
-def _operators(server: Server) -> Operators:
-    return Operators(server.rooms, server.database, server.writer, server.clock)
-
-
 async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     asked_to_stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -357,7 +337,14 @@ class Doors:
             for sock in (bound.smtp, bound.smtps, bound.lmtp)
             if sock is not None
         ]
-        self._web = _web(server, bound.web) if bound.web is not None else None
+        self._names = {bound.smtp: "smtp", bound.smtps: "smtps", bound.lmtp: "lmtp"}
+        parts = Parts(server.vitals, self.slots, server.relay_state, server.settings.data_dir)
+        health = Health(parts, server.database, server.writer, server.clock)
+        self._web = _web(server, bound.web, health) if bound.web is not None else None
+        self._probes: WebServer | None = None
+        if bound.metrics is not None:
+            probes = build_probes(health, partial(metrics, health))
+            self._probes = WebServer(probes, bound.metrics)
 
     async def open(self) -> None:
         """Begin to serve, to send and to look at clocks."""
@@ -365,8 +352,9 @@ class Doors:
         await asyncio.to_thread(self._server.keeper.beat)
         for listener, sock in self._listeners:
             await listener.start(sock)
-        if self._web is not None:
-            await self._web.start()
+        for pages in (self._web, self._probes):
+            if pages is not None:
+                await pages.start()
         if self._server.database.is_sqlite:  # several hosts share only a PostgreSQL
             await asyncio.to_thread(self._server.outbox.reclaim)
         self._server.sender.start()
@@ -377,15 +365,26 @@ class Doors:
         """Let mails and pages under way finish, and take no more."""
         for listener, _ in self._listeners:
             await listener.stop()
+        for pages in (self._web, self._probes):
+            if pages is not None:
+                await pages.stop()
+
+    def slots(self) -> dict[str, Slots]:
+        """Sessions by listener."""
+        found = {}
+        for listener, sock in self._listeners:
+            crowd = listener.hall.crowd
+            found[self._names[sock]] = Slots(crowd.inside, crowd.most)
         if self._web is not None:
-            await self._web.stop()
+            found["web"] = Slots(self._web.connections, MOST_CONNECTIONS)
+        return found
 
 
-def _web(server: Server, bound: socket.socket) -> WebServer:
+def _web(server: Server, bound: socket.socket, health: Health) -> WebServer:
     pages = Pages(
         address=server.settings.address,
         games=tuple(game.info for game in server.registry),
         signup=server.settings.signup,
         base=urlsplit(server.settings.web_url).path.rstrip("/"),
     )
-    return WebServer(build(pages, server.visitors, environment()), bound)
+    return WebServer(build(pages, server.visitors, environment(), health), bound)

@@ -110,6 +110,7 @@ class Running:
     read_ids: set[int] = field(default_factory=set)
     lmtp_port: int = 0
     smtps_port: int = 0
+    metrics_port: int = 0
 
     @property
     def address(self) -> str:
@@ -269,6 +270,7 @@ def start(
         bound.web.getsockname()[1] if bound.web else 0,
         relay,
         smtps_port=bound.smtps.getsockname()[1] if bound.smtps else 0,
+        metrics_port=bound.metrics.getsockname()[1] if bound.metrics else 0,
         lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.settings.lmtp)) else 0,
     )
     loop = asyncio.new_event_loop()

@@ -122,6 +122,6 @@ def _unknown(number: int) -> typer.Exit:
 
 def _operator(config: Path | None) -> Operator:
     settings = loaded(config)
-    from pbmserv.app import operator
+    from pbmserv.beside import operator
 
     return operator(settings)

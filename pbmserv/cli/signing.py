@@ -32,7 +32,7 @@ Most: TypeAlias = Annotated[
 def operators(config: Path | None) -> Operators:
     """The operators' side of the server that the settings describe."""
     settings = loaded(config)
-    from pbmserv.app import operators as build
+    from pbmserv.beside import operators as build
 
     return build(settings)
 

@@ -29,6 +29,16 @@ class Crowd:
         """Whether a client is one of our own mail servers, which hands on what others sent."""
         return is_among(peer, self._trusted)
 
+    @property
+    def inside(self) -> int:
+        """Sessions that are open."""
+        return self._inside
+
+    @property
+    def most(self) -> int:
+        """Sessions that may be open."""
+        return MOST_SESSIONS
+
     def enter(self, peer: str) -> str:
         """Let a client in; else why not, for a 421. Whoever is let in must `leave`."""
         if self._inside >= MOST_SESSIONS:

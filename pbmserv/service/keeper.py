@@ -16,6 +16,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.pulse import Vital
 from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Done, Rooms
@@ -79,6 +80,10 @@ class Keeper:
         """Finish the batch in hand and end; whether that took at most *timeout* seconds."""
         return self._rounds.stop(timeout)
 
+    def vital(self) -> Vital:
+        """How the thread is."""
+        return self._rounds.vital()
+
     def run_once(self) -> None:
         """Do all that is due now."""
         self.beat()
@@ -89,6 +94,7 @@ class Keeper:
 
     def beat(self) -> None:
         """Say that the server lives. Before anything else: it may bring an outage to light."""
+        self._rounds.beat()
         down = self._writer.submit(lambda c: clocks.beat(c, self._clock.now())).result()
         if down is not None:
             log.warning(
@@ -104,6 +110,7 @@ class Keeper:
         while found and not self._rounds.ending:
             with self._database.reading.connect() as connection:
                 found = inbox.with_text(connection, before, BATCH)
+            self._rounds.beat()
             if found:
                 self._writer.submit(partial(inbox.forget, numbers=found)).result()
         self._forgot_at = now

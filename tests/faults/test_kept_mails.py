@@ -270,7 +270,7 @@ def test_the_operators_own_view(
     """Two operators retry at once: it is carried out once, and the second is told so."""
     closers: list[Any] = []
     monkeypatch.setattr("pbmserv.app.atexit.register", closers.append)
-    monkeypatch.setattr("pbmserv.app.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.beside.log.configure", lambda level: None)
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(tmp_path),

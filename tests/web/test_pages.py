@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import json
 import re
 import signal
 import socket
@@ -48,6 +49,16 @@ class Followed:
     game: str = ""
 
 
+@dataclass(frozen=True)
+class Looked:
+    """What a probe is told."""
+
+    status: str
+
+    def as_json(self, *, numbers: bool) -> dict[str, object]:
+        return {"status": self.status, "numbers": numbers}
+
+
 class Desk:
     """One address that waits to be confirmed, and a subscription that can be ended."""
 
@@ -78,9 +89,12 @@ class Desk:
         self.ended.append(token)
         return await self.subscription(token)
 
-    async def healthy(self) -> bool:
+    def live(self) -> Looked:
+        return Looked("ok")
+
+    async def ready(self) -> Looked:
         self._found("")
-        return self.well
+        return Looked("ok" if self.well else "failing")
 
 
 class Site:
@@ -95,7 +109,8 @@ class Site:
 
     async def _start(self, pages: Pages) -> WebServer:
         server = WebServer(
-            build(pages, self.desk, environment()), bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
+            build(pages, self.desk, environment(), self.desk),
+            bind(Listen("127.0.0.1", 0), "PBMSERV_WEB"),
         )
         self.host, self.port = await server.start()
         return server
@@ -301,13 +316,20 @@ def test_a_mail_program_may_post_its_form_either_way(site) -> None:
 
 def test_health_is_told_to_a_probe(site) -> None:
     response, text = site.ask("GET", "/healthz")
-    assert (response.status, text) == (200, "ok\n")
-    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert (response.status, json.loads(text)) == (200, {"status": "ok", "numbers": False})
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.headers["Cache-Control"] == "no-store"
     site.desk.well = False
     assert site.ask("GET", "/healthz")[0].status == 503
+    assert site.ask("GET", "/healthz/ready")[0].status == 503
+    assert site.ask("GET", "/healthz/live")[0].status == 200
     site.desk.broken = True
     response, text = site.ask("GET", "/healthz")
-    assert (response.status, text) == (503, "not healthy\n")
+    assert (response.status, json.loads(text)) == (503, {"status": "failing", "checks": {}})
+
+
+def test_the_numbers_for_prometheus_are_no_page(site) -> None:
+    assert site.ask("GET", "/metrics")[0].status == 404
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", f"/confirm/{TOKEN}", "/nowhere"])
@@ -397,7 +419,8 @@ def test_signals_stay_with_the_process() -> None:
     async def story() -> None:
         before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
         server = WebServer(
-            build(pages(), Desk(), environment()), bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
+            build(pages(), desk := Desk(), environment(), desk),
+            bind(Listen("127.0.0.1", 0), "PBMSERV_WEB"),
         )
         await server.start()
         assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
@@ -409,7 +432,7 @@ def test_signals_stay_with_the_process() -> None:
 
 def test_a_server_that_never_started_lets_go_of_its_socket() -> None:
     bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-    server = WebServer(build(pages(), Desk(), environment()), bound)
+    server = WebServer(build(pages(), desk := Desk(), environment(), desk), bound)
     asyncio.run(server.stop())
     assert bound.fileno() == -1
 
@@ -418,7 +441,7 @@ def test_a_socket_that_cannot_serve_is_told_at_once() -> None:
     async def story() -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as letters_only:
             letters_only.bind(("127.0.0.1", 0))
-            server = WebServer(build(pages(), Desk(), environment()), letters_only)
+            server = WebServer(build(pages(), desk := Desk(), environment(), desk), letters_only)
             with pytest.raises(ServerFault, match="could not start") as fault:
                 await server.start()
             assert isinstance(fault.value.__cause__, ValueError)
