@@ -26,7 +26,7 @@ async def metrics(health: Health) -> bytes:
 ProcessCollector(registry=counts.REGISTRY)  # memory, processor time, open files
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Gauges(Collector):
     """One look, as Prometheus wants it."""
 

@@ -205,11 +205,11 @@ class GroupWriter(_QueueWriter):
                         _JOB.undo(connection)
                     _JOB.end(connection)
         except Exception as fault:  # nobody of this group may hear 250
-            error = _cause(fault)
-            log.error("a group of jobs was rolled back", exc_info=error, extra={"jobs": len(batch)})
+            cause = _cause(fault)
+            log.error("a group of jobs was rolled back", exc_info=cause, extra={"jobs": len(batch)})
             self._let_go()  # closing it takes back whatever is half done
             for order in batch:
-                order.future.set_exception(failed.get(order, error))
+                order.future.set_exception(failed.get(order, cause))
             return
         for order in batch:
             if order in failed:

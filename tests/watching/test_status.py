@@ -48,9 +48,8 @@ def test_a_running_server_and_what_waits(
     page = status(capsys, monkeypatch, url)
     assert "A server runs since 2026-03-01 12:00 UTC; it was last heard of" in page
     assert "Mails so far: 2, letters so far: 1." in page
-    assert [line.split() for line in page.splitlines() if line.startswith("mails kept")][0][
-        5
-    ] == "1"
+    kept = next(line for line in page.splitlines() if line.startswith("mails kept"))
+    assert kept.split()[5] == "1"
     found = json.loads(status(capsys, monkeypatch, url, "--json"))
     assert found["running"] is True
     assert found["kept"]["count"] == 1
