@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import secrets
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from random import random
-from typing import TextIO
-from urllib.parse import urlsplit
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from pbmserv import listening, log, ports, service_manager, starting
 from pbmserv.capability import House, KeyRing
 from pbmserv.clock import Clock, SystemClock
-from pbmserv.config import Loaded, Settings, blank_passwords, public_url
-from pbmserv.crowd import Crowd
-from pbmserv.descriptors import Shares
+from pbmserv.config import Settings, blank_passwords
 from pbmserv.dns import Resolver, SystemResolver
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault
-from pbmserv.greeting import greeting
-from pbmserv.listening import Listening
-from pbmserv.ports import Bound, bind
+from pbmserv.pulse import Vital
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
-from pbmserv.receive.smtp import Listener
-from pbmserv.reloading import Reload
-from pbmserv.render.environment import environment
 from pbmserv.send.composing import Composer
 from pbmserv.send.queue import DatabaseOutbox
 from pbmserv.send.relay import Relay, open_relay
@@ -45,13 +28,12 @@ from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
 from pbmserv.service import bounces, upgrading
 from pbmserv.service.counting import Book, Counting
-from pbmserv.service.custody import Custody
-from pbmserv.service.desk import Post, Rooms
+from pbmserv.service.desk import Rooms
 from pbmserv.service.expiry import Expiry, Kept
+from pbmserv.service.health import RelayState
 from pbmserv.service.keeper import Keeper
 from pbmserv.service.lockout import Lockout
 from pbmserv.service.office import Office
-from pbmserv.service.operating import Operators
 from pbmserv.service.passwords import Passwords
 from pbmserv.service.quota import Quota
 from pbmserv.service.rates import Rates, Traffic
@@ -59,12 +41,10 @@ from pbmserv.service.thinking import Thinker
 from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
 from pbmserv.store import players
-from pbmserv.store.place import make_private, must_be_there, open_to_others
+from pbmserv.store.place import make_private
 from pbmserv.store.positions import Lookout, Positions
 from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
-from pbmserv.web.application import Pages, build
-from pbmserv.web.server import WebServer, bounds
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
 """Threads that send, by relay; each keeps a connection. Over a network most of it is waiting."""
@@ -169,7 +149,7 @@ class Server:
             self.thinker.ask,
             self.quota,
         )
-        self.visitors = Visitors(self.rooms, self.database, self.writer, self.office, self.clock)
+        self.visitors = Visitors(self.rooms, self.database, self.office, self.clock)
         kept = Kept.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
@@ -206,6 +186,15 @@ class Server:
         self.counting.stop(STOP_SENDING)
         self.writer.close()
         self.database.close()
+
+    def vitals(self) -> list[Vital]:
+        """How every thread is."""
+        rounds = [self.keeper.vital(), self.thinker.vital()]
+        return [*self.writer.vitals(), *self.sender.vitals(), *rounds]
+
+    def relay_state(self) -> RelayState:
+        """How the relay is."""
+        return RelayState(*self.sender.failures)
 
     def _keys(self) -> KeyRing:
         """The keys that sign reply addresses; the first start makes one."""
@@ -254,171 +243,3 @@ def _opened(settings: Settings) -> Database:
 def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
     players.add_signing_key(connection, 1, secrets.token_bytes(32), now)
     return players.signing_keys(connection)
-
-
-def serve(loaded: Loaded) -> int:
-    """Run a server until SIGTERM or SIGINT; the process's exit code.
-
-    SIGHUP makes it read keys and certificates again; before it is ready, and when it is about to
-    end, there is nothing to read.
-    """
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    log.configure(loaded.settings.log_level, loaded.settings.log_format)
-    for name in loaded.unread:
-        print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
-    bound = bind(loaded.settings)
-    try:
-        with starting.places(loaded):
-            for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
-                print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
-            server = Server(_with_ports(loaded.settings, bound))
-            _collect_rarely()
-            try:
-                asyncio.run(_run(server, bound, sys.stdout))
-            finally:
-                # The event loop has left the default behind, which would end us here.
-                signal.signal(signal.SIGHUP, signal.SIG_IGN)
-                server.close()
-    finally:
-        bound.close()
-    return 0
-
-
-def _collect_rarely() -> None:
-    """Look for cyclic garbage less often: mails leave hardly any, and the remembered positions
-    are many objects to look through in vain (8 % of the time that a move takes)."""
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
-
-
-def _with_ports(settings: Settings, bound: Bound) -> Settings:
-    """The settings with the ports that were really bound."""
-    smtp = listening.port_of(bound.smtp, settings.smtp)
-    smtps = listening.port_of(bound.smtps, settings.smtps)
-    web = listening.port_of(bound.web, settings.web)
-    web_url = settings.web_url
-    if web is not None and not web_url:
-        web_url = public_url(web)
-    return replace(settings, smtp=smtp, smtps=smtps, web=web, web_url=web_url)
-
-
-@contextmanager
-def operator(loaded: Loaded) -> Iterator[Custody]:
-    """What ``pbmserv inbox`` works with; the server may be running at the same time."""
-    with _beside(loaded) as server:
-
-        def retry(number: int, post: Post) -> bool:
-            return asyncio.run(server.office.retry(number, post))
-
-        yield Custody(server.database, server.intake.read, retry, _operators(server))
-
-
-@contextmanager
-def operators(loaded: Loaded) -> Iterator[Operators]:
-    """What ``pbmserv user``, ``board``, ``game`` and ``rating`` work with; as `operator`."""
-    with _beside(loaded) as server:
-        yield _operators(server)
-
-
-@contextmanager
-def _beside(loaded: Loaded) -> Iterator[Server]:
-    """The parts of a server for one command of an operator, closed at its end.
-
-    Raises:
-        OperatorError: there is no database.
-    """
-    log.configure("WARNING")
-    must_be_there(loaded.settings.database, loaded.sources)
-    server = Server(loaded.settings)
-    try:
-        yield server
-    finally:
-        server.close()
-
-
-def _operators(server: Server) -> Operators:
-    return Operators(server.rooms, server.database, server.writer, server.clock)
-
-
-async def _run(server: Server, bound: Bound, out: TextIO) -> None:
-    asked_to_stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    reload = Reload(
-        server.database,
-        server.house.ring,
-        server.signer,
-        server.settings.dkim_keys,
-        bound.certificate,
-    )
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signum, asked_to_stop.set)
-    loop.add_signal_handler(signal.SIGHUP, reload.ask)
-    reloading = asyncio.create_task(reload.run(), name="reloading")
-    doors = Doors(server, bound)
-    await doors.open()
-    out.write(greeting(server.settings))
-    out.write("ready\n")
-    out.flush()
-    service_manager.tell(service_manager.READY)
-    await asked_to_stop.wait()
-    service_manager.tell(service_manager.STOPPING)
-    await doors.close()
-    reloading.cancel()
-
-
-class Doors:
-    """Everything of a server that listens or sends; lives in one event loop."""
-
-    def __init__(self, server: Server, bound: Bound) -> None:
-        self._server = server
-        shares = ports.shares(server.settings, bound)
-        self._listeners = [
-            (
-                Listener(
-                    server.house,
-                    server.intake,
-                    crowd=ports.crowd(name, server.settings, shares),
-                    lmtp=name == "lmtp",
-                    certificate=bound.certificate,
-                    tls_at_once=name == "smtps",
-                ),
-                sock,
-            )
-            for name, sock in bound.mail.items()
-        ]
-        self._web = _web(server, bound.web, shares) if bound.web is not None else None
-
-    async def open(self) -> None:
-        """Begin to serve, to send and to look at clocks."""
-        # First of all, so that a move which waited for us is not charged with our outage.
-        await asyncio.to_thread(self._server.keeper.beat)
-        # What others have counted, and a process before us: no door is open that they closed.
-        await asyncio.to_thread(self._server.counting.run_once)
-        for listener, sock in self._listeners:
-            await listener.start(sock)
-        if self._web is not None:
-            await self._web.start()
-        if self._server.database.is_sqlite:  # several hosts share only a PostgreSQL
-            await asyncio.to_thread(self._server.outbox.reclaim)
-        self._server.sender.start()
-        self._server.keeper.start()
-        self._server.counting.start()
-        self._server.thinker.start()
-
-    async def close(self) -> None:
-        """Let mails and pages under way finish, and take no more."""
-        for listener, _ in self._listeners:
-            await listener.stop()
-        if self._web is not None:
-            await self._web.stop()
-
-
-def _web(server: Server, bound: Listening, shares: Shares) -> WebServer:
-    pages = Pages(
-        address=server.settings.address,
-        games=tuple(game.info for game in server.registry),
-        signup=server.settings.signup,
-        base=urlsplit(server.settings.web_url).path.rstrip("/"),
-    )
-    crowd = Crowd("web", bounds(shares.web, shares.web_own), server.settings.web_proxies)
-    return WebServer(build(pages, server.visitors, environment()), bound, crowd)

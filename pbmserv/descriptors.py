@@ -36,6 +36,10 @@ class Shares:
     warning: str = ""
 
 
+PROBES = Shares(0, 10, 10)
+"""What the listener for /metrics may have open, which is part of `RESERVED`."""
+
+
 def raise_limit(wanted: int) -> int:
     """Ask the system for so many descriptors; how many there may be then."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -25,6 +25,7 @@ class Bound:
     smtps: Listening | None
     lmtp: Listening | None
     web: Listening | None
+    metrics: Listening | None
     certificate: Certificate | None
 
     @property
@@ -35,7 +36,7 @@ class Bound:
 
     def close(self) -> None:
         """Give every address back."""
-        for one in (*self.mail.values(), self.web):
+        for one in (*self.mail.values(), self.web, self.metrics):
             if one is not None:
                 one.close()
 
@@ -56,6 +57,7 @@ def bind(settings: Settings) -> Bound:
             ("PBMSERV_SMTPS", settings.smtps),
             ("PBMSERV_LMTP", settings.lmtp),
             ("PBMSERV_WEB", settings.web),
+            ("PBMSERV_METRICS", settings.metrics),
         ):
             bound.append(listening.bind(listen, name) if listen else None)
     except ConfigError:
@@ -63,8 +65,8 @@ def bind(settings: Settings) -> Bound:
             if one is not None:
                 one.close()
         raise
-    smtp, smtps, lmtp, web = bound
-    return Bound(smtp, smtps, lmtp, web, certificate)
+    smtp, smtps, lmtp, web, metrics = bound
+    return Bound(smtp, smtps, lmtp, web, metrics, certificate)
 
 
 def shares(settings: Settings, bound: Bound) -> descriptors.Shares:

@@ -21,10 +21,12 @@ from argon2 import PasswordHasher
 from sqlalchemy import ColumnElement, select, update
 from zone import Zone
 
-from pbmserv.app import Doors, Server, bind
+from pbmserv.app import Server
 from pbmserv.config import load
 from pbmserv.dns import Resolver
+from pbmserv.doors import Doors
 from pbmserv.listening import port_of
+from pbmserv.ports import bind
 from pbmserv.send.maildir import MaildirRelay
 from pbmserv.send.relay import OutgoingLetter, Relay
 from pbmserv.service.passwords import Passwords
@@ -110,6 +112,7 @@ class Running:
     read_ids: set[int] = field(default_factory=set)
     lmtp_port: int = 0
     smtps_port: int = 0
+    metrics_port: int = 0
 
     @property
     def address(self) -> str:
@@ -270,6 +273,7 @@ def start(
         bound.web.getsockname()[1] if bound.web else 0,
         relay,
         smtps_port=bound.smtps.getsockname()[1] if bound.smtps else 0,
+        metrics_port=bound.metrics.getsockname()[1] if bound.metrics else 0,
         lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.settings.lmtp)) else 0,
     )
     loop = asyncio.new_event_loop()

@@ -126,6 +126,6 @@ def _unknown(number: int) -> typer.Exit:
 
 def _operator(config: Path | None) -> AbstractContextManager[Operator]:
     settings = loaded(config)
-    from pbmserv.app import operator
+    from pbmserv.beside import operator
 
     return operator(settings)

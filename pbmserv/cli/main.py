@@ -18,6 +18,7 @@ from pbmserv.cli.replay import replay
 from pbmserv.cli.send import send
 from pbmserv.cli.serve import serve
 from pbmserv.cli.settings import config
+from pbmserv.cli.status import status
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 
 # Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
@@ -34,6 +35,7 @@ app.command()(send)
 app.command()(read)
 app.command()(replay)
 app.command()(config)
+app.command()(status)
 app.command()(audit)
 app.add_typer(database.app, name="db")
 app.add_typer(inbox.app, name="inbox")

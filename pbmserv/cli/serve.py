@@ -23,6 +23,6 @@ def serve(
     found = loaded(config)  # a wrong setting is told before the parts are even imported
     if not without_mail:
         starting.must_take_mail(found.settings)
-    from pbmserv.app import serve as run
+    from pbmserv.serving import serve as run
 
     raise typer.Exit(run(found))

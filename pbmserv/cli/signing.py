@@ -39,14 +39,14 @@ class OperatorsSide:
 
     def look(self, question: Callable[[Desk], Any]) -> Any:
         """As `service.operating.Operators.look`."""
-        from pbmserv.app import operators as opened
+        from pbmserv.beside import operators as opened
 
         with opened(self.settings) as side:
             return side.look(question)
 
     def do(self, by: Signature, deed: Callable[[Desk, Signature], Deed]) -> Deed:
         """As `service.operating.Operators.do`."""
-        from pbmserv.app import operators as opened
+        from pbmserv.beside import operators as opened
 
         with opened(self.settings) as side:
             return side.do(by, deed)

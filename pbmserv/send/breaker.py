@@ -45,6 +45,12 @@ class Breaker:
         with self._lock:
             return self._until
 
+    @property
+    def failures(self) -> int:
+        """Attempts in a row in which the relay could not be reached."""
+        with self._lock:
+            return self._failures
+
     def untried(self, now: datetime) -> None:
         """No letter was there for the trial: the next one may have it at once."""
         with self._lock:

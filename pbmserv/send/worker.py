@@ -18,6 +18,7 @@ from pbmserv.errors import (
     RelayTemporary,
     ServerFault,
 )
+from pbmserv.pulse import Pulse, Vital
 from pbmserv.send.breaker import Breaker
 from pbmserv.send.domains import Domains, domain_of
 from pbmserv.send.noting import note_letter
@@ -44,6 +45,8 @@ RENEWAL_S = 60.0
 #: Longest pause after the outbox itself failed (database gone).
 _TROUBLE_PAUSE_S = 5.0
 _SHORTEST_PAUSE_S = 0.05
+#: A thread that is silent for longer is stuck: a batch, a relay's half hour over its last letter.
+LONGEST_S = 3600.0
 #: A letter that took longer is followed by no other of its batch: those are given back.
 SLOW_S = 5.0
 
@@ -98,16 +101,31 @@ class Sender:
         self._stopping = threading.Event()
         self._woken = False
         self._bell = threading.Condition()
+        self._pulses = [Pulse(LONGEST_S) for _ in range(threads)]
         self._threads = [
-            threading.Thread(target=self._work, name=f"sender-{n}", daemon=True)
-            for n in range(1, threads + 1)
+            threading.Thread(target=self._work, args=(pulse,), name=f"sender-{n}", daemon=True)
+            for n, pulse in enumerate(self._pulses, 1)
         ]
-        self._threads.append(threading.Thread(target=self._renew, name="sender-lease", daemon=True))
+        self._pulses.append(Pulse(LONGEST_S))
+        self._threads.append(
+            threading.Thread(
+                target=self._renew, args=self._pulses[-1:], name="sender-lease", daemon=True
+            )
+        )
 
     def start(self) -> None:
         """Begin to send."""
         for thread in self._threads:
             thread.start()
+
+    def vitals(self) -> list[Vital]:
+        """How its threads are."""
+        return [Vital.of(*one) for one in zip(self._threads, self._pulses, strict=True)]
+
+    @property
+    def failures(self) -> tuple[int, bool]:
+        """Attempts in a row that did not reach the relay, and whether letters wait for it."""
+        return self._breaker.failures, self._breaker.next_trial() is not None
 
     def wake(self) -> None:
         """Look into the outbox now; cheap, from any thread."""
@@ -130,8 +148,9 @@ class Sender:
                 thread.join(max(0.0, end - monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
 
-    def _work(self) -> None:
+    def _work(self, pulse: Pulse) -> None:
         while not self._stopping.is_set():
+            pulse.beat()
             try:
                 if not self._send_batch():
                     self._rest()
@@ -139,9 +158,10 @@ class Sender:
                 _log.exception("the outbox failed", extra={"wait_s": self._trouble_s})
                 self._stopping.wait(self._trouble_s)
 
-    def _renew(self) -> None:
+    def _renew(self, pulse: Pulse) -> None:
         """Keep the letters in hand ours, however long the relay takes over one of them."""
         while not self._stopping.wait(self._renewal_s):
+            pulse.beat()
             with self._holding:
                 held = sorted(self._held)
             try:

@@ -16,6 +16,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.pulse import Vital
 from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Done, Rooms
@@ -83,6 +84,10 @@ class Keeper:
         """Finish the batch in hand and end; whether that took at most *timeout* seconds."""
         return self._rounds.stop(timeout)
 
+    def vital(self) -> Vital:
+        """How the thread is."""
+        return self._rounds.vital()
+
     def run_once(self) -> None:
         """Do all that is due now."""
         self.beat()
@@ -93,6 +98,7 @@ class Keeper:
 
     def beat(self) -> None:
         """Say that the server lives. Before anything else: it may bring an outage to light."""
+        self._rounds.beat()
         down = self._writer.submit(lambda c: clocks.beat(c, self._clock.now())).result()
         if down is not None:
             log.warning(
@@ -109,6 +115,7 @@ class Keeper:
         for _ in range(FORGET_MOST):
             if self._rounds.ending:
                 return
+            self._rounds.beat()
             if not self._expiry.step():
                 self._forgot_at = now
                 return

@@ -6,7 +6,11 @@ import logging
 import threading
 from collections.abc import Callable
 
+from pbmserv.pulse import Pulse, Vital
 from pbmserv.store.writer import Closed
+
+LONGEST_S = 300.0
+"""Seconds after which a thread that is not heard of is stuck."""
 
 log = logging.getLogger("pbmserv.service")
 
@@ -21,20 +25,37 @@ class Rounds:
         name: of the thread.
         pause_s: seconds between two rounds.
         trouble: what the log says when a round failed.
+        longest_s: seconds that a piece of a round takes at most, from one `beat` to the next.
     """
 
-    def __init__(self, do: Callable[[], None], name: str, pause_s: float, trouble: str) -> None:
+    def __init__(
+        self,
+        do: Callable[[], None],
+        name: str,
+        pause_s: float,
+        trouble: str,
+        longest_s: float = LONGEST_S,
+    ) -> None:
         self._do = do
         self._pause_s = pause_s
         self._trouble = trouble
         self._asked = threading.Event()
         self._stopping = threading.Event()
+        self._pulse = Pulse(longest_s)
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
 
     @property
     def ending(self) -> bool:
         """Whether nothing new is to be begun."""
         return self._stopping.is_set()
+
+    def beat(self) -> None:
+        """Say, in a long round, that it goes on."""
+        self._pulse.beat()
+
+    def vital(self) -> Vital:
+        """How the thread is."""
+        return Vital.of(self._thread, self._pulse)
 
     def start(self) -> None:
         """Begin."""
@@ -55,6 +76,7 @@ class Rounds:
     def _work(self) -> None:
         while not self.ending:
             self._asked.clear()
+            self._pulse.beat()
             try:
                 self._do()
             except Closed:
@@ -62,4 +84,5 @@ class Rounds:
             except Exception:  # whatever ails the database, the next round finds it all again
                 log.exception(self._trouble)
             if not self.ending:  # `clear` may have wiped out what `stop` had said
+                self._pulse.rest()
                 self._asked.wait(self._pause_s)

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.engine.bots import house_move
 from pbmserv.engine.types import Move, Seat
+from pbmserv.pulse import Vital
 from pbmserv.service import house, plans, play
 from pbmserv.service.answers import Answer
 from pbmserv.service.deadlines import clock_desk
@@ -92,6 +93,10 @@ class Thinker:
         """Finish the move in hand and end; whether that took at most *timeout* seconds."""
         return self._rounds.stop(timeout)
 
+    def vital(self) -> Vital:
+        """How the thread is."""
+        return self._rounds.vital()
+
     def ask(self) -> None:
         """Say that there is something to think about."""
         self._rounds.ask()
@@ -110,6 +115,7 @@ class Thinker:
         """Make one move on a board; it stays due while the house is to move there."""
         if self._rounds.ending:
             return
+        self._rounds.beat()
         try:
             thought = self._think(board_id)
             done = self._writer.submit(partial(self._act, board_id, thought)).result()

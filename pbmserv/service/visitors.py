@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.capability import Capability, Purpose
 from pbmserv.clock import Clock
-from pbmserv.errors import PlayerError, ServerFault
+from pbmserv.errors import PlayerError
 from pbmserv.service import people, unsubscribing
 from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import NOTHING, Desk, Done, Rooms
@@ -21,7 +20,6 @@ from pbmserv.service.unsubscribing import Subscription
 from pbmserv.store import outbox, players
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.session import Database
-from pbmserv.store.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +34,9 @@ class SignupState:
 class Visitors:
     """What the pages ask of the service; looking never changes anything."""
 
-    def __init__(
-        self, rooms: Rooms, database: Database, writer: Writer, office: Office, clock: Clock
-    ) -> None:
+    def __init__(self, rooms: Rooms, database: Database, office: Office, clock: Clock) -> None:
         self._rooms = rooms
         self._database = database
-        self._writer = writer
         self._office = office
         self._clock = clock
 
@@ -76,14 +71,6 @@ class Visitors:
         except PlayerError:
             return None
         return await self.subscription(token)
-
-    async def healthy(self) -> bool:
-        """Whether the database answers and the writer writes."""
-        try:
-            await asyncio.wait_for(asyncio.wrap_future(self._writer.submit(_ping)), timeout=5)
-        except (SQLAlchemyError, ServerFault, TimeoutError):
-            return False
-        return True
 
     def _read(self, token: str, purpose: Purpose) -> Capability | None:
         capability = self._rooms.house.ring.read(token)
@@ -133,7 +120,3 @@ class Visitors:
         )
         outbox.add(connection, [letter], now)
         return Done({}, 1)
-
-
-def _ping(connection: Connection) -> bool:
-    return connection.exec_driver_sql("SELECT 1").scalar() == 1

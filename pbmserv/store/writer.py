@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import ServerFault
+from pbmserv.pulse import Pulse, Vital
 from pbmserv.store.savepoint import Savepoint
 from pbmserv.store.session import Database
 
@@ -32,6 +33,9 @@ BATCH = 200
 
 WRITERS = 4
 """Threads on PostgreSQL; more than ten only wait for each other (design/performance.md)."""
+
+LONGEST_S = 120.0
+"""Seconds after which a thread at work is stuck: no lock and no commit is waited for so long."""
 
 ATTEMPTS = 3
 """Tries of one job when PostgreSQL gives way to another transaction (deadlock)."""
@@ -66,6 +70,10 @@ class Writer(Protocol):
         """Finish every job already submitted, then stop."""
         ...
 
+    def vitals(self) -> list[Vital]:
+        """How its threads are."""
+        ...
+
 
 def open_writer(database: Database) -> Writer:
     """The writer that fits the database."""
@@ -92,9 +100,10 @@ class _QueueWriter:
         self._queue: SimpleQueue[_Order | None] = SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
+        self._pulses = [Pulse(LONGEST_S) for _ in range(threads)]
         self._threads = [
-            threading.Thread(target=self._run, name=f"{name}-{n}", daemon=True)
-            for n in range(threads)
+            threading.Thread(target=self._run, args=(pulse,), name=f"{name}-{n}", daemon=True)
+            for n, pulse in enumerate(self._pulses)
         ]
         for thread in self._threads:
             thread.start()
@@ -121,7 +130,17 @@ class _QueueWriter:
         for thread in self._threads:
             thread.join()
 
-    def _run(self) -> None:
+    def vitals(self) -> list[Vital]:
+        return [Vital.of(*one) for one in zip(self._threads, self._pulses, strict=True)]
+
+    def _next(self, pulse: Pulse) -> _Order | None:
+        """The next job, however long it takes to come."""
+        pulse.rest()
+        order = self._queue.get()
+        pulse.beat()
+        return order
+
+    def _run(self, pulse: Pulse) -> None:  # noqa: ARG002 - for those who serve
         raise AssertionError("a writer says how it serves its queue")
 
 
@@ -138,9 +157,9 @@ class GroupWriter(_QueueWriter):
         self._is_synced: bool | None = None
         super().__init__(1, "pbmserv-writer")
 
-    def _run(self) -> None:
+    def _run(self, pulse: Pulse) -> None:
         while True:
-            batch, last = self._gather()
+            batch, last = self._gather(pulse)
             if batch:
                 self._commit(batch)
             if last:
@@ -166,9 +185,9 @@ class GroupWriter(_QueueWriter):
             self._connection.close()
             self._connection = None
 
-    def _gather(self) -> tuple[list[_Order], bool]:
+    def _gather(self, pulse: Pulse) -> tuple[list[_Order], bool]:
         """Wait for a job, then take along whatever else is there."""
-        order = self._queue.get()
+        order = self._next(pulse)
         batch: list[_Order] = []
         while order is not None:
             if order.future.set_running_or_notify_cancel():
@@ -192,14 +211,15 @@ class GroupWriter(_QueueWriter):
                     try:
                         order.result = order.job(connection)
                     except BaseException as error:  # noqa: BLE001 - the submitter gets it
-                        _JOB.undo(connection)
                         failed[order] = _handed_on(error)
+                        _JOB.undo(connection)
                     _JOB.end(connection)
-        except Exception as error:  # nobody of this group may hear 250
-            log.exception("a group of jobs was rolled back", extra={"jobs": len(batch)})
+        except Exception as fault:  # nobody of this group may hear 250
+            cause = _cause(fault)
+            log.error("a group of jobs was rolled back", exc_info=cause, extra={"jobs": len(batch)})
             self._let_go()  # closing it takes back whatever is half done
             for order in batch:
-                order.future.set_exception(failed.get(order, error))
+                order.future.set_exception(failed.get(order, cause))
             return
         for order in batch:
             if order in failed:
@@ -215,8 +235,8 @@ class PoolWriter(_QueueWriter):
         self._database = database
         super().__init__(threads, "pbmserv-writer")
 
-    def _run(self) -> None:
-        while (order := self._queue.get()) is not None:
+    def _run(self, pulse: Pulse) -> None:
+        while (order := self._next(pulse)) is not None:
             if not order.future.set_running_or_notify_cancel():
                 continue
             try:
@@ -243,6 +263,13 @@ class PoolWriter(_QueueWriter):
             if not order.is_synced:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit TO OFF")
             return order.job(connection)
+
+
+def _cause(fault: Exception) -> Exception:
+    """Why a group failed: when its disk is full, SQLite rolls back by itself, and all that is said
+    then is that there is no such savepoint."""
+    before = fault.__context__
+    return before if isinstance(before, DBAPIError) else fault
 
 
 def _handed_on(error: BaseException) -> Exception:

@@ -13,11 +13,12 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.engine.types import GameInfo
 from pbmserv.web.help import HelpPages
+from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.safety import SafeResponses
 
 LONGEST_TOKEN = 200
@@ -88,10 +89,6 @@ class Visitors(Protocol):
         """End it; doing so twice is no error. ``None`` = unknown or expired."""
         ...
 
-    async def healthy(self) -> bool:
-        """Whether mail would be accepted and carried out now."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Pages:
@@ -111,13 +108,14 @@ class Pages:
     base: str
 
 
-def build(pages: Pages, visitors: Visitors, templates: Environment) -> Starlette:
+def build(pages: Pages, visitors: Visitors, templates: Environment, health: Health) -> Starlette:
     """The application.
 
     Args:
         pages: facts for the front page.
         visitors: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
+        health: says whether the server is well.
     """
     site = _Site(pages, visitors, templates)
     application = Starlette(
@@ -125,7 +123,7 @@ def build(pages: Pages, visitors: Visitors, templates: Environment) -> Starlette
             Route("/", site.front),
             Route("/help", site.help),
             Route("/help/{topic}", site.help),
-            Route("/healthz", site.health),
+            *health_routes(health, numbers=False),
             Route("/style.css", site.style),
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
@@ -160,18 +158,6 @@ class _Site:
         if page is None:
             return self._failure(404, "missing")
         return _html(page, headers=_SHARED)
-
-    async def health(self, _request: Request) -> Response:
-        try:
-            well = await self._service.healthy()
-        except Exception as fault:
-            log.error("the health check failed", exc_info=fault)
-            well = False
-        return PlainTextResponse(
-            "ok\n" if well else "not healthy\n",
-            status_code=200 if well else 503,
-            headers={"Cache-Control": "no-store"},
-        )
 
     async def style(self, _request: Request) -> Response:
         return _lasting(self._style, "text/css")

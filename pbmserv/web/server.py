@@ -75,6 +75,11 @@ class WebServer:
             raise ServerFault("the web pages could not start") from self._running.exception()
         return host, port
 
+    @property
+    def connections(self) -> int:
+        """Open at the moment."""
+        return len(self._server.server_state.connections)
+
     async def stop(self) -> None:
         """Finish the answers that are under way and close the socket."""
         if self._running is None:

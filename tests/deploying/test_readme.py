@@ -125,7 +125,7 @@ def test_an_older_version_refuses_a_newer_database_with_one_sentence(
     before = (tmp_path / "pbmserv.sqlite3").read_bytes()
     for name, value in {"DATA_DIR": tmp_path, "SMTP": "127.0.0.1:0", "WEB": ""}.items():
         monkeypatch.setenv(f"PBMSERV_{name}", str(value))
-    monkeypatch.setattr("pbmserv.app.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.beside.log.configure", lambda level: None)
     for command in (["serve"], ["db", "check"], ["db", "upgrade"], ["user", "list"]):
         assert run(command) == 1
         said = capsys.readouterr()

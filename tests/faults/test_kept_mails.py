@@ -16,7 +16,7 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import select
 from wire import Wire, mail
 
-from pbmserv import app
+from pbmserv import beside
 from pbmserv.cli.main import run
 from pbmserv.commands import model
 from pbmserv.config import load
@@ -264,7 +264,7 @@ def test_the_operators_own_view(
     server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two operators retry at once: it is carried out once, and the second is told so."""
-    monkeypatch.setattr("pbmserv.app.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.beside.log.configure", lambda level: None)
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(tmp_path),
@@ -275,7 +275,7 @@ def test_the_operators_own_view(
     )
     with a_fault(monkeypatch, model.Help):
         assert server.send("alice@players.example", "help").startswith("250")
-    with app.operator(loaded) as first, app.operator(loaded) as second:
+    with beside.operator(loaded) as first, beside.operator(loaded) as second:
         (one,) = first.list()
         assert one.subject == "help"
         assert one.error == "ZeroDivisionError: the inner workings"

@@ -1,4 +1,4 @@
-"""Somebody writes in a player's name for boards: they wait for a yes, and use up nothing of theirs."""
+"""Boards asked for in a player's name wait for a yes, and use up nothing of theirs."""
 
 from __future__ import annotations
 

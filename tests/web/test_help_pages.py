@@ -25,7 +25,7 @@ class Site:
     """The application, asked without a socket."""
 
     def __init__(self, **facts) -> None:
-        self._application = build(pages(**facts), Desk(), environment())
+        self._application = build(pages(**facts), desk := Desk(), environment(), desk)
 
     def ask(self, path: str) -> tuple[int, str]:
         answer = []

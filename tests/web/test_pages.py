@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import json
 import re
 import signal
 import socket
@@ -13,6 +14,7 @@ from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from starlette.applications import Starlette
 
 from pbmserv.config import Listen
 from pbmserv.crowd import Crowd
@@ -49,6 +51,16 @@ class Followed:
     game: str = ""
 
 
+@dataclass(frozen=True)
+class Looked:
+    """What a probe is told."""
+
+    status: str
+
+    def as_json(self, *, numbers: bool) -> dict[str, object]:
+        return {"status": self.status, "numbers": numbers}
+
+
 class Desk:
     """One address that waits to be confirmed, and a subscription that can be ended."""
 
@@ -79,14 +91,21 @@ class Desk:
         self.ended.append(token)
         return await self.subscription(token)
 
-    async def healthy(self) -> bool:
+    def live(self) -> Looked:
+        return Looked("ok")
+
+    async def ready(self) -> Looked:
         self._found("")
-        return self.well
+        return Looked("ok" if self.well else "failing")
 
 
 def anybody() -> Crowd:
     """Room for all."""
     return Crowd("web", bounds(100, 100), ())
+
+
+def site_of(desk: Desk) -> Starlette:
+    return build(pages(), desk, environment(), desk)
 
 
 class Site:
@@ -101,7 +120,8 @@ class Site:
 
     async def _start(self, pages: Pages) -> WebServer:
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        server = WebServer(build(pages, self.desk, environment()), bound, anybody())
+        site = build(pages, self.desk, environment(), self.desk)
+        server = WebServer(site, bound, anybody())
         self.host, self.port = await server.start()
         return server
 
@@ -306,13 +326,20 @@ def test_a_mail_program_may_post_its_form_either_way(site) -> None:
 
 def test_health_is_told_to_a_probe(site) -> None:
     response, text = site.ask("GET", "/healthz")
-    assert (response.status, text) == (200, "ok\n")
-    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert (response.status, json.loads(text)) == (200, {"status": "ok", "numbers": False})
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.headers["Cache-Control"] == "no-store"
     site.desk.well = False
     assert site.ask("GET", "/healthz")[0].status == 503
+    assert site.ask("GET", "/healthz/ready")[0].status == 503
+    assert site.ask("GET", "/healthz/live")[0].status == 200
     site.desk.broken = True
     response, text = site.ask("GET", "/healthz")
-    assert (response.status, text) == (503, "not healthy\n")
+    assert (response.status, json.loads(text)) == (503, {"status": "failing", "checks": {}})
+
+
+def test_the_numbers_for_prometheus_are_no_page(site) -> None:
+    assert site.ask("GET", "/metrics")[0].status == 404
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", f"/confirm/{TOKEN}", "/nowhere"])
@@ -402,7 +429,7 @@ def test_signals_stay_with_the_process() -> None:
     async def story() -> None:
         before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        server = WebServer(build(pages(), Desk(), environment()), bound, anybody())
+        server = WebServer(site_of(Desk()), bound, anybody())
         await server.start()
         assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
         await server.stop()
@@ -413,7 +440,7 @@ def test_signals_stay_with_the_process() -> None:
 
 def test_a_server_that_never_started_lets_go_of_its_socket() -> None:
     bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-    server = WebServer(build(pages(), Desk(), environment()), bound, anybody())
+    server = WebServer(site_of(Desk()), bound, anybody())
     asyncio.run(server.stop())
     assert bound.fileno() == -1
 
@@ -422,7 +449,7 @@ def test_a_socket_that_cannot_serve_is_told_at_once() -> None:
     async def story() -> None:
         with Listening(socket.AF_INET, socket.SOCK_DGRAM) as letters_only:
             letters_only.bind(("127.0.0.1", 0))
-            server = WebServer(build(pages(), Desk(), environment()), letters_only, anybody())
+            server = WebServer(site_of(Desk()), letters_only, anybody())
             with pytest.raises(ServerFault, match="could not start") as fault:
                 await server.start()
             assert isinstance(fault.value.__cause__, ValueError)

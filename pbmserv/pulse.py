@@ -1,0 +1,59 @@
+"""Whether a thread still gets on: it says so, and somebody else looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Thread
+from time import monotonic
+
+
+class Pulse:
+    """One thread's; to beat costs nothing. Read from other threads without a lock.
+
+    Args:
+        longest_s: seconds that one piece of its work may take.
+    """
+
+    def __init__(self, longest_s: float) -> None:
+        self.longest_s = longest_s
+        self._beat_at: float | None = None
+
+    def beat(self) -> None:
+        """A piece of work begins, or goes on."""
+        self._beat_at = monotonic()
+
+    def rest(self) -> None:
+        """It waits for work, for as long as there is none."""
+        self._beat_at = None
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds since it was heard of at its work; 0 while it waits for some."""
+        beat_at = self._beat_at
+        return 0.0 if beat_at is None else monotonic() - beat_at
+
+
+@dataclass(frozen=True, slots=True)
+class Vital:
+    """A thread, as somebody else sees it.
+
+    Attributes:
+        is_alive: it runs.
+        silent_s: seconds since it was heard of at its work.
+        longest_s: seconds after which it is stuck.
+    """
+
+    name: str
+    is_alive: bool
+    silent_s: float
+    longest_s: float
+
+    @classmethod
+    def of(cls, thread: Thread, pulse: Pulse) -> Vital:
+        """What can be seen now."""
+        return cls(thread.name, thread.is_alive(), pulse.silent_s, pulse.longest_s)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it is not heard of any more."""
+        return self.silent_s > self.longest_s

@@ -1,0 +1,26 @@
+"""Asks a running server how it is."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import Any
+
+PATIENCE_S = 20
+
+
+def get(port: int, path: str) -> tuple[int, str]:
+    """A page of a server on this machine."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    finally:
+        connection.close()
+
+
+def health(port: int, path: str = "/healthz") -> tuple[int, dict[str, Any]]:
+    """The status and what was looked at."""
+    status, text = get(port, path)
+    return status, json.loads(text)

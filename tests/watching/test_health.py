@@ -1,0 +1,284 @@
+"""/healthz says 503, and why, on a full disk, with all sessions taken, a dead relay, stuck threads.
+
+Each on a real server, asked over HTTP as a probe does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pbmserv.receive.crowd import MOST_FROM_NETWORK
+from probing import get, health
+from running import Running, start
+from sqlalchemy import Connection, update
+from wire import Wire, mail
+
+from pbmserv.errors import RelayDown
+from pbmserv.service import health as looks
+from pbmserv.service import rounds
+from pbmserv.store import health as rows
+from pbmserv.store import writer
+from pbmserv.store.models import boards, inbox, outbox
+
+ALICE = "alice@players.example"
+OURS = "pbmserv@games.example"
+
+
+@pytest.fixture(autouse=True)
+def _every_question_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "FRESH_S", 0.0)
+
+
+@pytest.fixture
+def watched(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    with start(database_url, tmp_path, metrics="127.0.0.1:0", mail_servers="") as running:
+        yield running
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Running]:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with start(url, tmp_path, metrics="127.0.0.1:0", mail_servers="") as running:
+        yield running
+
+
+def test_a_server_that_is_well_says_so_with_what_it_looked_at(watched: Running) -> None:
+    status, found = health(watched.metrics_port)
+    assert (status, found["status"]) == (200, "ok")
+    checks = found["checks"]
+    assert set(checks) == {
+        *("threads", "write", "sessions", "relay", "disk"),
+        *("letters", "house", "clocks", "digests", "kept"),
+    }
+    assert checks["sessions"]["smtp_open"] == 0
+    assert checks["write"]["ms"] > 0
+    assert health(watched.metrics_port, "/healthz/ready")[1]["status"] == "ok"
+    assert health(watched.metrics_port, "/healthz/live")[0] == 200
+    watched.send(ALICE, "help")
+    assert watched.letter(ALICE).id == 1  # no number was used up
+
+
+def test_strangers_who_see_the_pages_are_told_no_numbers(watched: Running) -> None:
+    status, found = health(watched.web_port)
+    assert (status, found["status"]) == (200, "ok")
+    assert all(set(one) <= {"ok", "state", "reason"} for one in found["checks"].values())
+
+
+def test_a_full_disk_is_no_health(local: Running) -> None:
+    driver = local.server.writer.submit(
+        lambda connection: connection.connection.driver_connection
+    ).result()
+    assert isinstance(driver, sqlite3.Connection)
+    pages = driver.execute("PRAGMA page_count").fetchone()[0]
+    driver.execute(f"PRAGMA max_page_count = {pages}")
+    status, found = health(local.web_port)
+    assert (status, found["status"]) == (503, "failing")
+    assert found["checks"]["write"]["reason"] == "database or disk is full"
+    assert health(local.web_port, "/healthz/live")[0] == 200  # a restart would not help
+    driver.execute("PRAGMA max_page_count = 1000000")
+    assert health(local.web_port)[0] == 200
+
+
+def test_a_small_disk_that_fills_is_told_before_and_when_it_is_full(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("only root may mount a disk")
+    try:
+        url = f"sqlite:///{disk}/pbmserv.sqlite3"
+        with start(url, disk, metrics="127.0.0.1:0") as server:
+            status, found = health(server.metrics_port)
+            assert (status, found["status"]) == (200, "degraded")
+            assert "MB are free" in found["checks"]["disk"]["reason"]
+            with contextlib.suppress(OSError), (disk / "full").open("wb") as file:
+                while file.write(b"\0" * 65_536):
+                    file.flush()
+            status, found = health(server.metrics_port)
+            assert (status, found["checks"]["disk"]["ok"]) == (503, False)
+            (disk / "full").unlink()
+            assert health(server.metrics_port)[0] == 200
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_sessions_that_are_all_taken_are_no_health(
+    local: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pbmserv.receive.crowd.MOST_SESSIONS", MOST_FROM_NETWORK)
+    with contextlib.ExitStack() as crowd:
+        for _ in range(MOST_FROM_NETWORK):
+            crowd.enter_context(Wire(local.port))
+        status, found = health(local.web_port)
+        assert status == 503
+        assert found["checks"]["sessions"]["reason"] == (
+            f"all {MOST_FROM_NETWORK} sessions of smtp are taken"
+        )
+        assert health(local.web_port, "/healthz/live")[0] == 200
+
+
+def test_a_dead_relay_is_no_health(watched: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = threading.Semaphore(0)
+
+    def dead(letter: object) -> None:
+        tried.release()
+        raise RelayDown("no connection to relay.example:25")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(watched.relay, "deliver", dead)
+        for number in range(2):
+            watched.send(ALICE, "help", message_id=f"<{number}@players.example>")
+            assert tried.acquire(timeout=20)
+        sender = watched.server.sender
+        while sender.failures[0] < 2:
+            pass
+        status, found = health(watched.web_port)
+        assert status == 503
+        assert "did not reach the relay" in found["checks"]["relay"]["reason"]
+    watched.server.clock.move(hours=1)
+    watched.server.sender.wake()
+    watched.settle()
+    assert health(watched.web_port)[1]["checks"]["relay"]["ok"]
+
+
+def test_a_stuck_writer_is_no_health_and_in_the_end_no_life(
+    watched: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looks, "WRITE_S", 0.1)
+    goes_on, began = threading.Event(), threading.Semaphore(0)
+
+    def stuck(connection: Connection) -> None:
+        began.release()
+        goes_on.wait(60)
+
+    writers = len(watched.server.writer.vitals())
+    for _ in range(writers):
+        watched.server.writer.submit(stuck)
+    for _ in range(writers):
+        began.acquire(timeout=20)
+    try:
+        for _ in range(3):
+            status, found = health(watched.web_port)
+            assert status == 503
+            assert "nothing could be written" in found["checks"]["write"]["reason"]
+        assert health(watched.web_port, "/healthz/live")[0] == 200
+        for pulse in watched.server.writer._pulses:
+            pulse.longest_s = 0.0
+        status, found = health(watched.web_port, "/healthz/live")
+        assert status == 503
+        assert "pbmserv-writer-0 has not been heard of" in found["checks"]["threads"]["reason"]
+    finally:
+        goes_on.set()
+        for pulse in watched.server.writer._pulses:
+            pulse.longest_s = writer.LONGEST_S
+    while health(watched.web_port)[0] != 200:
+        pass
+    assert health(watched.web_port, "/healthz/live")[0] == 200
+
+
+def test_a_thread_that_has_ended_is_no_life(local: Running) -> None:
+    assert local.server.thinker.stop(20)
+    status, found = health(local.web_port, "/healthz/live")
+    assert (status, found["status"]) == (503, "failing")
+    assert found["checks"]["threads"]["reason"] == "house has ended"
+    assert health(local.web_port)[0] == 503
+
+
+def test_a_round_that_hangs_is_no_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on, began = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        began.set()
+        goes_on.wait(20)
+
+    round_ = rounds.Rounds(hang, "keeper", 60, "trouble", longest_s=0.0)
+    round_.start()
+    assert began.wait(20)
+    assert round_.vital().is_stuck
+    goes_on.set()
+    assert round_.stop(20)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "status", "word"), [(4, 200, "ok"), (6, 200, "degraded"), (20, 503, "failing")]
+)
+def test_letters_that_are_due_too_long_are_no_health(
+    watched: Running, minutes: int, status: int, word: str
+) -> None:
+    watched.send(ALICE, "help")
+    watched.settle()
+    assert watched.server.sender.stop(20)
+    due = watched.server.clock.now()
+    watched.server.writer.submit(
+        lambda c: c.execute(update(outbox).values(state="queued", due_at=due))
+    ).result()
+    watched.server.clock.move(minutes=minutes)
+    check = health(watched.metrics_port)[1]["checks"]["letters"]
+    assert (check["state"], check["count"], check["oldest_s"]) == (word, 1, minutes * 60)
+
+
+def test_clocks_that_are_behind_and_mails_that_are_kept_are_counted(watched: Running) -> None:
+    from seating import seat_pairs
+
+    watched.server.keeper.stop(20)
+    seat_pairs(watched.server, 3)
+    now = watched.server.clock.now()
+    watched.server.writer.submit(lambda c: c.execute(update(boards).values(due_at=now))).result()
+    with Wire(watched.port) as wire:
+        wire.mail(ALICE, "postmaster@games.example", mail(ALICE, "hello"))
+    watched.server.clock.move(days=4)
+    checks = health(watched.metrics_port)[1]["checks"]
+    assert (checks["clocks"]["state"], checks["clocks"]["count"]) == ("failing", 3)
+    assert (checks["kept"]["state"], checks["kept"]["count"]) == ("degraded", 1)
+    assert "4.0 days" in checks["kept"]["reason"]
+
+
+def test_a_flood_of_probes_costs_one_look(local: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "FRESH_S", 60.0)
+    asked = []
+    queues = rows.queues
+    monkeypatch.setattr(rows, "queues", lambda *given: asked.append(1) or queues(*given))
+    threads = [
+        threading.Thread(target=lambda: [get(local.web_port, "/healthz") for _ in range(10)])
+        for _ in range(4)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60)
+    assert len(asked) == 1
+
+
+def test_a_database_that_fails_is_told_in_its_own_words_and_quotes_nothing(
+    watched: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise sqlite3_error()
+
+    monkeypatch.setattr(rows, "queues", gone)
+    status, found = health(watched.web_port)
+    assert status == 503
+    assert "hush" not in str(found)
+    assert found["checks"]["database"]["reason"] == "disk I/O error"
+
+
+def sqlite3_error() -> Exception:
+    from sqlalchemy.exc import OperationalError
+
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = "SQLITE_IOERR"
+    return OperationalError("SELECT hush", {"a": "hush"}, error)
+
+
+def test_the_probe_leaves_no_mail_behind(watched: Running) -> None:
+    for _ in range(3):
+        health(watched.web_port)
+    with watched.server.database.reading.connect() as connection:
+        assert connection.execute(inbox.select()).all() == []

@@ -1,0 +1,153 @@
+"""Numbers for Prometheus: at a listener of their own, never among the pages, and cheap."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lines import written
+from probing import get
+from prometheus_client.parser import text_string_to_metric_families
+from running import Running, start
+from seating import HIDINGS, seat_pairs
+from sqlalchemy import Connection, text
+from wire import Wire, mail
+
+from pbmserv.store import health as rows
+from pbmserv.store.session import Database
+
+ALICE = "alice@players.example"
+OURS = "pbmserv@games.example"
+
+
+@pytest.fixture(autouse=True)
+def _every_question_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pbmserv.service.health.FRESH_S", 0.0)
+
+
+@pytest.fixture
+def watched(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    with start(database_url, tmp_path, metrics="127.0.0.1:0") as running:
+        yield running
+
+
+def numbers(server: Running) -> dict[str, float]:
+    """All samples, as ``name{label=value}``."""
+    status, page = get(server.metrics_port, "/metrics")
+    assert status == 200
+    return {
+        one.name + "".join(f"{{{k}={v}}}" for k, v in one.labels.items()): one.value
+        for family in text_string_to_metric_families(page)
+        for one in family.samples
+    }
+
+
+def test_mails_letters_refusals_and_wrong_passwords_are_counted(watched: Running) -> None:
+    before = numbers(watched)
+    table = seat_pairs(watched.server, 1)[0]
+    for seat in (0, 1):
+        player = table.players[seat]
+        watched.send(player.address, "Re", HIDINGS[seat], to=table.addresses[seat])
+    raw = mail(
+        ALICE, f"blackbox move 1 {table.players[0].userid} wonderland b3", Message_ID="<1@x>"
+    )
+    with Wire(watched.port) as wire:
+        for _ in range(2):
+            wire.mail(ALICE, OURS, raw)
+        wire.mail(ALICE, OURS, b"Subject: x\r\n\r\nfrom nobody")
+        wire.ask(f"MAIL FROM:<{ALICE}>")
+        wire.ask("RCPT TO:<nobody@games.example>")
+        watched.settle()
+        watched.server.sender.stop(20)
+        after = numbers(watched)
+    grown = {name: value - before.get(name, 0) for name, value in after.items()}
+    assert grown["pbmserv_mails_total{outcome=taken}"] == 3
+    assert grown["pbmserv_mails_total{outcome=copy}"] == 1
+    assert grown["pbmserv_mails_total{outcome=refused}"] == 1
+    assert grown["pbmserv_mail_seconds_count"] == 5
+    assert grown["pbmserv_letters_total{outcome=sent}"] == len(watched.relay.delivered)
+    assert grown["pbmserv_refusals_total{because=550 5.1.1}"] == 1
+    assert grown["pbmserv_refusals_total{because=554 5.6.0}"] == 1
+    assert grown["pbmserv_wrong_guesses_total{because=wrong}"] == 1
+    assert after["pbmserv_sessions{listener=smtp}"] == 1
+    assert after["pbmserv_sessions_most{listener=smtp}"] >= 1
+    assert after["pbmserv_relay_failures"] == 0
+    assert after["pbmserv_waiting{queue=kept}"] == 0
+    assert after["pbmserv_bytes{what=database}"] > 10_000
+    assert after["pbmserv_bytes{what=free}"] > 10_000
+    assert after["pbmserv_newest_number{of=letters}"] == len(watched.relay.delivered)
+    assert any(name.startswith("pbmserv_build{") for name in after)
+    assert "process_resident_memory_bytes" in after
+
+
+def test_what_waits_is_told_with_its_age(watched: Running) -> None:
+    with Wire(watched.port) as wire:
+        wire.mail(ALICE, "postmaster@games.example", mail(ALICE, "hello"))
+    watched.server.clock.move(minutes=10)
+    found = numbers(watched)
+    assert found["pbmserv_waiting{queue=kept}"] == 1
+    assert found["pbmserv_waiting_seconds{queue=kept}"] == 600
+
+
+def test_the_pages_do_not_have_them_whatever_a_client_says(watched: Running) -> None:
+    for path in ("/metrics", "/metrics/", "//metrics", "/help/../metrics", "/%6detrics"):
+        assert get(watched.web_port, path)[0] == 404
+    assert get(watched.metrics_port, "/")[0] == 404
+    assert get(watched.metrics_port, "/help")[0] == 404
+
+
+def test_without_the_setting_nothing_listens(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with start(url, tmp_path) as server:
+        assert server.metrics_port == 0
+        assert get(server.web_port, "/metrics")[0] == 404
+
+
+def test_no_number_tells_whose_it_is(watched: Running, caplog: pytest.LogCaptureFixture) -> None:
+    alice = watched.sign_up("alice", "wonderland")
+    watched.send(alice, "blackbox challenge alice nobody")
+    page = get(watched.metrics_port, "/metrics")[1]
+    for secret in ("alice", "wonderland", "players.example", "127.0.0"):
+        assert secret not in page
+    assert "alice" not in "\n".join(written(caplog))
+
+
+def plan(connection: Connection, statement: object) -> str:
+    """How the database would look; what is bound is written out."""
+    values = {"compile_kwargs": {"literal_binds": True}}
+    asked = str(statement.params(now=None, mail=1).compile(connection, **values))
+    asked = asked.replace("<= NULL", "<= '2026-03-01 12:00:00'")
+    if connection.dialect.name == "sqlite":
+        found = connection.execute(text(f"EXPLAIN QUERY PLAN {asked}"))
+        return "\n".join(row.detail for row in found)
+    connection.execute(text("SET LOCAL enable_seqscan = off"))  # tables are empty here
+    return "\n".join(connection.execute(text(f"EXPLAIN {asked}")).scalars())
+
+
+@pytest.mark.parametrize("name", list(rows.LOOKS))
+def test_no_look_goes_through_a_whole_table(database_url: str, name: str) -> None:
+    database = Database(database_url)
+    with database.reading.connect() as connection:
+        found = plan(connection, rows.LOOKS[name])
+    database.close()
+    assert "INDEX" in found.upper() or "PRIMARY KEY" in found
+    assert "SCAN outbox\n" not in f"{found}\n"
+    assert "Seq Scan" not in found
+    if database.is_sqlite:
+        scans = [line for line in found.splitlines() if line.startswith("SCAN")]
+        assert all("ix_outbox_open" in line or "ix_inbox_kept" in line for line in scans), found
+
+
+def test_numbers_are_told_while_the_writer_is_stuck(
+    watched: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pbmserv.service.health.WRITE_S", 0.1)
+    goes_on = threading.Event()
+    try:
+        for _ in watched.server.writer.vitals():
+            watched.server.writer.submit(lambda _: goes_on.wait(60))
+        assert numbers(watched)["pbmserv_check_ok{check=write}"] == 0
+    finally:
+        goes_on.set()

@@ -1,0 +1,90 @@
+"""``pbmserv status`` reads the database, whether a server runs or not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running import Running, start
+from sqlalchemy import update
+from wire import Wire, mail
+
+from pbmserv.cli.main import run
+from pbmserv.clock import SystemClock
+from pbmserv.store.models import heartbeats
+
+ALICE = "alice@players.example"
+
+
+def status(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, url: str, *more: str
+) -> str:
+    monkeypatch.setenv("PBMSERV_DATABASE", url)
+    assert run(["status", *more]) == 0
+    return capsys.readouterr().out
+
+
+def beat(server: Running) -> None:
+    """The server in a test lives by a clock of its own."""
+    now = SystemClock().now()
+    server.server.writer.submit(
+        lambda c: c.execute(update(heartbeats).values(beat_at=now))
+    ).result()
+
+
+def test_a_running_server_and_what_waits(
+    server: Running, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = server.server.database.url
+    with Wire(server.port) as wire:
+        wire.mail(ALICE, "postmaster@games.example", mail(ALICE, "hello"))
+    server.send(ALICE, "help")
+    server.settle()
+    assert server.server.sender.stop(20)
+    page = status(capsys, monkeypatch, url)
+    assert "No server runs: it was last heard of" in page
+    beat(server)
+    page = status(capsys, monkeypatch, url)
+    assert "A server runs since 2026-03-01 12:00 UTC; it was last heard of" in page
+    assert "Mails so far: 2, letters so far: 1." in page
+    kept = next(line for line in page.splitlines() if line.startswith("mails kept"))
+    assert kept.split()[5] == "1"
+    found = json.loads(status(capsys, monkeypatch, url, "--json"))
+    assert found["running"] is True
+    assert found["kept"]["count"] == 1
+    assert found["due"] == {"count": 0, "oldest_s": 0.0}
+    assert found["bytes"]["database"] > 10_000
+    assert "players.example" not in page + json.dumps(found)
+
+
+def test_a_database_that_no_server_has_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from migrated import migrated
+
+    url = migrated(tmp_path / "pbmserv.sqlite3")
+    assert "No server has ever run" in status(capsys, monkeypatch, url)
+    assert json.loads(status(capsys, monkeypatch, url, "--json"))["beat_s"] is None
+
+
+def test_without_a_database_it_says_so_and_makes_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PBMSERV_DATABASE", f"sqlite:///{tmp_path}/gone.sqlite3")
+    assert run(["status"]) == 1
+    assert not (tmp_path / "gone.sqlite3").exists()
+
+
+def test_it_changes_nothing_and_waits_for_no_writer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sqlite3
+
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with start(url, tmp_path):
+        other = sqlite3.connect(tmp_path / "pbmserv.sqlite3", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        assert "letters so far" in status(capsys, monkeypatch, url)
+        other.execute("ROLLBACK")
+        other.close()
