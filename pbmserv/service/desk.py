@@ -142,7 +142,7 @@ class Desk:
         focus: the board the present command is about, once a handler has found out.
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
-        proven, carried_out: a player has proved to speak, and some of that was done.
+        proven, carried_out: a player has proved to speak; something proven was done.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.
         house: boards where it became the house's turn, each with whether the answer waits for it.

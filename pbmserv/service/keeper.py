@@ -20,7 +20,7 @@ from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
-from pbmserv.service.quota import Quota
+from pbmserv.service.quota import UNUSED, Quota
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import clocks, dailies, inbox, outbox
 from pbmserv.store.session import Database
@@ -127,7 +127,7 @@ class Keeper:
         """When texts take nearly all that they may, those go that led to nothing."""
         now = self._clock.now()
         self._quota.measure(now)
-        for state in ("ignored", "answered"):
+        for state in UNUSED:
             while self._quota.excess > 0 and not self._rounds.ending:
                 if not self._empty(state, now):
                     break
