@@ -327,3 +327,22 @@ def test_a_game_that_breaks_takes_nobody_else_down(
         assert len(moves(server, broken_one)) == 1
         assert len(moves(server, other)) == 2
         assert states(server).count("kept") == 1
+
+
+def test_a_kept_mail_can_be_dropped(operator: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    raw = mail("spam@elsewhere.example", "buy", "now", Message_ID="<1@elsewhere.example>")
+    with Wire(operator.port) as wire:
+        assert wire.mail("spam@elsewhere.example", "postmaster", raw).startswith("250")
+    (number,) = numbers(operator)
+    assert run(["inbox", "drop", number]) != 0  # not without a reason
+    assert states(operator) == ["kept"]
+    assert run(["inbox", "drop", number, *WHY]) == 0
+    assert "dropped" in capsys.readouterr().out
+    assert states(operator) == ["ignored"]
+    with operator.server.database.reading.connect() as connection:
+        assert connection.execute(select(inbox.c.raw, inbox.c.octets)).one() == (b"", 0)
+    assert entries(operator)[0].action == "drop"
+    assert run(["inbox", "drop", number, *WHY]) == 1
+    with Wire(operator.port) as wire:  # a copy of it is known
+        assert wire.mail("spam@elsewhere.example", "postmaster", raw).startswith("250")
+    assert states(operator) == ["ignored"]
