@@ -61,6 +61,10 @@ class Operator(Protocol):
         """Carry it out again, signed; one sentence on what became of it."""
         ...
 
+    def drop(self, number: int, by: Signature, /) -> str:
+        """Keep it no longer, signed; one sentence on what became of it."""
+        ...
+
 
 @app.command("list")
 def list_(config: ConfigFile = None) -> None:
@@ -87,6 +91,18 @@ def retry(number: Number, why: Why, by: By = "", config: ConfigFile = None) -> N
     """
     with _operator(config) as operator:
         print_retry(operator, number, signature(by, why))
+
+
+@app.command()
+def drop(number: Number, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Keep one mail no longer, and carry nothing of it out.
+
+    Example: pbmserv inbox drop 12 --why "spam to the postmaster"
+    """
+    with _operator(config) as operator:
+        if not operator.is_kept(number):
+            raise _not_kept(number)
+        say(operator.drop(number, signature(by, why)))
 
 
 def print_list(operator: Operator) -> None:
@@ -116,12 +132,16 @@ def print_mail(operator: Operator, number: int) -> None:
 def print_retry(operator: Operator, number: int, by: Signature) -> None:
     """What became of one kept mail."""
     if not operator.is_kept(number):
-        raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
+        raise _not_kept(number)
     say(operator.retry(number, by))
 
 
 def _unknown(number: int) -> typer.Exit:
     return failure(f"There is no mail {number}. `pbmserv inbox list` shows those that were kept.")
+
+
+def _not_kept(number: int) -> typer.Exit:
+    return failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
 
 
 def _operator(config: Path | None) -> AbstractContextManager[Operator]:

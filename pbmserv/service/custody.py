@@ -13,7 +13,7 @@ from pbmserv.commands.model import VOUCHED, Secret
 from pbmserv.commands.spelling import SHORTEST_PASSWORD
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.receive.mail import Envelope, Mail
-from pbmserv.service.desk import Post
+from pbmserv.service.desk import Desk, Post
 from pbmserv.service.operating import Deed, Operators, Signature
 from pbmserv.store import inbox
 from pbmserv.store.inbox import Received
@@ -129,6 +129,22 @@ class Custody:
         if not done:
             return f"Mail {number} has been carried out by somebody else in the meantime."
         return f"Mail {number} has been carried out; the answers are on their way."
+
+    def drop(self, number: int, by: Signature) -> str:
+        """Keep a mail no longer; one sentence on what became of it.
+
+        Raises:
+            OperatorError: no reason is given.
+        """
+
+        def deed(desk: Desk, _: Signature) -> Deed:
+            if inbox.lock_kept(desk.connection, number) is None:
+                return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
+            inbox.mark(desk.connection, number, "ignored", "dropped by an operator")
+            inbox.forget(desk.connection, [number])
+            return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
+
+        return self._operators.do(by, deed).said
 
     def _kept(self, number: int) -> Received | None:
         with self._database.reading.connect() as connection:

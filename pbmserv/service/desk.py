@@ -117,7 +117,7 @@ class Desk:
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
         proven: players who have proved to speak: by password, reply address or sender.
-        carried_out: something was done for one of them.
+        carried_out: something proven was done.
         unproven: the answer goes to a player who may not have written the mail at all.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.

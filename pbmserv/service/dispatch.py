@@ -133,7 +133,8 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         letters += [told_letter(desk, told) for told in answer.told if told.recipient]
         said.append(_Said(desk.answer_to, echo, status, answer.parts))
         said += _left_out(desk, told_before)
-    desk.carried_out = bool(desk.proven) and any(one.status == "done" for one in said)
+    is_known = bool(desk.proven) or desk.capability is not None  # that answers a letter of ours
+    desk.carried_out = is_known and any(one.status == "done" for one in said)
     homes, welcome = _reached(desk)
     if desk.post.mail.automatic:
         return letters + welcome

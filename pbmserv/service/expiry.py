@@ -18,7 +18,7 @@ from pbmserv.clock import Clock
 from pbmserv.service import tray
 from pbmserv.service.bounces import TOO_LATE
 from pbmserv.service.invitations import ANSWERED_DAYS
-from pbmserv.service.quota import Quota
+from pbmserv.service.quota import UNUSED, Quota
 from pbmserv.store import expiry, inbox, unconfirmed
 from pbmserv.store.expiry import OldLetter
 from pbmserv.store.session import Database
@@ -96,7 +96,7 @@ class Expiry:
         self._quota.measure(self._clock.now())
         if self._quota.excess <= 0:
             return 0
-        return self._empty("ignored", NO_TIME) or self._empty("answered", NO_TIME)
+        return next(filter(None, (self._empty(state, NO_TIME) for state in UNUSED)), 0)
 
     def _empty(self, state: str, kept: timedelta) -> int:
         """Drop the texts of some mails of that state; how many there were."""

@@ -23,6 +23,8 @@ from pbmserv.store.session import Database
 
 MEASURE_EVERY = timedelta(minutes=5)
 """How often the database is asked what is taken; meanwhile a process counts what it adds."""
+UNUSED = ("ignored", "answered")
+"""States of mails that led to nothing, in the order in which their texts go."""
 FULL = 0.9
 """The part of the quota from which on texts of mails that led to nothing go before their time."""
 
@@ -64,26 +66,28 @@ class Quota:
 
     def takes(self, state: str, octets: int) -> bool:
         """Whether a mail's text is kept, and counted from now on."""
-        if state in {"answered", "ignored"} and not self._keeps_unused:
-            return False
-        return self._add(state, octets, self.most)
+        if state not in UNUSED:
+            return self._add(state, octets)
+        return self._keeps_unused and self.excess + octets <= 0 and self._add(state, octets)
 
     def takes_kept(self, octets: int, *, for_postmaster: bool) -> bool:
         """The same of a mail that is kept for the operator, else it must be put off."""
         if not for_postmaster:
-            return self._add("kept", octets, self.most)
+            return self._add("kept", octets)
         with self._guard:
             kept = self._taken.get("kept", 0)
-        return kept + octets <= self.most // 2 and self._add("kept", octets, self.most)
+        return kept + octets <= self.most // 2 and self._add("kept", octets)
 
     def frees(self, state: str, octets: int) -> None:
         """Texts of mails of that state were emptied."""
         with self._guard:
             self._taken[state] = max(0, self._taken.get(state, 0) - octets)
 
-    def _add(self, state: str, octets: int, most: int) -> bool:
+    def _add(self, state: str, octets: int) -> bool:
+        """Count a text, if it fits beside those that must stay: others make room for it soon."""
         with self._guard:
-            fits = sum(self._taken.values()) + octets <= most
+            must_stay = sum(size for became, size in self._taken.items() if became not in UNUSED)
+            fits = must_stay + octets <= self.most
             if fits:
                 self._taken[state] = self._taken.get(state, 0) + octets
         return fits

@@ -54,25 +54,31 @@ class StrictConnection(h11.Connection):
 
 def head_fault(head: bytes) -> str:
     """What is wrong with the head of a request, its empty line included; ``""`` = nothing."""
+    request, *fields = head.split(b"\r\n")
+    if len(head) > LONGEST_HEAD:
+        return "a head without measure"
     if _LINE_END.search(head):
         return "a line that does not end in CRLF (section 2.2)"
-    request, *fields = head.split(b"\r\n")
+    if not request.endswith((b" HTTP/1.1", b" HTTP/1.0")):
+        return "a version that is not spoken here (section 2.5)"
     if any(line[:1] in {b" ", b"\t"} for line in fields):
         return "a folded line (section 5.2)"
+    return _field_fault(fields, is_newest=request.endswith(b"1.1"))
+
+
+def _field_fault(fields: list[bytes], *, is_newest: bool) -> str:
+    """What is wrong with the fields that say whom a request is for, and how long it is."""
     named = [
         (name.lower(), value.strip()) for name, _, value in (f.partition(b":") for f in fields)
     ]
     counts = Counter(name for name, _ in named)
+    values = dict(named)
     if any(counts[name] > 1 for name in _ONCE):
         return "a field twice that there can be once (sections 3.2, 6.1 and 6.3)"
-    values = dict(named)
     if b"," in values.get(b"content-length", b""):
         return "a list of lengths (section 6.3)"
-    if b"transfer-encoding" in values:
-        if b"content-length" in values:
-            return "a length and a transfer coding (section 6.1)"
-        if not request.endswith(b"HTTP/1.1"):
-            return "a transfer coding in HTTP/1.0 (section 6.1)"
+    if b"transfer-encoding" in values and (b"content-length" in values or not is_newest):
+        return "a transfer coding beside a length, or in HTTP/1.0 (section 6.1)"
     if not _HOST.fullmatch(values.get(b"host", b"")):
         return "a Host that is none (section 3.2)"
     return ""

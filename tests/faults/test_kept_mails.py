@@ -110,7 +110,7 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
         assert wire.mail(one.address, OURS, raw).startswith("250")  # sent twice, kept once
         assert wire.mail(two.address, OURS, mail(two.address, "list")).startswith("250")
     assert moves(server, table) == []
-    assert states(server) == ["kept", "done"]
+    assert states(server) == ["kept", "answered"]
     (kept,) = server.letters(one.address)
     for words in (kept.text, kept.html, kept.subject):
         assert "Traceback" not in words
@@ -133,7 +133,7 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     assert "secret" not in shown
     assert run(["inbox", "show", other]) == 0  # carried out: what it says stays between players
     head = capsys.readouterr().out
-    assert "It was carried out" in head
+    assert "nothing but an answer" in head
     assert "Sender check: unchecked" in head
     assert "signup" not in head
     assert run(["inbox", "show", "99"]) == 1
@@ -149,7 +149,7 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     assert run(["inbox", "retry", number, *WHY]) == 0
     assert "has been carried out" in capsys.readouterr().out
     assert len(moves(server, table)) == 1
-    assert states(server) == ["done", "done"]
+    assert states(server) == ["done", "answered"]
     assert run(["inbox", "retry", number, *WHY]) == 1
     assert run(["inbox", "list"]) == 0
     assert "nothing has gone wrong" in capsys.readouterr().out
@@ -289,7 +289,7 @@ def test_the_operators_own_view(
         monkeypatch.setattr(second, "_read", slowly)
         assert "somebody else" in second.retry(one.id, SIGNED)
         assert first.retry(one.id, SIGNED) == f"There is no kept mail {one.id}."
-        assert "It was carried out" in str(second.show(one.id))
+        assert "nothing but an answer" in str(second.show(one.id))
     catch_up(server)
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 
@@ -319,3 +319,22 @@ def test_a_game_that_breaks_takes_nobody_else_down(
         assert len(moves(server, broken_one)) == 1
         assert len(moves(server, other)) == 2
         assert states(server).count("kept") == 1
+
+
+def test_a_kept_mail_can_be_dropped(operator: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    raw = mail("spam@elsewhere.example", "buy", "now", Message_ID="<1@elsewhere.example>")
+    with Wire(operator.port) as wire:
+        assert wire.mail("spam@elsewhere.example", "postmaster", raw).startswith("250")
+    (number,) = numbers(operator)
+    assert run(["inbox", "drop", number]) != 0  # not without a reason
+    assert states(operator) == ["kept"]
+    assert run(["inbox", "drop", number, *WHY]) == 0
+    assert "dropped" in capsys.readouterr().out
+    assert states(operator) == ["ignored"]
+    with operator.server.database.reading.connect() as connection:
+        assert connection.execute(select(inbox.c.raw, inbox.c.octets)).one() == (b"", 0)
+    assert entries(operator)[0].action == "drop"
+    assert run(["inbox", "drop", number, *WHY]) == 1
+    with Wire(operator.port) as wire:  # a copy of it is known
+        assert wire.mail("spam@elsewhere.example", "postmaster", raw).startswith("250")
+    assert states(operator) == ["ignored"]

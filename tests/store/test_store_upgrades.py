@@ -14,7 +14,7 @@ from sqlalchemy.sql.elements import TextClause
 
 from pbmserv.errors import ServerFault
 from pbmserv.service import rerating, upgrading
-from pbmserv.store import schema
+from pbmserv.store import inbox, schema
 from pbmserv.store.columns import Instant
 from pbmserv.store.packed import pack, unpack
 from pbmserv.store.session import Database
@@ -128,6 +128,14 @@ def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str)
     assert last.keys() == before.keys()
     lasting = [name for name in before if name not in COMPUTED]
     assert [last[name] for name in lasting] == [before[name] for name in lasting]
+
+
+def test_texts_of_mails_are_counted_after_an_upgrade(empty: Database) -> None:
+    schema.upgrade(empty, "0010")
+    fill(empty)
+    schema.upgrade(empty, "0012")
+    with empty.reading.connect() as connection:
+        assert inbox.octets(connection) == {"x": len(b"\x00raw")}
 
 
 def test_sqlite_numbers_no_board_twice_even_after_an_upgrade(tmp_path: Path) -> None:

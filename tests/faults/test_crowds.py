@@ -1,0 +1,261 @@
+"""Clients that only sit at the ports: the game goes on, by SMTP, by LMTP and on the pages."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+from running import Running, start
+from wire import Wire, mail
+
+from pbmserv import descriptors
+from pbmserv.crowd import Bounds, Crowd
+from pbmserv.listening import Listening
+from pbmserv.receive import smtp
+from pbmserv.receive.visit import OCTETS_OF_USE
+from pbmserv.web import connections, server
+
+ALICE = "alice@players.example"
+OURS = "pbmserv@games.example"
+FIVE = [f"127.0.{n}.1" for n in range(20, 25)]
+STRANGER = "127.0.30.1"
+PATIENCE_S = 20
+
+
+@contextlib.contextmanager
+def a_server(folder: Path, **settings: str) -> Iterator[Running]:
+    """Ten places for strangers at each mail port, two of them for one network."""
+    few = {"sessions": "10", "sessions_network": "2", "lmtp": "127.0.0.1:0"}
+    with start(f"sqlite:///{folder}/pbmserv.sqlite3", folder, **few | settings) as running:
+        yield running
+
+
+def take_all_places(port: int, hello: str = "") -> list[Wire]:
+    wires = [Wire(port, hello=hello, source=source) for source in FIVE for _ in range(2)]
+    assert all(wire.greeting.startswith("220") for wire in wires)
+    return wires
+
+
+def a_mail(number: int) -> bytes:
+    return mail(ALICE, f"help {number}", Message_ID=f"<{number}@players.example>")
+
+
+def get(port: int, source: str = STRANGER, path: str = "/") -> bytes:
+    """The first octets of a page."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_S, (source, 0)) as client:
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: games.example\r\n\r\n".encode())
+        return client.recv(100)
+
+
+def sits(port: int, source: str) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), PATIENCE_S, (source, 0))
+
+
+def ends(client: socket.socket) -> bool:
+    """Whether the server closes a connection, after whatever it says."""
+    with client, contextlib.suppress(ConnectionResetError):
+        while client.recv(4096):
+            pass
+    return True
+
+
+def test_a_crowd_of_strangers_keeps_nobody_out(tmp_path: Path) -> None:
+    with a_server(tmp_path) as running:
+        crowd = take_all_places(running.port, hello="EHLO idle.example")
+        # Our own mail server has places of its own at either port.
+        for port, hello in ((running.port, "EHLO own"), (running.lmtp_port, "LHLO own")):
+            with Wire(port, hello=hello) as own:
+                assert own.mail(ALICE, OURS, a_mail(port)).startswith("250")
+        # A newcomer gets the place of who has idled longest.
+        with Wire(running.port, source=STRANGER) as late:
+            assert crowd[0].answer().startswith("421 4.3.2 others are waiting")
+            assert crowd[0].answer() == ""
+            assert late.mail(ALICE, OURS, a_mail(1)).startswith("250")
+        # Each port counts for itself.
+        with Wire(running.lmtp_port, hello="LHLO stranger", source=STRANGER) as other:
+            assert other.mail(ALICE, OURS, a_mail(2)).startswith("250")
+        assert crowd[-1].ask("NOOP").startswith("250")  # there was room again for the rest
+        for wire in crowd:
+            wire.close()
+
+
+def test_a_network_has_its_places_and_no_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with a_server(tmp_path) as running, caplog.at_level(logging.INFO, "pbmserv.crowd"):
+        crowd = [Wire(running.port, source=f"127.0.20.{n}") for n in (1, 2)]
+        for _ in range(20):
+            late = Wire(running.port, hello="", source="127.0.20.3")
+            assert late.greeting.startswith("421 4.3.2 too many sessions from your network, please")
+            assert late.answer() == ""
+            late.close()
+        (line,) = [record for record in caplog.records if record.name == "pbmserv.crowd"]
+        assert vars(line)["network"] == "127.0.20.0/24"
+        assert vars(line)["listener"] == "smtp"
+        crowd[0].ask("QUIT")
+        for _ in range(100):  # its place is free as soon as the server has closed it
+            with Wire(running.port, hello="", source="127.0.20.3") as again:
+                if again.greeting.startswith("220"):
+                    break
+        else:
+            pytest.fail("the network was not let in again")
+        for wire in crowd:
+            wire.close()
+
+
+def test_a_mail_on_its_way_gives_way_after_those_who_sit(tmp_path: Path) -> None:
+    with a_server(tmp_path) as running:
+        crowd = take_all_places(running.port, hello="EHLO a.example")
+        crowd[0].begin(ALICE, OURS)
+        newcomers = [Wire(running.port, hello="", source=f"127.0.{40 + n}.1") for n in range(9)]
+        assert all(wire.greeting.startswith("220") for wire in newcomers)
+        crowd[0].say(b"From: alice@players.example\r\nSubject: help\r\n\r\n")
+        crowd[0].say(b"x" * 70 + b"\r\n" * (OCTETS_OF_USE // 10))
+        assert crowd[0].ask(b".\r\n").startswith("250")
+        for wire in (*crowd, *newcomers):
+            wire.close()
+
+
+def test_a_handshake_that_never_comes_takes_a_place_as_well(tmp_path: Path) -> None:
+    """With TLS at once nothing is known of a session before it is encrypted."""
+    authority = trustme.CA()
+    issued = authority.issue_cert("games.example")
+    issued.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
+    issued.private_key_pem.write_to_path(tmp_path / "key.pem")
+    files = {"tls_cert": f"{tmp_path}/cert.pem", "tls_key": f"{tmp_path}/key.pem"}
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    with a_server(tmp_path, smtps="127.0.0.1:0", **files) as running:
+        crowd = [sits(running.smtps_port, source) for source in FIVE for _ in range(2)]
+        with context.wrap_socket(
+            sits(running.smtps_port, STRANGER), server_hostname="games.example"
+        ) as client:
+            assert client.recv(100).startswith(b"220 games.example")
+        assert ends(crowd[0])
+        with sits(running.smtps_port, FIVE[1]) as third:  # of its network, which has two already
+            assert third.recv(100) == b""
+        for one in crowd:
+            one.close()
+
+
+def test_a_client_that_never_reads_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pbmserv.receive.visit.LINGER_S", 0.01)
+    monkeypatch.setattr(smtp, "SESSION_TIMEOUT", 0.05)
+    with a_server(tmp_path) as running:
+        client = sits(running.port, STRANGER)
+        assert ends(client)
+
+
+def test_idle_connections_to_the_pages_keep_no_page_from_a_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "MOST_FROM_NETWORK", 4)
+    monkeypatch.setattr(descriptors, "WEB", 10)
+    with a_server(tmp_path) as running:
+        crowd = [sits(running.web_port, source) for source in FIVE for _ in range(2)]
+        for n in range(12):
+            assert get(running.web_port, f"127.0.{60 + n}.1").startswith(b"HTTP/1.1 200 ")
+        assert ends(crowd[0])
+        for one in crowd:
+            one.close()
+        one_network = [sits(running.web_port, FIVE[0]) for _ in range(4)]
+        assert get(running.web_port, FIVE[0]).startswith(b"HTTP/1.1 503 ")
+        assert get(running.web_port).startswith(b"HTTP/1.1 200 ")
+        assert get(running.web_port, "127.0.0.1").startswith(b"HTTP/1.1 200 ")  # a proxy of ours
+        for one in one_network:
+            one.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "which"),
+    [
+        (b"", "HEAD_S"),
+        (b"GET / HTTP/1.1\r\nHost: games", "HEAD_S"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n", "HEAD_S"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx", "BODY_S"),
+        (b"POST /confirm/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", "BODY_S"),
+    ],
+)
+def test_each_step_of_a_request_has_a_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: bytes, which: str
+) -> None:
+    monkeypatch.setattr(connections, which, 0.05)
+    with a_server(tmp_path) as running:
+        client = sits(running.web_port, STRANGER)
+        client.sendall(said)
+        assert ends(client)
+
+
+def test_a_reader_who_does_not_read_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "ANSWER_S", 0.05)
+    many = b"GET /help HTTP/1.1\r\nHost: a\r\n\r\n" * 1_000_000
+    with (
+        a_server(tmp_path) as running,
+        sits(running.web_port, STRANGER) as client,
+        pytest.raises((ConnectionResetError, BrokenPipeError)),
+    ):
+        client.sendall(many)  # more than fits anywhere on the way
+
+
+def test_a_connection_that_is_kept_alive_ends_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "KEEP_ALIVE_S", 0.0)
+    monkeypatch.setattr(server, "KEEP_ALIVE_FULL_S", 0.0)
+    with a_server(tmp_path) as running:
+        client = sits(running.web_port, STRANGER)
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert ends(client)
+
+
+@contextlib.contextmanager
+def no_files(monkeypatch: pytest.MonkeyPatch, listening: Listening) -> Iterator[list[int]]:
+    """The next connections meet a process that has opened all it may."""
+    accept, left = socket.socket.accept, [0]
+
+    def fails(self: socket.socket) -> tuple[socket.socket, object]:
+        if self is listening and listening._spare is not None:
+            left[0] += 1
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return accept(self)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(socket.socket, "accept", fails)
+        yield left
+
+
+def test_without_files_a_client_is_turned_away_and_nothing_spins(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Listening(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        listening.settimeout(PATIENCE_S)
+        listening.crowd = Crowd("smtp", Bounds(9, 9, 9, 300, 10), ())
+        with caplog.at_level(logging.INFO), no_files(monkeypatch, listening) as met:
+            for n in range(5):
+                client = socket.create_connection(listening.getsockname(), PATIENCE_S)
+                with pytest.raises(BlockingIOError):
+                    listening.accept()
+                assert ends(client)
+                assert met == [n + 1]
+            # Nothing can be kept for hard times: asyncio is told, once, and leaves it alone.
+            monkeypatch.setattr(listening, "_open_spare", lambda: False)
+            with pytest.raises(OSError, match="Too many open files"):
+                listening.accept()
+            with pytest.raises(BlockingIOError):
+                listening.accept()
+        (line,) = caplog.records
+        assert vars(line)["because"] == "no file descriptors are left"

@@ -1,0 +1,130 @@
+"""Requests that two servers could read in two ways, over a real socket."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+from collections.abc import Iterator
+
+import pytest
+from test_pages import Desk, Site, pages
+
+GET = b"GET / HTTP/1.1\r\nHost: games.example\r\n"
+POST = b"POST /confirm/x HTTP/1.1\r\nHost: games.example\r\n"
+NEXT = b"GET /healthz HTTP/1.1\r\nHost: games.example\r\n\r\n"
+"""What a proxy may take for the body."""
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    running = Site(Desk(), pages())
+    yield running
+    running.close()
+
+
+def said(site: Site, octets: bytes) -> bytes:
+    """All that comes back until the server hangs up, or has no more to say."""
+    found = b""
+    with socket.create_connection((site.host, site.port), 20) as client:
+        client.sendall(octets)
+        client.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionResetError):
+            while more := client.recv(65_536):
+                found += more
+    return found
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        POST + b"transfer-encoding: chunked\r\nCONTENT-LENGTH: 0\r\n\r\n0\r\n\r\n",
+        POST + b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n",
+        POST + b"Content-Length: 0\r\nContent-Length: 5\r\n\r\n",
+        POST + b"Content-Length: 0, 0\r\n\r\n",
+        POST + b"Content-Length: 0, 5\r\n\r\n",
+        POST + b"Content-Length: +0\r\n\r\n",
+        POST + b"Content-Length: -1\r\n\r\n",
+        POST + b"Content-Length:\r\n\r\n",
+        POST + b"Content-Length : 0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        GET + b"X-One: a\r\n b\r\n\r\n",
+        GET + b"X-One: a\r\n\tb\r\n\r\n",
+        GET + b"Content-Length:\r\n 5\r\n\r\n",
+        b"GET / HTTP/1.1\r\n Host: games.example\r\n\r\n",
+        GET + b"X-One: a\nTransfer-Encoding: chunked\r\n\r\n",
+        GET.replace(b"\r\n", b"\n") + b"\n",
+        GET + b"X-One: a\rb\r\n\r\n",
+        GET + b"X-One: a\x00b\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        GET + b"Host: games.example\r\n\r\n",
+        GET + b"hOST: elsewhere.example\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a@b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a:b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a,b\xff\r\n\r\n",
+        b"GET ftp://games.example/ HTTP/1.1\r\nHost: games.example\r\n\r\n",
+        b"GET http:/// HTTP/1.1\r\nHost: games.example\r\n\r\n",
+        b"GET http://a@b/ HTTP/1.1\r\nHost: games.example\r\n\r\n",
+        b"GET games.example HTTP/1.1\r\nHost: games.example\r\n\r\n",
+        b"CONNECT games.example:443 HTTP/1.1\r\nHost: games.example:443\r\n\r\n",
+        b"GET / HTTP/2.0\r\nHost: a\r\n\r\n",
+        b"GET /\r\n\r\n",
+        b"GET  / HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        GET + b"X-One: " + b"a" * 20_000 + b"\r\n\r\n",
+    ],
+)
+def test_what_has_two_meanings_is_refused_and_ends_the_connection(
+    site: Site, head: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        answer = said(site, head + NEXT)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in answer.lower()
+    assert answer.count(b"HTTP/1.1 ") == 1  # what follows is nobody's request
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("request_line", "status"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: games.example:8025", 200),
+        (b"GET / HTTP/1.1\r\nHost: [::1]:8025", 200),
+        (b"GET / HTTP/1.1\r\nHost:", 200),
+        (b"GET / HTTP/1.0", 200),
+        (b"GET http://games.example/healthz HTTP/1.1\r\nHost: games.example", 200),
+        (b"GET HTTP://games.example HTTP/1.1\r\nHost: elsewhere.example", 200),
+        (b"GET https://games.example?x=1 HTTP/1.1\r\nHost: games.example", 200),
+        (b"GET http://games.example/nowhere HTTP/1.1\r\nHost: games.example", 404),
+        (b"OPTIONS * HTTP/1.1\r\nHost: games.example", 404),
+        (b"POST /confirm/x HTTP/1.1\r\nHost: a\r\nContent-Length: 0", 404),
+    ],
+)
+def test_what_has_one_meaning_is_answered(site: Site, request_line: bytes, status: int) -> None:
+    assert said(site, request_line + b"\r\n\r\n").startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_a_body_in_chunks_is_read_and_the_next_request_as_well(site: Site) -> None:
+    body = b"Transfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n\r\n"
+    answer = said(site, POST + body + NEXT)
+    assert answer.count(b"HTTP/1.1 404 ") == 1
+    assert answer.count(b"HTTP/1.1 200 ") == 1
+
+
+@pytest.mark.parametrize("chunk", [b"x\r\n", b"-1\r\n", b"3\r\nabcd\r\n", b"5\nabcde\r\n0\r\n\r\n"])
+def test_a_chunk_that_is_none_ends_the_connection_quietly(
+    site: Site, chunk: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        answer = said(site, POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunk + NEXT)
+    assert answer.count(b"HTTP/1.1 ") <= 1
+    assert b" 200 " not in answer
+    assert caplog.records == []
