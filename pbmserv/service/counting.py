@@ -20,11 +20,11 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.clock import Clock
 from pbmserv.log import reason
 from pbmserv.service.lockout import FORGIVEN
-from pbmserv.service.office import UNAVAILABLE
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.windows import Event, Kind, Windows, packed, unpacked
 from pbmserv.store import counted
@@ -38,7 +38,7 @@ EXCHANGE_S = 0.5
 MOST_WAITING = 50_000
 """Events that wait for a database; then the oldest are told to nobody."""
 
-PRUNE_EVERY = timedelta(minutes=10)
+PRUNE_EVERY = timedelta(minutes=2)
 
 _SPANS = (timedelta(minutes=90), timedelta(hours=30), timedelta.max)
 """Events are kept with others that count about as long."""
@@ -142,7 +142,7 @@ class Counting:
             for book in self._books:
                 book.exchange()
                 book.prune()
-        except UNAVAILABLE as error:
+        except SQLAlchemyError as error:
             if not self._is_apart:
                 why = reason(error) or type(error).__name__
                 log.warning("each process counts for itself until the database is back: %s", why)

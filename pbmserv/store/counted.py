@@ -11,8 +11,12 @@ from sqlalchemy import Connection, and_, delete, func, or_, select, tuple_
 from pbmserv.store.counted_tables import counted, counting
 from pbmserv.store.upsert import insert_into
 
-MOST_BATCHES = 20_000
-"""Kept of each book; the oldest go first. Only a process that starts reads that far back."""
+MOST_OCTETS = 4_000_000
+"""Kept of each book, about 100,000 events; the oldest go first. Only a process that starts reads
+that far back."""
+
+_ROW = 100
+"""Octets of a row beside its events, about."""
 
 SILENT = timedelta(days=40)
 """A process of which nothing was heard for so long is forgotten: nothing it told still counts."""
@@ -95,25 +99,24 @@ def news(connection: Connection, book: str, process: str, seen: Mapping[str, int
 def prune(connection: Connection, book: str, now: datetime) -> None:
     """Forget what no longer counts, and the oldest where there is too much."""
     connection.execute(delete(counted).where(counted.c.book == book, counted.c.until < now))
-    excess = (
-        connection.execute(
-            select(func.count()).select_from(counted).where(counted.c.book == book)
-        ).scalar_one()
-        - MOST_BATCHES
+    newest_first = (counted.c.told_at.desc(), counted.c.process, counted.c.number, counted.c.part)
+    sizes = (
+        select(
+            counted.c.process,
+            counted.c.number,
+            func.sum(func.length(counted.c.events) + _ROW)
+            .over(order_by=newest_first)
+            .label("so_far"),
+        )
+        .where(counted.c.book == book)
+        .subquery()
     )
-    if excess > 0:
-        oldest = (
-            select(counted.c.process, counted.c.number)
-            .where(counted.c.book == book)
-            .order_by(counted.c.told_at)
-            .limit(excess)
+    too_old = select(sizes.c.process, sizes.c.number).where(sizes.c.so_far > MOST_OCTETS)
+    connection.execute(
+        delete(counted).where(
+            counted.c.book == book, tuple_(counted.c.process, counted.c.number).in_(too_old)
         )
-        connection.execute(
-            delete(counted).where(
-                counted.c.book == book,
-                tuple_(counted.c.process, counted.c.number).in_(oldest),
-            )
-        )
+    )
     connection.execute(
         delete(counting).where(counting.c.book == book, counting.c.told_at < now - SILENT)
     )

@@ -215,7 +215,7 @@ def test_without_its_database_each_counts_for_itself_and_says_so_once(
 def test_no_address_stands_there_in_clear_and_all_of_it_has_an_end(
     database: Database, writer: Writer, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "MOST_BATCHES", 8)
+    monkeypatch.setattr(rows, "MOST_OCTETS", 8 * 135)
     one = Counter(database, writer, clock)
     for n in range(20):
         clock.move(seconds=1)

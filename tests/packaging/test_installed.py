@@ -84,6 +84,11 @@ def constraints(built: Built, folder: Path) -> Path:
     return folder / "constraints.txt"
 
 
+def canonical(name: str) -> str:
+    """How package indexes compare names."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def run(program: Path, *arguments: str, folder: Path) -> str:
     """What a program prints; it must end well and complain of nothing."""
     done = subprocess.run(
@@ -147,14 +152,14 @@ def test_the_wheel_has_every_template_and_migration(built: Built) -> None:
 
 def test_the_constraints_pin_all_that_the_wheel_wants(built: Built, tmp_path: Path) -> None:
     pinned = {
-        re.split(r"[=;\[]", line)[0].lower().replace("_", "-")
+        canonical(re.split(r"[=;\[]", line)[0])
         for line in constraints(built, tmp_path).read_text().splitlines()
         if line and not line.startswith("#")
     }
     with zipfile.ZipFile(built.wheel) as wheel:
         told = wheel.read(f"pbmserv-{__version__}.dist-info/METADATA").decode()
     wanted = {
-        re.split(r"[^A-Za-z0-9._-]", name)[0].lower()
+        canonical(re.split(r"[^A-Za-z0-9._-]", name)[0])
         for name in re.findall(r"^Requires-Dist: (.*)$", told, re.MULTILINE)
         if "extra ==" not in name
     }
