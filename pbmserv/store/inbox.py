@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy import Connection, bindparam, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.receive.mail import UNCHECKED, Verdict
+from pbmserv.store.mail_tables import HAS_TEXT
 from pbmserv.store.models import inbox
 from pbmserv.store.prepared import Prepared
 
@@ -136,12 +137,8 @@ def empty(connection: Connection, mail_id: int) -> None:
 
 _WITH_TEXT = (
     select(inbox.c.id)
-    .where(
-        inbox.c.received_at < bindparam("before"),
-        inbox.c.state.in_(("done", "ignored")),
-        func.length(inbox.c.raw) > 0,
-    )
-    .order_by(inbox.c.id)
+    .where(inbox.c.received_at < bindparam("before"), HAS_TEXT)
+    .order_by(inbox.c.received_at)
     .limit(bindparam("most"))
 )
 
@@ -153,7 +150,9 @@ def with_text(connection: Connection, before: datetime, most: int) -> list[int]:
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Keep no more of mails than who wrote them and what became of them."""
-    connection.execute(update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b""))
+    connection.execute(
+        update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b"", peer="", found="")
+    )
 
 
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:
