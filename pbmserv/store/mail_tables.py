@@ -95,17 +95,15 @@ wait for their player to be heard of again. `error` of a sent letter: what a rep
 Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
 and when, and what a reply to it needs (see `store.expiry`)."""
 
-IS_OVER = text("outbox.state IN ('sent', 'failed', 'folded') AND outbox.message_id <> ''")
+IS_OVER = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
 """Letters that nobody will send any more, whose rows are still whole; `ix_outbox_over` knows
 them. What is kept of a letter for good has no Message-ID."""
-
-_OVER_HERE = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
 
 Index(
     "ix_outbox_over",
     outbox.c.created_at,
-    postgresql_where=_OVER_HERE,
-    sqlite_where=_OVER_HERE,
+    postgresql_where=IS_OVER,
+    sqlite_where=IS_OVER,
 )
 
 letter_bytes = Table(
