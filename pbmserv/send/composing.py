@@ -81,8 +81,11 @@ class Composer:
         """The mail, ready for the relay.
 
         Raises:
-            ServerFault: the row speaks of something that is not there.
+            ServerFault: the row speaks of something that is not there, or was over so long ago
+                that its words are kept no more.
         """
+        if not row.message_id:
+            raise ServerFault(f"letter {row.id} was over long ago; nothing is left to make it of")
         player = None if row.player_id is None else players.by_id(connection, row.player_id)
         seen = self._seen(connection, row.board_id, row.ply, row.seat, player)
         reply_to = self._reply_to(connection, row, seen, player)

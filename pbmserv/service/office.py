@@ -211,7 +211,7 @@ class Office:
             inbox.mark(desk.connection, mail_id, "answered")
             keeps = self._quota.takes("answered", octets)
         if not keeps:
-            inbox.forget(desk.connection, [mail_id])
+            inbox.drop_text(desk.connection, mail_id)
 
     def _set_aside(self, post: Post, connection: Connection) -> Done:
         now = self._clock.now()
@@ -221,7 +221,7 @@ class Office:
         if mail_id is None:
             return _copy(connection, mail.digest, post.envelope.recipient)
         if not self._quota.takes("ignored", len(post.envelope.raw)):
-            inbox.forget(connection, [mail_id])
+            inbox.drop_text(connection, mail_id)
         letters = _question(Desk(self._rooms, connection, post, mail_id, now))
         if letters:
             outbox.add(connection, letters, now, mail_id)

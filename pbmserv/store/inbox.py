@@ -11,6 +11,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, t
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.receive.mail import UNCHECKED, Verdict
+from pbmserv.store.mail_tables import HAS_TEXT
 from pbmserv.store.models import inbox
 from pbmserv.store.prepared import Prepared
 
@@ -179,7 +180,14 @@ def octets(connection: Connection) -> dict[str, int]:
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Keep no more of mails than who wrote them and what became of them."""
-    connection.execute(update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b"", octets=0))
+    connection.execute(
+        update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b"", octets=0, peer="", found="")
+    )
+
+
+def drop_text(connection: Connection, mail_id: int) -> None:
+    """Keep a mail's text no longer; what was found out about its sender stays for a while."""
+    connection.execute(update(inbox).where(inbox.c.id == mail_id).values(raw=b"", octets=0))
 
 
 def prune(connection: Connection, unproven: datetime, before: datetime, most: int) -> int:

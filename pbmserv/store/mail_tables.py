@@ -106,17 +106,15 @@ Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more
 and when, and what a reply to it needs (see `store.expiry`).
 `mail_id`: the mail that led to it, so that a log can be read from one to the other."""
 
-IS_OVER = text("outbox.state IN ('sent', 'failed', 'folded') AND outbox.message_id <> ''")
+IS_OVER = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
 """Letters that nobody will send any more, whose rows are still whole; `ix_outbox_over` knows
 them. What is kept of a letter for good has no Message-ID."""
-
-_OVER_HERE = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
 
 Index(
     "ix_outbox_over",
     outbox.c.created_at,
-    postgresql_where=_OVER_HERE,
-    sqlite_where=_OVER_HERE,
+    postgresql_where=IS_OVER,
+    sqlite_where=IS_OVER,
 )
 
 letter_bytes = Table(

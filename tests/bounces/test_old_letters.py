@@ -12,10 +12,11 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from posting import come_back
 from sqlalchemy import func, select, text, update
 
-from pbmserv.errors import OperatorError
+from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.service import operating_post
 from pbmserv.service.operating import Signature
 from pbmserv.store import expiry, letter_bytes, outbox
+from pbmserv.store import inbox as mails
 from pbmserv.store.models import inbox
 from pbmserv.store.models import letter_bytes as kept_rows
 from pbmserv.store.models import outbox as rows
@@ -87,6 +88,8 @@ def test_of_an_old_letter_stays_what_ends_it_and_what_its_replies_need(house: In
     assert bare is not None
     gone = {"recipient": "", "words": {}, "message_id": "", "in_reply_to": "", "error": ""}
     assert {name: bare[name] for name in gone} == gone
+    with pytest.raises(ServerFault, match="nothing is left to make it of"):
+        made_again(house, asked)
 
     with house.server.database.reading.connect() as connection:
         before = connection.execute(select(func.count()).select_from(rows)).scalar()
@@ -148,6 +151,7 @@ def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:
         for statement, index in (
             (expiry._MAILED, "ix_letter_bytes_made_at"),
             (expiry._OLD, "ix_outbox_over"),
+            (mails._WITH_TEXT, "ix_inbox_text"),
         ):
             compiled = str(
                 statement.compile(connection, compile_kwargs={"render_postcompile": True})
