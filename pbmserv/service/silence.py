@@ -41,7 +41,9 @@ def must_not_reach_too_many(desk: Desk, answer: Answer) -> None:
         for told in answer.told
         if told.part.letter in REACHING and told.player_id not in {None, speaker}
     ]
-    if speaker is not None and others and not desk.rooms.traffic.may_reach(speaker, len(others)):
+    if speaker is None or not others:
+        return
+    if not desk.rooms.traffic.may_reach(speaker, len(others)):
         raise Refused("reaches-many", count=len(others))
 
 

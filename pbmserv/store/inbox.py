@@ -11,7 +11,6 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, t
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.receive.mail import UNCHECKED, Verdict
-from pbmserv.store.mail_tables import HAS_TEXT
 from pbmserv.store.models import inbox
 from pbmserv.store.prepared import Prepared
 

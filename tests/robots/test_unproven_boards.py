@@ -1,4 +1,4 @@
-"""Boards asked for in a player's name wait for a yes, and use up nothing of theirs."""
+"""Boards that somebody asks for in a player's name: they wait for a yes, and use nothing up."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_forged_solos_make_no_board_and_block_none(server: Indoors) -> None:
     (begun,) = server.reply(question, "yes")
     assert begun.kind == "started"
     for n in range(2, 21):
-        (begun,) = server.reply(begun, "solo alice -size=2x2 -atoms=1")
+        (begun,) = server.reply(begun, f"solo alice -size=5x5 -atoms={n}")
         assert begun.board == n
     (refused,) = server.reply(begun, "solo alice -size=2x2 -atoms=1")
     assert "20 games alone" in " ".join(refused.text.split())
