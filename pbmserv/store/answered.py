@@ -14,8 +14,11 @@ NEWEST = 500
 """Letters to a player among which those are looked for that a mail's headers name."""
 
 OF_THE_BOARD = 2
-AT_ALL = 3
+AT_ALL = 5
 """Newest letters that are looked at where no header names one."""
+
+_OWN_WORDS = ("chat-sent", "message-sent", "broadcast-asked", "broadcast-sent")
+"""Letters with nothing in them but what their reader has said to others."""
 
 
 def letters(
@@ -34,13 +37,14 @@ def letters(
         letter_id: the letter that its reply address names; ``None`` = none.
     """
     newest = connection.execute(
-        select(outbox.c.id, outbox.c.message_id, outbox.c.board_id)
+        select(outbox.c.id, outbox.c.message_id, outbox.c.board_id, outbox.c.letter)
         .where(outbox.c.player_id == player_id)
         .order_by(outbox.c.id.desc())
         .limit(NEWEST)
     ).all()
     wanted = set(message_ids)
     named = {row.id for row in newest if row.message_id in wanted or row.id == letter_id}
+    newest = [row for row in newest if row.letter not in _OWN_WORDS]
     about = [row.id for row in newest if row.board_id == board_id and board_id is not None]
     chosen = named | set(about[: 1 if named else OF_THE_BOARD])
     if not named:

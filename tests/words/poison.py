@@ -1,0 +1,67 @@
+"""A server with two players and their boards, and texts that nobody but their writer may read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from indoors import PASSWORD, Indoors, Posted, address_of
+from sqlalchemy import select
+
+from pbmserv.store.models import outbox
+
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+HELLO = "Good evening from the other side of town!"
+SMALL = "-size=4x4 -atoms=3 -unrated"
+
+
+def challenged(server: Indoors, by: str = "alice", to: str = "bob") -> Posted:
+    """The letter of a new challenge to the one who is asked."""
+    told = server.send(address_of(by), f"blackbox challenge {by} {to} {SMALL}")
+    return next(letter for letter in told if letter.recipient == address_of(to))
+
+
+def hidden(server: Indoors) -> list[Posted]:
+    """The letters to alice of a new board on which all atoms are hidden: hers at A2, C4 and D1."""
+    told = server.reply(challenged(server), "b3,c1,d3")
+    asked = next(letter for letter in told if letter.recipient == ALICE)
+    own = server.reply(asked, "a2,c4,d1")
+    return [letter for letter in (asked, *own) if letter.recipient == ALICE]
+
+
+def poison(server: Indoors, letters: list[Posted]) -> tuple[str, tuple[str, ...]]:
+    """A text with one harmless line, and what of it must go to nobody."""
+    told = next(line for one in letters for line in one.text.split("\n") if "hidden at" in line)
+    drawn = next(line for one in letters for line in one.text.split("\n") if line.count("@") > 0)
+    lines = (
+        "> You wrote that yesterday.",
+        f"prefs alice {PASSWORD} digest=off",
+        f"change password alice {PASSWORD} another-word",
+        f"# {told.strip()}",
+        f"* {drawn.strip()}",
+        "A2, C4",
+        f"It goes to {letters[0].reply_to}.",
+        HELLO,
+    )
+    token = letters[0].reply_to.partition("+")[2].partition("@")[0]
+    secret = ("yesterday", PASSWORD, "another-word", "hidden at", drawn.strip(), "A2", "C4", token)
+    return "\n".join(lines), secret
+
+
+def said_to_others(server: Indoors, writer: str) -> Iterator[tuple[str, str]]:
+    """What stands as somebody's words in every letter to anybody but *writer*, with its kind."""
+    with server.server.database.reading.connect() as connection:
+        rows = connection.execute(select(outbox.c.letter, outbox.c.recipient, outbox.c.words)).all()
+    for row in rows:
+        if row.recipient != writer:
+            yield from ((row.letter, said) for said in _said(row.words))
+
+
+def _said(words: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in words.items():
+        if key in {"said", "says"} and isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _said(value)
+        elif isinstance(value, list):
+            yield from (one for part in value if isinstance(part, Mapping) for one in _said(part))

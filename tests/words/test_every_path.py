@@ -1,0 +1,140 @@
+"""Every command, and every way to write it, with a text below it that nobody else may read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, indoors
+from poison import ALICE, BOB, CAROL, HELLO, challenged, hidden, poison, said_to_others
+from sqlalchemy import select
+
+from pbmserv.commands.catalogue import ROWS
+from pbmserv.commands.forms import Row
+from pbmserv.commands.rows_playing import PLAYING
+from pbmserv.commands.rows_starting import STARTING
+from pbmserv.store.models import outbox
+
+WAYS = ("subject", "body", "reply", "digest-form", "message", "message-in-full")
+
+
+def _in_full(row: Row, board: int | None) -> str:
+    line = row.example.replace("NEWPASSWORD", PASSWORD).replace("PASSWORD", PASSWORD)
+    line = line.replace("digest=daily@07:30", "remind=2d").replace("g,+b2", "a,+b2")
+    line = line.replace("challenge alice bob", f"challenge alice {PASSWORD} bob -unrated")
+    return re.sub(r"\b12\b", str(board), line)
+
+
+def _in_reply(row: Row) -> str:
+    samples = [parameter.sample for parameter in row.as_reply.parameters]
+    known = {"g,+b2": "a,+b2", "move": "a", "digest=daily@07:30": "remind=2d", "NEWPASSWORD": ""}
+    line = " ".join((row.name, *(known.get(one, one) for one in samples))).strip()
+    return re.sub(r"^move ", "", line)
+
+
+def _write(
+    server: Indoors, row: Row, way: str, message: Posted, letters: list[Posted]
+) -> tuple[str, ...]:
+    """Write a command in one of the ways; what of the mail must go to nobody else."""
+    text, secrets = poison(server, letters)
+    board = letters[-1].board
+    if row.name in {"accept", "reject"}:
+        asked = challenged(server, by="bob", to="alice")
+        letters, board = [asked], asked.board
+    elif row.name == "rematch":
+        server.reply(letters[-1], "a")
+        server.reply(letters[-1], "resign")
+    full, short = _in_full(row, board), _in_reply(row)
+    if way == "subject":
+        told = server.send(ALICE, full, text)
+    elif way == "body":
+        told = server.send(ALICE, "", f"{full}\n\n{text}")
+    else:
+        answered = message if way.startswith("message") else letters[-1]
+        line = {"digest-form": f"{board}: {short}", "message-in-full": full}.get(way, short)
+        told = server.reply(answered, f"{line}\n\n{text}")
+    _answer(server, told)
+    return secrets
+
+
+def _answer(server: Indoors, told: list[Posted]) -> None:
+    """Send a broadcast, and decline a challenge."""
+    for letter in told:
+        if letter.kind == "broadcast-asked":
+            server.reply(letter, "yes")
+        if letter.kind == "challenge":
+            server.reply(letter, "reject")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_nothing_that_is_not_for_others_gets_to_them(tmp_path: Path, row: Row) -> None:
+    with indoors(tmp_path, operators="alice") as server:
+        server.sign_up("alice", "bob", "carol")
+        server.send(CAROL, f"prefs carol {PASSWORD} broadcast=on")
+        told = server.send(BOB, f"message bob {PASSWORD} alice", "How are you?")
+        message = next(letter for letter in told if letter.recipient == ALICE)
+        letters = hidden(server)
+        for way in WAYS:
+            if row.build is None or (way in {"subject", "body"} and not row.in_line):
+                continue
+            before = len(list(said_to_others(server, ALICE)))
+            if row in (*STARTING, *PLAYING) and way != WAYS[0]:
+                letters = hidden(server)
+            secrets = _write(server, row, way, message, letters)
+            for letter, said in list(said_to_others(server, ALICE))[before:]:
+                assert not [one for one in secrets if one in said], (way, letter, said)
+
+
+def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
+    """Whoever adds a letter with such words has to bring them here through the guard as well."""
+    with indoors(tmp_path, operators="alice") as server:
+        server.sign_up("alice", "bob", "carol")
+        letters = hidden(server)
+        text, secrets = poison(server, letters)
+        again = (f"{text} {number}" for number in count())  # the same words look like a program's
+        server.send(CAROL, f"prefs carol {PASSWORD} accept=auto broadcast=on")
+        server.send(ALICE, f"blackbox challenge alice {PASSWORD} carol", next(again))
+        told = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", next(again))
+        server.send(ALICE, f"blackbox reject {told[0].board} alice {PASSWORD}", next(again))
+        asked = challenged(server, by="bob", to="alice")
+        server.reply(asked, f"reject\n\n{next(again)}")
+        (asked,) = server.send(ALICE, f"broadcast alice {PASSWORD}", next(again))
+        server.reply(asked, "yes")
+        server.send(ALICE, f"message alice {PASSWORD} bob", next(again))
+        server.reply(letters[-1], f"chat\n\n{next(again)}")
+        server.reply(letters[-1], f"a\n\n{next(again)}")
+        ended = hidden(server)
+        server.reply(ended[-1], f"resign\n\n{next(again)}")
+        letters = hidden(server)
+        server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+        server.send(ALICE, f"message alice {PASSWORD} bob", next(again))
+        server.reply(letters[-1], f"a\n\n{next(again)}")
+        server.live(hours=24)
+        reached = set()
+        for letter, said in said_to_others(server, ALICE):
+            assert not [secret for secret in secrets if secret in said], (letter, said)
+            reached |= {letter} if HELLO in said else set()
+        for tray in _trays(server):
+            reached.update(one["letter"] for one in (*tray["waiting"], *tray["news"]))
+    assert reached - {"tray"} == _with_a_place() - _TO_THE_WRITER
+
+
+_TO_THE_WRITER = {"message-sent", "chat-sent", "broadcast-sent", "broadcast-asked", "came-back"}
+"""Letters that tell their reader what they said themselves, or what a mail server said."""
+
+
+def _with_a_place() -> set[str]:
+    """Letters whose templates have a place for what somebody says."""
+    templates = Path(__file__).parents[2] / "templates" / "letters"
+    place = re.compile(r"pieces/said|one\.said|words\.said\|said")
+    bodies = templates.glob("*/body.txt.j2")
+    return {body.parent.name for body in bodies if place.search(body.read_text("utf-8"))}
+
+
+def _trays(server: Indoors) -> Iterator[dict[str, list[dict[str, str]]]]:
+    with server.server.database.reading.connect() as connection:
+        for row in connection.execute(select(outbox.c.words).where(outbox.c.letter == "tray")):
+            yield row.words

@@ -1,0 +1,82 @@
+"""Real letters, quoted as mail programs do it: nobody learns a hidden atom by that."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, indoors
+from mangling import MANGLERS, Mangler, quoted
+from poison import ALICE, BOB, HELLO, said_to_others
+from running import MovableClock
+
+SIZES = ("-size=4x4 -atoms=3 -unrated", "-size=8x8 -atoms=4 -unrated -clue")
+FORMATS = ("html", "text", "spoken")
+SEEDS = 2
+
+
+@dataclass
+class Game:
+    """Letters to alice about a board, and where her atoms are."""
+
+    server: Indoors
+    letters: list[Posted]
+    cells: tuple[str, ...]
+
+
+@pytest.fixture(scope="module", params=[(s, f) for s in SIZES for f in FORMATS], ids=str)
+def game(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Game]:
+    size, form = request.param
+    with indoors(tmp_path_factory.mktemp("quoted"), web_url="http://games.example") as server:
+        server.sign_up("alice", "bob")
+        server.send(ALICE, f"prefs alice {PASSWORD} format={form}")
+        told = server.send(ALICE, f"blackbox challenge alice bob {size}")
+        cells = ("a2", "c4", "d1") if "=3" in size else ("a2", "c4", "d1", "f7")
+        theirs = "b3,c1,d3" if "=3" in size else "b3,c1,d3,h8"
+        (challenge,) = (one for one in told if one.recipient == BOB)
+        told += server.reply(challenge, theirs)
+        asked = [one for one in told if one.recipient == ALICE][-1]
+        told += server.reply(asked, ",".join(cells))
+        told += server.reply([one for one in told if one.recipient == ALICE][-1], "a,+b2")
+        told += server.send(BOB, f"blackbox move 1 bob {PASSWORD} 2", "A try!")
+        told += server.reply([one for one in told if one.recipient == ALICE][-1], "show")
+        letters = [one for one in told if one.recipient == ALICE and one.board == 1]
+        yield Game(server, letters[-5:], cells)
+
+
+@pytest.mark.parametrize("mangle", MANGLERS, ids=lambda one: one.__name__)
+def test_a_quoted_letter_tells_nobody_a_hidden_cell(game: Game, mangle: Mangler) -> None:
+    for number, letter in enumerate(game.letters):
+        for seed in range(SEEDS):
+            dice = random.Random(f"{mangle.__name__} {number} {seed}")
+            if "without" in mangle.__name__ and not letter.has_html:
+                continue
+            before = len(list(said_to_others(game.server, ALICE)))
+            body = (
+                f"chat\n{HELLO} {mangle.__name__} {number}.{seed}\n\n{quoted(letter, mangle, dice)}"
+            )
+            game.server.reply(letter, body)
+            for _, said in list(said_to_others(game.server, ALICE))[before:]:
+                _tells_nothing(said, game.cells)
+            _later(game.server)
+
+
+def _tells_nothing(said: str, cells: tuple[str, ...]) -> None:
+    assert HELLO in said
+    rest = said.partition("\n")[2]
+    named = {"".join(one.split()) for one in re.findall(r"\b[a-z]\s?[0-9]\b", rest.lower())}
+    assert not named & set(cells), said
+    assert "@" not in rest, said
+    assert rest.count("|") < 3, said
+
+
+def _later(server: Indoors) -> None:
+    """Hours later, so that nobody's words look like a program's; no clock is looked at."""
+    clock = server.server.clock
+    assert isinstance(clock, MovableClock)
+    clock.move(hours=12)
