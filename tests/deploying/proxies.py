@@ -81,7 +81,7 @@ def nginx(folder: Path, web_port: int) -> Iterator[Proxy]:
     for old, new in (
         (r"listen \[::\].*\n", "\n"),
         (r"listen 80;", f"listen 127.0.0.1:{proxy.plain_port};"),
-        (r"listen 443 ", f"listen 127.0.0.1:{proxy.port} "),
+        (r"listen 443 ssl;", f"listen 127.0.0.1:{proxy.port} ssl;"),
         (r"/etc/letsencrypt/live/[^/]+", str(folder)),
         (r"/var/log/nginx", str(folder)),
         (r"127\.0\.0\.1:8025", f"127.0.0.1:{web_port}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import smtplib
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from mailers import Player
 from postfix import Postfix, free_port, postfix, program
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
-from processes import Process
+from processes import Process, wait_until
 
 DEBIAN = """\
 smtpd_banner = $myhostname ESMTP $mail_name (Debian/GNU)
@@ -81,6 +82,19 @@ def test_our_lines_below_debian_s_bring_mail_to_us(tmp_path: Path) -> None:
         finally:
             assert server.stop() == 0
         assert "in BOTH" not in mta.log
+
+
+def test_mail_of_the_machine_itself_goes_where_the_readme_sends_it(tmp_path: Path) -> None:
+    (line,) = re.findall(r"^`(virtual_alias_maps = .*)`\.$", README.read_text(), re.MULTILINE)
+    for old, new in (
+        ("games.example.org", "games.example"),
+        ("you@example.net", "a@players.example"),
+    ):
+        line = line.replace(old, new)
+    with postfix(free_port(), ("a",), own_lines=f"{DEBIAN}\n{line}") as mta:
+        with smtplib.SMTP("127.0.0.1", mta.port) as client:
+            client.sendmail("root@games.example", ["root@games.example"], "Subject: cron\n\n")
+        wait_until(lambda: any(mta.maildir("a").glob("new/*")), "cron's mail")
 
 
 def test_the_readme_names_these_ways_to_see_it() -> None:
