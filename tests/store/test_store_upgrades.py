@@ -135,7 +135,7 @@ def test_texts_of_mails_are_counted_after_an_upgrade(empty: Database) -> None:
     fill(empty)
     schema.upgrade(empty, "0012")
     with empty.reading.connect() as connection:
-        assert inbox.octets(connection) == {"x": len(b"\x00raw")}
+        assert inbox.octets(connection) == {"x": len(pack(b"\x00raw"))}
 
 
 def test_sqlite_numbers_no_board_twice_even_after_an_upgrade(tmp_path: Path) -> None:
