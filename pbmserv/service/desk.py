@@ -17,6 +17,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.networks import NOWHERE, Source
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
+from pbmserv.service.budget import Budget, Unbounded
 from pbmserv.service.lockout import Lockout
 from pbmserv.service.passwords import Memo
 from pbmserv.service.rates import Traffic
@@ -148,6 +149,9 @@ class Desk:
         house: boards on which this mail has made it the house's turn, each with whether the answer
             to the mail waits for that.
         line_words: words that belong to the present command alone; ``None`` = the mail's.
+        budget: what the mail has spent.
+        replayed: positions as the record had them when they were asked for.
+        attached: texts of files that came with the mail, by what marks them.
     """
 
     rooms: Rooms
@@ -166,6 +170,9 @@ class Desk:
     unreachable: dict[int, None] = field(default_factory=dict)
     house: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
+    budget: Budget = field(default_factory=Unbounded)
+    replayed: dict[int, Position] = field(default_factory=dict)
+    attached: dict[str, str] = field(default_factory=dict)
 
     @property
     def capability(self) -> Capability | None:
@@ -369,10 +376,21 @@ class Desk:
     # -- boards -------------------------------------------------------------------------
 
     def position(self, board: BoardRow) -> Position:
-        """The newest position of a board."""
-        position = self.rooms.positions.newest(self.connection, board)
-        self.played[board.id] = position
+        """The newest position of a board.
+
+        Raises:
+            TooMuch: the mail has spent what it may.
+        """
+        position = self.played.get(board.id)
+        if position is None or position.number != board.plies:
+            positions = self.rooms.positions
+            position = positions.newest(self.connection, board, self.budget.replay)
+            self.played[board.id] = self.replayed[board.id] = position
         return position
+
+    def take_back(self, before: Mapping[int, Position]) -> None:
+        """Forget positions that a refused command made; *before* it these were known."""
+        self.played = self.replayed | dict(before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from pbmserv.service import (
     saving,
     scoring,
     silence,
+    spending,
     tray,
     undoing,
     unsubscribing,
@@ -123,6 +124,10 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         if isinstance(line.asked, model.NotTried):
             said.append(_Said(desk.answer_to, line.echo, "not tried", (), line.asked))
             continue
+        if desk.budget.is_over:
+            stopped = model.NotTried("budget")
+            said.append(_Said(desk.answer_to, line.echo, "not tried", (), stopped))
+            continue
         answer, echo, status = _try(desk, line)
         if status == "done":
             desk.led_on |= silence.leads_on(desk, line, answer)
@@ -165,13 +170,15 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
     unsaid = vouching.without_password(desk, line)
     read = unsaid or line
-    waiting = len(desk.house)
+    waiting, known = len(desk.house), dict(desk.played)
     _COMMAND.begin(desk.connection)
     try:
+        spending.on_line(desk, read)
         answer = plans.go_on(desk, _ask(desk, read))
+        spending.on_answer(desk, answer)
     except PlayerError as error:
         _COMMAND.undo(desk.connection)
-        desk.played.clear()
+        desk.take_back(known)
         del desk.house[waiting:]
         if unsaid is not None and not vouching.was_meant(error):
             read, error = line, vouching.otherwise(desk, line)

@@ -26,6 +26,7 @@ from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
 from pbmserv.service import absence, bounces, busy, house
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
+from pbmserv.service.budget import Budget, Work
 from pbmserv.service.desk import NOTHING, Desk, Done, Post, Rooms
 from pbmserv.service.dispatch import carry_out, message_id, told_letter
 from pbmserv.service.passwords import Outdated
@@ -167,7 +168,8 @@ class Office:
             return NOTHING
         else:
             inbox.mark(connection, mail_id, "done")
-        desk = Desk(self._rooms, connection, post, mail_id, now)
+        desk = Desk(self._rooms, connection, post, mail_id, now, budget=Budget())
+        desk.budget.charge(Work.OCTETS, len(envelope.raw) // 1024)
         letters = bounces.receive(desk) if post.comes_back else carry_out(desk) or _question(desk)
         if desk.house:
             house.queue(desk, letters)

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pbmserv.commands.model import Load, Save
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import Saved, Saving, races
-from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply
+from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply, weight
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, OptionError, PlayerError, Refused
 from pbmserv.receive.attached import attached_text
 from pbmserv.service.answers import Answer, Part
+from pbmserv.service.budget import TooMuch, Work
 from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
 from pbmserv.service.invitations import Proposal, invite
@@ -67,7 +68,9 @@ def load(desk: Desk, command: Load) -> Answer:
     game = known_game(desk, command.game)
     if not races(game) or not isinstance(game, Saving):
         raise Refused("no-save", part=command.game, example="list")
-    text = attached_text(desk.post.envelope.raw, game.mark) or desk.post.text
+    if game.mark not in desk.attached:  # the mail is walked once, however many lines ask for it
+        desk.attached[game.mark] = attached_text(desk.post.envelope.raw, game.mark)
+    text = desk.attached[game.mark] or desk.post.text
     if game.mark not in text:
         raise Refused("load-nothing", part="load", example=f"help {command.game}")
 
@@ -77,6 +80,7 @@ def load(desk: Desk, command: Load) -> Answer:
             raise Refused("load-not-yours", part=f"board {number}", example="games")
         return board.options
 
+    desk.budget.spend(Work.TEXT, weight(len(text)))
     try:
         found = game.load(text, options_of)
         options, rated = read_options(game, found.options, 1, "load", "")
@@ -91,6 +95,8 @@ def load(desk: Desk, command: Load) -> Answer:
     number = answer.parts[0].board
     assert number is not None
     for at, move in enumerate(found.moves[: found.done], 1):
+        desk.budget.spend(Work.MOVE)
+        desk.budget.spend(Work.TEXT, weight(len(move)))
         if not _again(desk, number, move):
             raise Refused("load-move", part=move[:40], number=at, example="help load")
     after = boards.lock(desk.connection, number)
@@ -121,6 +127,8 @@ def _again(desk: Desk, number: int, text: str) -> bool:
             if move.text != text:
                 return False
             after = position.move(sitter.seat, move)
+    except TooMuch:
+        raise
     except PlayerError:
         return False
     log_ply(desk, board, sitter, after, "")

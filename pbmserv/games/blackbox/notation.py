@@ -16,6 +16,9 @@ from pbmserv.games.blackbox.saying import asked_for, said, without_full_stop
 TEXT_LIMIT = 1000
 """Longest text of a move, in characters, on a board of few atoms."""
 
+_SPARE_CELLS = 20
+"""Cells that a move may name beyond twice as many as the board has."""
+
 _SHORT = 40
 """Characters of a text that is remembered once it was read."""
 
@@ -181,8 +184,16 @@ class _Reader:
     def __init__(self, board: Geometry, example: Example) -> None:
         self._board = board
         self._example = example
+        self._left = 2 * len(board.cells) + _SPARE_CELLS
 
     def element(self, part: str) -> Element:
+        found = self._element(part)
+        self._left -= len(found.cells)
+        if self._left < 0:  # what it costs grows with the cells, and nobody needs to name so many
+            raise Illegal("blackbox.too-many-cells", part=part, example=self._example(found.kind))
+        return found
+
+    def _element(self, part: str) -> Element:
         if not part:
             raise Illegal("blackbox.empty-element", example=self._example(Kind.PROBE))
         upper = part.upper()
