@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import crafted, latency, rays, starting, throughput
+from benchmarks import crafted, heavy, latency, rays, starting, throughput
 from benchmarks.table import printed
 
 
@@ -26,6 +26,7 @@ def main() -> int:
         lines += latency.measure(folder, 50 if quick else 300)
         lines += starting.measure(folder, 2 if quick else 5)
         lines += crafted.measure(1 if quick else 3)
+        lines += heavy.measure()
         lines += rays.measure(4_000 if quick else 20_000)
     print(printed(lines))
     print(f"\nB: bare aiosmtpd with as many sessions, same mails, same client, same moments.\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +30,8 @@ from pbmserv.store import boards, players
 from pbmserv.store.models import boards as board_rows
 from pbmserv.store.models import plies as ply_rows
 
-PASSWORD = "wonder-land"  # noqa: S105 - of players who live as long as a measurement
+PASSWORD = "wonder-land"
+PLAYERS = ("alice", "bob", *(f"racer{n}" for n in range(7)))
 _RATES = ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS", "ANSWERS", "CONFIRMATIONS", "RESETS")
 
 
@@ -37,7 +39,7 @@ class _NoRelay:
     """Nothing is delivered here."""
 
     def deliver(self, letter: OutgoingLetter) -> None:
-        raise AssertionError("letters are taken from the outbox itself")
+        raise AssertionError(f"letter {letter.id} is taken from the outbox itself")
 
     def close(self) -> None:
         pass
@@ -61,6 +63,11 @@ class Cost:
     made: int
     octets: int
 
+    @property
+    def whole(self) -> float:
+        """Both together."""
+        return self.taken + self.letters
+
 
 @dataclass
 class World:
@@ -70,7 +77,6 @@ class World:
     server: Server
     loop: asyncio.AbstractEventLoop
     ids: dict[str, int] = field(default_factory=dict)
-    mails: int = 0
 
     def sign_up(self, *userids: str) -> None:
         """Players whose password is `PASSWORD`."""
@@ -167,13 +173,19 @@ def address(userid: str) -> str:
     return f"{userid}@players.example"
 
 
-def mail(userid: str, subject: str, body: str, number: int) -> bytes:
-    """A plain mail."""
+def mail(subject: str, body: str, *, parts: bool = False) -> bytes:
+    """A mail from alice; *parts*: its body begins with a Content-Type of its own."""
     text = (
-        f"From: {address(userid)}\nTo: {LOCAL}@{DOMAIN}\nSubject: {subject}\n"
-        f"Message-ID: <{number}.{secrets.token_hex(6)}@players.example>\n\n{body}\n"
+        f"From: {address('alice')}\nTo: {LOCAL}@{DOMAIN}\nSubject: {subject}\n"
+        f"Message-ID: <{secrets.token_hex(8)}@players.example>\n"
     )
-    return text.replace("\n", "\r\n").encode()
+    folded = "\n".join(map(_folded, body.split("\n")))
+    return f"{text}{'' if parts else chr(10)}{folded}\n".replace("\n", "\r\n").encode()
+
+
+def _folded(line: str) -> str:
+    """A line as mail lets it pass; one that goes on is indented."""
+    return re.sub("(.{800,900}[, ])", "\\1\n ", line) if len(line) > 990 else line
 
 
 @contextmanager
@@ -192,6 +204,7 @@ def world(folder: Path) -> Iterator[World]:
         None,
     )
     found = World(loaded.settings, _server(loaded.settings), asyncio.new_event_loop())
+    found.sign_up(*PLAYERS)
     try:
         yield found
     finally:

@@ -41,8 +41,8 @@ class NotTried:
         why: ``"limit"`` (too many commands above), ``"stop"`` (``quit`` above), ``"prose"`` (too
             many lines above that are no command), ``"blank"`` (a blank line above), ``"below"``
             (it stands below a command that ends the reading), ``"apart"`` (it may be a move, or an
-            initial below a move) ``"password"`` (words with the writer's password) or ``"budget"`` (what stands
-            above it is as much work as one mail may ask for).
+            initial below a move), ``"password"`` (words with the writer's password) or
+            ``"budget"`` (what stands above is as much work as one mail may ask for).
         more: further commands that are not listed one by one.
     """
 

@@ -29,7 +29,6 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move, Outcome, Seat, Step
 from pbmserv.errors import Illegal
 
-
 _LEADING_BACK = frozenset({UNDO, REDO, RESTART})
 
 

@@ -7,6 +7,7 @@ import ssl
 from pathlib import Path
 
 from pbmserv.errors import ConfigError
+from pbmserv.regular import read_octets
 
 log = logging.getLogger("pbmserv.receive")
 
@@ -53,7 +54,7 @@ class Certificate:
     def _load(self, context: ssl.SSLContext) -> None:
         for setting, path in (("PBMSERV_TLS_CERT", self._chain), ("PBMSERV_TLS_KEY", self._key)):
             try:
-                path.read_bytes()
+                read_octets(path)
             except OSError as error:
                 raise ConfigError(f'{setting} = "{path}": {error.strerror or error}') from None
         passphrases: list[bytes] = []

@@ -14,8 +14,8 @@ from enum import Enum
 from pbmserv.engine.record import Ply, weight
 from pbmserv.errors import PlayerError
 
-ALLOWED = 30_000
-"""What a mail may spend: 0.3 s, so that one whose work takes longer than usual ends in half a
+ALLOWED = 36_000
+"""What a mail may spend: 0.36 s, so that one whose work takes longer than usual ends in half a
 second."""
 
 
@@ -30,9 +30,10 @@ class Work(Enum):
     BOARD = "a board looked up", 20
     NAME = "a player looked up", 20
     TABLE = "a table made for one player", 90
-    DRAWN = "a board drawn in the answer", 300
+    DRAWN = "a board drawn in the answer", 150
     PART = "another part of the answer", 60
-    LETTER = "a letter to somebody else", 700
+    LETTER = "a letter to somebody else", 350
+    SQUARES = "64 squares of a board that is drawn", 30
 
     def __init__(self, meaning: str, price: int) -> None:
         self.meaning = meaning

@@ -391,26 +391,3 @@ class Desk:
     def take_back(self, before: Mapping[int, Position]) -> None:
         """Forget positions that a refused command made; *before* it these were known."""
         self.played = self.replayed | dict(before)
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a committed job leaves to do in memory.
-
-    Attributes:
-        played: newest positions by board.
-        letters: how many were queued.
-        house: it has become the house's turn somewhere.
-    """
-
-    played: Mapping[int, Position]
-    letters: int
-    house: bool = False
-
-    def remember(self, positions: Positions) -> None:
-        """Keep the positions for whoever looks at these boards next."""
-        for board_id, position in self.played.items():
-            positions.remember(board_id, position)
-
-
-NOTHING = Done({}, 0)

@@ -183,6 +183,7 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
         if unsaid is not None and not vouching.was_meant(error):
             read, error = line, vouching.otherwise(desk, line)
         part, echo = refusing.told(desk, read, error)
+        part = spending.on_refusal(desk, part)
         _COMMAND.end(desk.connection)
         return Answer((part,)), echo, "refused"
     _COMMAND.end(desk.connection)

@@ -27,8 +27,9 @@ from pbmserv.service import absence, bounces, busy, house
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
 from pbmserv.service.budget import Budget, Work
-from pbmserv.service.desk import NOTHING, Desk, Done, Post, Rooms
+from pbmserv.service.desk import Desk, Post, Rooms
 from pbmserv.service.dispatch import carry_out, message_id, told_letter
+from pbmserv.service.done import NOTHING, Done
 from pbmserv.service.passwords import Outdated
 from pbmserv.service.rates import Over, TooMany
 from pbmserv.service.vetting import Vetting

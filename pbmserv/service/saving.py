@@ -68,9 +68,7 @@ def load(desk: Desk, command: Load) -> Answer:
     game = known_game(desk, command.game)
     if not races(game) or not isinstance(game, Saving):
         raise Refused("no-save", part=command.game, example="list")
-    if game.mark not in desk.attached:  # the mail is walked once, however many lines ask for it
-        desk.attached[game.mark] = attached_text(desk.post.envelope.raw, game.mark)
-    text = desk.attached[game.mark] or desk.post.text
+    text = _text(desk, game.mark)
     if game.mark not in text:
         raise Refused("load-nothing", part="load", example=f"help {command.game}")
 
@@ -94,11 +92,7 @@ def load(desk: Desk, command: Load) -> Answer:
     )
     number = answer.parts[0].board
     assert number is not None
-    for at, move in enumerate(found.moves[: found.done], 1):
-        desk.budget.spend(Work.MOVE)
-        desk.budget.spend(Work.TEXT, weight(len(move)))
-        if not _again(desk, number, move):
-            raise Refused("load-move", part=move[:40], number=at, example="help load")
+    _replay(desk, number, found.moves[: found.done])
     after = boards.lock(desk.connection, number)
     assert after is not None
     desk.moved.clear()
@@ -107,6 +101,26 @@ def load(desk: Desk, command: Load) -> Answer:
         return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
     part = answer.parts[0]
     return Answer((Part(part.letter, part.words, number, after.plies, Seat(0), after.thread),))
+
+
+def _text(desk: Desk, mark: str) -> str:
+    """The file that came with the mail, else the mail's own text; it is looked for once."""
+    if mark not in desk.attached:
+        desk.attached[mark] = attached_text(desk.post.envelope.raw, mark)
+    return desk.attached[mark] or desk.post.text
+
+
+def _replay(desk: Desk, number: int, moves: Iterable[str]) -> None:
+    """Make the moves of a file.
+
+    Raises:
+        Refused: one of them cannot be made where it stands.
+    """
+    for at, move in enumerate(moves, 1):
+        desk.budget.spend(Work.MOVE)
+        desk.budget.spend(Work.TEXT, weight(len(move)))
+        if not _again(desk, number, move):
+            raise Refused("load-move", part=move[:40], number=at, example="help load")
 
 
 def _again(desk: Desk, number: int, text: str) -> bool:

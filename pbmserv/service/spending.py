@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pbmserv.commands.model import Line, ReplyMove, TrayReply
+from pbmserv.engine.protocol import sized
 from pbmserv.engine.record import weight
 from pbmserv.render.foresight import FORESEEN
-from pbmserv.service.answers import Answer
-from pbmserv.service.budget import Work
+from pbmserv.service.answers import Answer, Part
+from pbmserv.service.budget import TooMuch, Work
 from pbmserv.service.desk import Desk
 from pbmserv.store import boards
+
+_SQUARES = 64
 
 
 def on_line(desk: Desk, line: Line) -> None:
@@ -28,21 +33,44 @@ def on_line(desk: Desk, line: Line) -> None:
     desk.budget.spend(Work.TEXT, weight(text))
 
 
+def on_refusal(desk: Desk, part: Part) -> Part:
+    """The letter about a refused command; without the board it is about where that is too much."""
+    try:
+        on_answer(desk, Answer((part,)))
+    except TooMuch:
+        return replace(part, board=None, ply=None, seat=None)
+    return part
+
+
 def on_answer(desk: Desk, answer: Answer) -> None:
     """Count the letters that an answer leads to. A board that is told of again is drawn once.
 
     Raises:
         TooMuch: the mail has spent what it may, here or where its command did not heed it.
     """
-    budget = desk.budget
-    for part in (*answer.parts, *(told.part for told in answer.told)):
-        if part.board is not None and not part.opens and part.board not in desk.played:
-            board = boards.load(desk.connection, part.board)
-            assert board is not None
-            desk.position(board)  # its letter says how many turns were used
     for part in answer.parts:
-        key = (part.board, part.seat)
-        is_drawn = part.board is not None and (part.letter in FORESEEN or key not in budget.drawn)
-        budget.spend(Work.DRAWN if is_drawn else Work.PART)
-        budget.drawn.add(key)
-    budget.spend(Work.LETTER, sum(bool(told.recipient) for told in answer.told))
+        seat = (part.board, part.seat)
+        is_drawn = part.board is not None and (
+            part.letter in FORESEEN or seat not in desk.budget.drawn
+        )
+        _draw(desk, part, Work.DRAWN if is_drawn else Work.PART)
+        desk.budget.drawn.add(seat)
+    for told in answer.told:
+        if told.recipient:
+            _draw(desk, told.part, Work.LETTER)
+    desk.budget.check()
+
+
+def _draw(desk: Desk, part: Part, work: Work) -> None:
+    desk.budget.spend(work)
+    if part.board is None or part.opens:
+        return
+    position = desk.played.get(part.board)
+    if position is None:  # also its Message-ID says how many turns were used
+        board = boards.load(desk.connection, part.board)
+        assert board is not None
+        position = desk.position(board)
+    game: object = position.game
+    if work is not Work.PART and sized(game):
+        squares = game.squares(position.state)
+        desk.budget.spend(Work.SQUARES, 1 + squares // _SQUARES)

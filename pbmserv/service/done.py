@@ -1,0 +1,32 @@
+"""What a job leaves to do in memory once it is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pbmserv.engine.referee import Position
+from pbmserv.store.positions import Positions
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a committed job leaves to do in memory.
+
+    Attributes:
+        played: newest positions by board.
+        letters: how many were queued.
+        house: it has become the house's turn somewhere.
+    """
+
+    played: Mapping[int, Position]
+    letters: int
+    house: bool = False
+
+    def remember(self, positions: Positions) -> None:
+        """Keep the positions for whoever looks at these boards next."""
+        for board_id, position in self.played.items():
+            positions.remember(board_id, position)
+
+
+NOTHING = Done({}, 0)
