@@ -21,6 +21,7 @@ threads and a bound of its own (`service.vetting`)."""
 
 def cost_of(w: World, name: str) -> Cost:
     """What one of them takes."""
+    w.tidy()
     made = HEAVY[name](w)
     return w.post(address("alice"), mail(made.subject, made.body, parts=made.parts), made.to)
 

@@ -162,6 +162,12 @@ class World:
         self.server.outbox.settle([Sent(one.id) for one in claimed])
         return made
 
+    def tidy(self) -> None:
+        """End all boards for one, of which a player may have only so many."""
+        with self.server.database.writing.begin() as connection:
+            alone = update(board_rows).where(board_rows.c.seats == 1)
+            connection.execute(alone.values(status="declined"))
+
     def restart(self) -> None:
         """Have no position of any board in memory."""
         self.server.close()

@@ -25,14 +25,15 @@ class Work(Enum):
     OCTETS = "a KiB of the mail, walked through and decoded", 25
     COMMAND = "a command, in its savepoint", 60
     TEXT = "24 characters of a command, read and applied", 14
-    PLY = "a ply of 24 characters, replayed", 5
+    PLY = "a ply of 24 characters, replayed", 6
     MOVE = "a move made for a plan or of a file, logged", 55
-    BOARD = "a board looked up", 20
+    BOARD = "a board looked up", 25
     NAME = "a player looked up", 20
     TABLE = "a table made for one player", 90
     DRAWN = "a board drawn in the answer", 150
     PART = "another part of the answer", 60
     LETTER = "a letter to somebody else", 350
+    TOLD = "a ply that a letter tells of", 4
     SQUARES = "64 squares of a board that is drawn", 30
 
     def __init__(self, meaning: str, price: int) -> None:

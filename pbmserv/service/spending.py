@@ -7,6 +7,7 @@ from dataclasses import replace
 from pbmserv.commands.model import Line, ReplyMove, TrayReply
 from pbmserv.engine.protocol import sized
 from pbmserv.engine.record import weight
+from pbmserv.engine.types import Seat
 from pbmserv.render.foresight import FORESEEN
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.budget import TooMuch, Work
@@ -14,6 +15,9 @@ from pbmserv.service.desk import Desk
 from pbmserv.store import boards
 
 _SQUARES = 64
+
+_FOR_MANY = frozenset({"followed", "broadcast"})
+"""Letters to people whom the writer of a mail has not chosen; what follows has less left."""
 
 
 def on_line(desk: Desk, line: Line) -> None:
@@ -56,13 +60,16 @@ def on_answer(desk: Desk, answer: Answer) -> None:
         _draw(desk, part, Work.DRAWN if is_drawn else Work.PART)
         desk.budget.drawn.add(seat)
     for told in answer.told:
-        if told.recipient:
+        if told.recipient and told.part.letter not in _FOR_MANY:
             _draw(desk, told.part, Work.LETTER)
     desk.budget.check()
+    many = sum(told.part.letter in _FOR_MANY for told in answer.told)
+    desk.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
 
 
 def _draw(desk: Desk, part: Part, work: Work) -> None:
-    desk.budget.spend(work)
+    budget = desk.budget
+    budget.spend(work)
     if part.board is None or part.opens:
         return
     position = desk.played.get(part.board)
@@ -70,7 +77,8 @@ def _draw(desk: Desk, part: Part, work: Work) -> None:
         board = boards.load(desk.connection, part.board)
         assert board is not None
         position = desk.position(board)
+    seat = None if part.seat is None else Seat(part.seat)
+    budget.spend(Work.TOLD, len(position.since(seat)))
     game: object = position.game
     if work is not Work.PART and sized(game):
-        squares = game.squares(position.state)
-        desk.budget.spend(Work.SQUARES, 1 + squares // _SQUARES)
+        budget.spend(Work.SQUARES, 1 + game.squares(position.state) // _SQUARES)

@@ -17,7 +17,7 @@ TEXT_LIMIT = 1000
 """Longest text of a move, in characters, on a board of few atoms."""
 
 _SPARE_CELLS = 20
-"""Cells that a move may name beyond twice as many as the board has."""
+"""Cells that areas, rows and columns of a move may have beyond twice as many as the board."""
 
 _SHORT = 40
 """Characters of a text that is remembered once it was read."""
@@ -188,8 +188,9 @@ class _Reader:
 
     def element(self, part: str) -> Element:
         found = self._element(part)
-        self._left -= len(found.cells)
-        if self._left < 0:  # what it costs grows with the cells, and nobody needs to name so many
+        # Of single cells there is only room for so many in a text.
+        self._left -= len(found.cells) if len(found.cells) > 1 else 0
+        if self._left < 0:
             raise Illegal("blackbox.too-many-cells", part=part, example=self._example(found.kind))
         return found
 
