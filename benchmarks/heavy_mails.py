@@ -180,9 +180,9 @@ HEAVY: Mapping[str, Build] = {
     "moves that mark many cells, fifty boards": lambda w: _on(
         "move", _boards(w, _large), LONG_MOVE),
     "moves on fifty small boards": lambda w: _on("move", _boards(w, _small), "g"),
-    "moves on full boards": lambda w: _on("move", _boards(w, _full, 20), "g"),
-    "refused moves on full boards": lambda w: _on("move", _boards(w, _full, 20), "zz"),
-    "refused moves on boards of long moves": lambda w: _on("move", _boards(w, _long, 20), "zz"),
+    "moves on full boards": lambda w: _on("move", _boards(w, _full, 6), "g"),
+    "refused moves on full boards": lambda w: _on("move", _boards(w, _full, 6), "zz"),
+    "refused moves on boards of long moves": lambda w: _on("move", _boards(w, _long, 8), "zz"),
     "a placement of four hundred atoms": lambda w: _on(
         "move", [w.board(LARGEST, ("alice", "bob"), ())], LONG_MOVE.replace("+", "")),
     "guesses with clues": lambda w: _on("move", [_practice(w, (0, MARKED[:39], True))] * 50, "?"),
@@ -207,8 +207,8 @@ HEAVY: Mapping[str, Build] = {
     "checks with ways": lambda w: _on("check", [_large(w, (0, MARKED, True))] * 50, "a"),
     # Looks.
     "a look at a full board": lambda w: Heavy(f"blackbox show {_full(w)}", ""),
-    "looks at full boards": lambda w: _look("show", _boards(w, _full, 20)),
-    "looks at boards of long moves": lambda w: _look("show", _boards(w, _long, 20)),
+    "looks at full boards": lambda w: _look("show", _boards(w, _full, 6)),
+    "looks at boards of long moves": lambda w: _look("show", _boards(w, _long, 8)),
     "looks at fifty boards": lambda w: _look("show", _boards(w, _large)),
     "looks at five hundred boards": lambda w: Heavy("multiple", "\n".join(
         "blackbox show " + " ".join(map(str, _boards(w, _small, 10))) for _ in range(50))),
@@ -223,7 +223,7 @@ HEAVY: Mapping[str, Build] = {
     "ratings of everybody": lambda w: _many("blackbox ratings " + " ".join(PLAYERS * 30)),
     "standings": lambda w: _many("all standings"),
     "scores": lambda w: _many("blackbox scores 26x26/40"),
-    "records": lambda w: _look("record", _boards(w, _over, 20)),
+    "records": lambda w: _look("record", _boards(w, _over, 8)),
     "help about everything": lambda w: _many("help move challenge signup show prefs rules " * 15),
     "unknown userids": lambda w: _many("blackbox challenge alice zzzyzzzyzzzyzzzyzzzy"),
     # Files.
@@ -241,7 +241,7 @@ HEAVY: Mapping[str, Build] = {
     "solos of the largest size": lambda w: _many("blackbox solo alice -size=26x26 -atoms=300"),
     "races of eight": lambda w: _many(
         f"blackbox challenge alice {' '.join(PLAYERS[2:])} -race -size=26x26 -atoms=300"),
-    "rematches": lambda w: _on("rematch", _boards(w, _over, 20)),
+    "rematches": lambda w: _on("rematch", _boards(w, _over, 8)),
     "seeks": lambda w: _many(f"blackbox seek {ME} 8 -race -size=26x26 -atoms=300"),
     "messages to everybody": lambda w: _many(f"message {ME} {' '.join(PLAYERS[1:])}"),
     "a mebibyte of words": lambda w: Heavy(

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 from argon2 import PasswordHasher
-from sqlalchemy import insert, update
+from sqlalchemy import Connection, insert, update
 
 from benchmarks.moves import DOMAIN, LOCAL
 from pbmserv.app import Server
@@ -81,7 +82,7 @@ class World:
     def sign_up(self, *userids: str) -> None:
         """Players whose password is `PASSWORD`."""
         hashed = self.server.passwords.hash(PASSWORD)
-        with self.server.database.writing.begin() as connection:
+        with self._unsynced() as connection:
             for userid in userids:
                 player = players.create(connection, userid, hashed, address(userid), self.now)
                 assert player is not None
@@ -98,7 +99,7 @@ class World:
         sitting = [self.ids[userid] for userid in userids]
         game = self.server.registry.newest("blackbox")
         seats = len(userids)
-        with self.server.database.writing.begin() as connection:
+        with self._unsynced() as connection:
             number = boards.create(
                 connection,
                 game="blackbox",
@@ -129,6 +130,15 @@ class World:
                     update(board_rows).where(board_rows.c.id == number).values(plies=len(rows))
                 )
         return number
+
+    @contextmanager
+    def _unsynced(self) -> Iterator[Connection]:
+        """A transaction that does not wait for the disk: boards are many, and no part of a mail."""
+        with self.server.database.writing.connect() as connection:
+            driver: Any = connection.connection.dbapi_connection
+            driver.execute("PRAGMA synchronous=OFF")
+            with connection.begin():
+                yield connection
 
     def reply_address(self, userid: str, board: int, turn: int) -> str:
         """Where an answer to a board's letter goes."""
@@ -164,7 +174,7 @@ class World:
 
     def tidy(self) -> None:
         """End all boards for one, of which a player may have only so many."""
-        with self.server.database.writing.begin() as connection:
+        with self._unsynced() as connection:
             alone = update(board_rows).where(board_rows.c.seats == 1)
             connection.execute(alone.values(status="declined"))
 

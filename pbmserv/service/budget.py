@@ -26,7 +26,7 @@ class Work(Enum):
     COMMAND = "a command, in its savepoint", 60
     TEXT = "24 characters of a command, read and applied", 14
     PLY = "a ply of 24 characters, replayed", 6
-    MOVE = "a move made for a plan or of a file, logged", 55
+    MOVE = "a move made for a plan or of a file, logged", 65
     BOARD = "a board looked up", 25
     NAME = "a player looked up", 20
     TABLE = "a table made for one player", 90
