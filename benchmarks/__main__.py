@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import crafted, growth, latency, rays, starting, throughput
+from benchmarks import crafted, growth, heavy, latency, rays, starting, throughput
 from benchmarks.table import printed
 
 
@@ -27,6 +27,7 @@ def main() -> int:
         lines += growth.measure(folder, 800 if quick else 4_000)
         lines += starting.measure(folder, 2 if quick else 5)
         lines += crafted.measure(1 if quick else 3)
+        lines += heavy.measure()
         lines += rays.measure(4_000 if quick else 20_000)
     print(printed(lines))
     print(f"\nB: bare aiosmtpd with as many sessions, same mails, same client, same moments.\n"

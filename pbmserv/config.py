@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from pbmserv.errors import ConfigError
+from pbmserv.regular import read_octets
 from pbmserv.setting_values import Listen, Signup, blank_passwords, one_line
 from pbmserv.settings import PREFIX, Setting, Settings
 
@@ -144,7 +145,7 @@ def _default(setting: Setting, values: Mapping[str, Any]) -> str:
 
 def _read_file(path: Path, problems: list[str]) -> dict[str, str]:
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        table = tomllib.loads(read_octets(path).decode("utf-8"))
     except OSError as error:
         problems.append(f"settings file {path}: {error.strerror or error}")
         return {}

@@ -9,15 +9,18 @@ import typer
 
 WIDTH = 76
 
+_STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode's controls, formats, halves of characters, and its own ends of lines and paragraphs."""
+
 
 def say(text: str) -> None:
-    """One text on stdout, as it is."""
-    typer.echo(text)
+    """One text on stdout; nothing in it can steer a terminal (see `harmless`)."""
+    typer.echo(harmless(text))
 
 
 def complain(text: str) -> None:
-    """One text on stderr."""
-    typer.echo(text, err=True)
+    """One text on stderr, as harmless."""
+    typer.echo(harmless(text), err=True)
 
 
 def failure(text: str) -> typer.Exit:
@@ -29,10 +32,11 @@ def failure(text: str) -> typer.Exit:
 def harmless(text: str) -> str:
     """*text* with everything that could steer a terminal made visible as ``?``.
 
-    Letters quote what other people wrote. Line ends and tabs stay.
+    Letters, files and the seeds of game IDs hold what other people wrote: control characters,
+    and those that turn the direction of a line or hide in it. Line ends and tabs stay.
     """
     return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cf", "Cs"} else "?"
+        char if char in "\n\t" or unicodedata.category(char) not in _STEERING else "?"
         for char in text.replace("\r\n", "\n")
     )
 

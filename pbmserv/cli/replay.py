@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.output import complain, failure, harmless, say
+from pbmserv.regular import read_octets
 
 if TYPE_CHECKING:
     from pbmserv.engine.referee import Position
@@ -95,7 +96,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
 def _text(file: str) -> str:
     if file == "-":
         return sys.stdin.buffer.read().decode()
-    return Path(file).read_text(encoding="utf-8")
+    return read_octets(Path(file)).decode()
 
 
 def _why(error: Exception) -> str:

@@ -40,8 +40,9 @@ class NotTried:
     Attributes:
         why: ``"limit"`` (too many commands above), ``"stop"`` (``quit`` above), ``"prose"`` (too
             many lines above that are no command), ``"blank"`` (a blank line above), ``"below"``
-            (it stands below a command that ends the reading) or ``"apart"`` (it may be a move, or
-            an initial below a move); of words for others also ``"password"`` (the writer's is in
+            (it stands below a command that ends the reading), ``"budget"`` (what stands above is as
+            much work as one mail may ask for) or ``"apart"`` (it may be a move, or an initial below
+            a move); of words for others also ``"password"`` (the writer's is in
             them), ``"some-password"`` (another one of the same mail), ``"letter"`` (it stands in
             a letter that is answered), ``"link"`` (a reply address of ours), ``"quoted"`` or
             ``"unproven"`` (nothing shows who wrote them).

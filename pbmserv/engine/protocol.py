@@ -249,6 +249,20 @@ def _keeps(game: object, contract: type) -> bool:
     return isinstance(game, contract)
 
 
+@runtime_checkable
+class Sized(Protocol):
+    """A game whose boards are of very different sizes."""
+
+    def squares(self, state: Any) -> int:
+        """How many squares a drawing of the board has; what it costs is counted by them."""
+        ...
+
+
+def sized(game: object) -> TypeGuard[Sized]:
+    """Whether a game is `Sized`; see `races`."""
+    return _keeps(game, Sized)
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """A game that was read from a text.

@@ -47,6 +47,14 @@ class Ply:
     free: bool
 
 
+_CHARACTERS = 24
+
+
+def weight(characters: int) -> int:
+    """How much there is to do for a move of so many characters: one for each 24 begun."""
+    return 1 + characters // _CHARACTERS
+
+
 @dataclass(frozen=True, slots=True)
 class GameRecord:
     """Everything needed to play a board again from nothing.

@@ -23,10 +23,13 @@ from pbmserv.engine.record import (
     advance,
     start,
     take_back,
+    weight,
 )
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move, Outcome, Seat, Step
 from pbmserv.errors import Illegal
+
+_LEADING_BACK = frozenset({UNDO, REDO, RESTART})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,10 @@ class Position:
         ply: the ply that led here; ``None`` at the start.
         before: the position before it; ``None`` at the start.
         redo: positions that redo would bring back, the next one first.
+        stands: after an undo, redo or restart: see `newest`.
         turns: how many turns have been used. It is what everybody may know of the number of
             plies: free moves may be private (seals), and so is how many there were.
+        weight: what all plies together weigh (`record.weight`), also those that were taken back.
     """
 
     game: AnyGame
@@ -50,7 +55,9 @@ class Position:
     ply: Ply | None
     before: Position | None = field(repr=False)
     turns: int = 0
+    weight: int = 0
     redo: tuple[Position, ...] = field(default=(), repr=False)
+    stands: Position | None = field(default=None, repr=False)
 
     @property
     def state(self) -> Any:
@@ -121,23 +128,18 @@ class Position:
 
         Undos and the plies that they took back are left out, and all before a restart.
         """
-        position: Position | None = self
-        undone = redone = 0
-        while position is not None and position.ply is not None:
-            text = position.ply.text
-            if text == RESTART and not undone:
-                return
-            if text == REDO:
-                redone += 1
-            elif text == UNDO and redone:
-                redone -= 1
-            elif text == UNDO:
-                undone += 1
-            elif undone:
-                undone -= 1
-            else:
-                yield position
-            position = position.before
+        position = self.newest
+        while position is not None:
+            yield position
+            position = position.before.newest if position.before is not None else None
+
+    @property
+    def newest(self) -> Position | None:
+        """The newest position that stands: this one, or the one that an undo, a redo or a restart
+        led back to; ``None`` at the start."""
+        if self.ply is None:
+            return None
+        return self.stands if self.ply.text in _LEADING_BACK else self
 
     def after(self, number: int) -> list[Position]:
         """Positions after ply *number*, oldest first, without what was taken back."""
@@ -165,12 +167,33 @@ class Position:
             case record.RESTART:
                 return self._back(ply, self._first, "restarted", ())
         step = advance(self.game, self.seed, self.state, ply)
-        return Position(self.game, self.seed, step, ply, self, self.turns + (not ply.free))
+        turns, heavier = self.turns + (not ply.free), self.weight + weight(len(ply.text))
+        return Position(self.game, self.seed, step, ply, self, turns, heavier)
 
     def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
         """The position after a ply that leads to one that was there before, its turns too."""
         step = take_back(target.state, ply.seat, kind)
-        return Position(self.game, self.seed, step, ply, self, target.turns, redo)
+        return Position(
+            self.game,
+            self.seed,
+            step,
+            ply,
+            self,
+            target.turns,
+            self.weight + 1,
+            redo,
+            target.newest,
+        )
+
+    def weight_of(self, seat: Seat) -> int:
+        """What the plies of one seat weigh."""
+        found = 0
+        position: Position | None = self
+        while position is not None and position.ply is not None:
+            if position.ply.seat == seat:
+                found += weight(len(position.ply.text))
+            position = position.before
+        return found
 
     @property
     def _first(self) -> Position:

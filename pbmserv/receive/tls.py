@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pbmserv.errors import ConfigError
 from pbmserv.receive.noting import note_refusal
+from pbmserv.regular import read_octets
 
 log = logging.getLogger("pbmserv.receive")
 
@@ -65,7 +66,7 @@ class Certificate:
     def _load(self, context: ssl.SSLContext) -> None:
         for setting, path in (("PBMSERV_TLS_CERT", self._chain), ("PBMSERV_TLS_KEY", self._key)):
             try:
-                path.read_bytes()
+                read_octets(path)
             except OSError as error:
                 raise ConfigError(f'{setting} = "{path}": {error.strerror or error}') from None
         passphrases: list[bytes] = []

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pbmserv.dns import Resolver, is_for_tests, record_tags
 from pbmserv.errors import ConfigError
+from pbmserv.regular import read_octets
 
 SIGNED = (
     *("from", "to", "subject", "date", "message-id", "reply-to", "in-reply-to", "references"),
@@ -101,7 +102,7 @@ def load(named: NamedFile) -> Key:
     try:
         if stat.S_IMODE(named.path.stat().st_mode) & 0o007:
             raise ConfigError(f"{where} can be read by everybody; do `chmod 600 {named.path}`")
-        private = load_pem_private_key(named.path.read_bytes(), None)
+        private = load_pem_private_key(read_octets(named.path), None)
     except OSError as error:
         raise ConfigError(f"{where}: {error.strerror or error}") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):

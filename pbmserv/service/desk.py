@@ -17,12 +17,13 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.networks import NOWHERE, Source
 from pbmserv.receive.mail import UNCHECKED, Envelope, Mail, Verdict
+from pbmserv.service.budget import Budget, Unbounded
 from pbmserv.service.lockout import Lockout
 from pbmserv.service.passing_on import Passed, Said, pass_on
 from pbmserv.service.passwords import Memo
 from pbmserv.service.quoting import Letters
 from pbmserv.service.rates import Traffic
-from pbmserv.service.receipt import Receipt, Tally
+from pbmserv.service.receipt import Tally
 from pbmserv.service.speaking import (
     not_seated,
     signed_off,
@@ -126,6 +127,9 @@ class Desk:
         left_out: what of the words for others was not passed on by the present command.
         passed: what became of words that were looked at, by their writer and what was written.
         tally: what this mail has led to, for the log.
+        budget: what the mail has spent.
+        replayed: positions as the record had them when they were asked for.
+        attached: texts of files that came with the mail, by what marks them.
     """
 
     rooms: Rooms
@@ -150,6 +154,9 @@ class Desk:
     left_out: dict[Line, None] = field(default_factory=dict)
     passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
+    budget: Budget = field(default_factory=Unbounded)
+    replayed: dict[int, Position] = field(default_factory=dict)
+    attached: dict[str, str] = field(default_factory=dict)
 
     @property
     def capability(self) -> Capability | None:
@@ -359,32 +366,18 @@ class Desk:
     # -- boards -------------------------------------------------------------------------
 
     def position(self, board: BoardRow) -> Position:
-        """The newest position of a board."""
-        position = self.rooms.positions.newest(self.connection, board)
-        self.played[board.id] = position
+        """The newest position of a board.
+
+        Raises:
+            TooMuch: the mail has spent what it may.
+        """
+        position = self.played.get(board.id)
+        if position is None or position.number != board.plies:
+            positions = self.rooms.positions
+            position = positions.newest(self.connection, board, self.budget.replay)
+            self.played[board.id] = self.replayed[board.id] = position
         return position
 
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a committed job leaves to do in memory.
-
-    Attributes:
-        played: newest positions by board.
-        letters: how many were queued.
-        house: it has become the house's turn somewhere.
-        receipt: of the mail that the job stored, if it was one.
-    """
-
-    played: Mapping[int, Position]
-    letters: int
-    house: bool = False
-    receipt: Receipt | None = None
-
-    def remember(self, positions: Positions) -> None:
-        """Keep the positions for whoever looks at these boards next."""
-        for board_id, position in self.played.items():
-            positions.remember(board_id, position)
-
-
-NOTHING = Done({}, 0)
+    def take_back(self, before: Mapping[int, Position]) -> None:
+        """Forget positions that a refused command made; *before* it these were known."""
+        self.played = self.replayed | dict(before)

@@ -37,6 +37,7 @@ from pbmserv.service import (
     saving,
     scoring,
     silence,
+    spending,
     tray,
     undoing,
     unsubscribing,
@@ -124,6 +125,10 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         if isinstance(line.asked, model.NotTried):
             said.append(_Said(desk.answer_to, line.echo, "not tried", (), line.asked))
             continue
+        if desk.budget.is_over:
+            stopped = model.NotTried("budget")
+            said.append(_Said(desk.answer_to, line.echo, "not tried", (), stopped))
+            continue
         answer, echo, status = _try(desk, line)
         desk.tally.done += status == "done"
         desk.tally.refused += status == "refused"
@@ -186,15 +191,17 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
     unsaid = vouching.without_password(desk, line)
     read = unsaid or vouching.with_password(desk, line) or line
-    waiting, plies = len(desk.house), len(desk.tally.plies)
+    waiting, plies, known = len(desk.house), len(desk.tally.plies), dict(desk.played)
     _COMMAND.begin(desk.connection)
     try:
+        spending.on_line(desk, read)
         asked = _ask(desk, read)
         silence.must_not_reach_too_many(desk, asked)
         answer = plans.go_on(desk, asked)
+        spending.on_answer(desk, answer)
     except PlayerError as error:
         _COMMAND.undo(desk.connection)
-        desk.played.clear()
+        desk.take_back(known)
         del desk.house[waiting:]
         del desk.tally.plies[plies:]
         if error.refusal.code != "no-words":  # which may be so because all were left out
@@ -202,6 +209,7 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
         if unsaid is not None and not vouching.was_meant(error):
             read, error = line, vouching.otherwise(desk, line)
         part, echo = refusing.told(desk, read, error)
+        part = spending.on_refusal(desk, part)
         _COMMAND.end(desk.connection)
         return Answer((part,)), echo, "refused"
     _COMMAND.end(desk.connection)

@@ -19,8 +19,9 @@ from pbmserv.clock import Clock
 from pbmserv.pulse import Vital
 from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
-from pbmserv.service.desk import Desk, Done, Rooms
+from pbmserv.service.desk import Desk, Rooms
 from pbmserv.service.dispatch import told_letter
+from pbmserv.service.done import Done
 from pbmserv.service.expiry import Expiry
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import clocks, dailies, outbox

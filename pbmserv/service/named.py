@@ -9,6 +9,7 @@ from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service import house
+from pbmserv.service.budget import Work
 from pbmserv.service.desk import Desk
 from pbmserv.service.refusing import nearest_userid
 from pbmserv.service.speaking import wrong_game
@@ -54,6 +55,7 @@ def board_of(desk: Desk, board_id: int, game: str | None) -> BoardRow:
     Raises:
         Refused: there is none, or it is not of the *game* that was named.
     """
+    desk.budget.spend(Work.BOARD)
     board = boards.load(desk.connection, board_id)
     if board is None:
         raise Refused("no-such-board", part=str(board_id), example="games USERID")
@@ -70,7 +72,8 @@ def players_of(desk: Desk, userids: Sequence[str]) -> list[Player]:
             then it is not repeated.
     """
     found: list[Player] = []
-    for userid in userids:
+    for userid in dict.fromkeys(userids):
+        desk.budget.spend(Work.NAME)
         player = house.named(desk, userid)
         if player is None:
             if found:

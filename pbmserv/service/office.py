@@ -26,8 +26,10 @@ from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
 from pbmserv.service import absence, bounces, busy, house
 from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
-from pbmserv.service.desk import NOTHING, Desk, Done, Post, Rooms
+from pbmserv.service.budget import Budget, Work
+from pbmserv.service.desk import Desk, Post, Rooms
 from pbmserv.service.dispatch import carry_out, message_id, told_letter
+from pbmserv.service.done import NOTHING, Done
 from pbmserv.service.passwords import Outdated
 from pbmserv.service.quota import Quota
 from pbmserv.service.rates import Over, TooMany
@@ -178,7 +180,8 @@ class Office:
             return NOTHING
         else:
             inbox.mark(connection, mail_id, "done")
-        desk = Desk(self._rooms, connection, post, mail_id, now)
+        desk = Desk(self._rooms, connection, post, mail_id, now, budget=Budget())
+        desk.budget.charge(Work.OCTETS, len(envelope.raw) // 1024)
         if post.comes_back:
             letters = bounces.receive(desk)
         else:

@@ -18,6 +18,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.service.answers import Answer, Part, Told
+from pbmserv.service.budget import TooMuch, Work
 from pbmserv.service.desk import Desk
 from pbmserv.service.invitations import must_run
 from pbmserv.service.passing_on import UNSAID
@@ -175,6 +176,7 @@ class _Run:
         """Play what a seat's plan says now, or drop the plan; how many plies were played."""
         position = self._position(board)
         sitter = board.sitters[seat]
+        self.desk.budget.spend(Work.MOVE)
         plan = parse_plan(self.plans[seat])
         game, view = position.game, position.game.view(position.state, seat)
         holds = partial(game.holds, view) if isinstance(game, Conditional) else _never
@@ -186,6 +188,8 @@ class _Run:
         try:
             move = game.parse(view, play.move)
             answer = play_move(self.desk, board, sitter, position, move, UNSAID)
+        except TooMuch:
+            raise  # of the mail; the plan is as good as before
         except PlayerError as error:
             refusal = error.refusal
             why = {

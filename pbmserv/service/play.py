@@ -10,7 +10,7 @@ from typing import Any
 from pbmserv.capability import Purpose
 from pbmserv.commands.model import Chat, MakeMove, ReplyMove, Resign
 from pbmserv.engine.protocol import races
-from pbmserv.engine.record import FORFEIT
+from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
@@ -22,6 +22,9 @@ from pbmserv.service.passing_on import UNSAID, Said, pass_on
 from pbmserv.service.scoring import keep_scores
 from pbmserv.store import boards, operating
 from pbmserv.store.boards import BoardRow, Sitter
+
+MOST_WEIGHT = 2_000
+"""What the free moves of all players at a board may weigh together (`engine.record.weight`)."""
 
 _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
@@ -179,6 +182,7 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None
+    must_have_room(board, sitter, after)
     undecided = join(desk, board, sitter)
     times = timekeeping.after_turn(desk, board, after, undecided)
     boards.append(desk.connection, board.id, ply, desk.mail_id, desk.now, times)
@@ -228,6 +232,22 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
     unseen = ply.free or not after.is_news_for(None)
     told += following.news(desk, board, after.number, free=unseen, ended=outcome is not None)
     return Answer((own,), tuple(told))
+
+
+def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
+    """Refuse a ply for which a board's record has no room: it is replayed for every look at it.
+
+    Each seat has its share, so that nobody can use up another's; turns have as much again when
+    markers and seals have used theirs up. Giving up is always possible.
+    """
+    ply = after.ply
+    assert ply is not None
+    share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
+    if ply.text in {WITHDRAW, FORFEIT} or after.weight <= share:
+        return
+    if after.weight_of(sitter.seat) > share:
+        code = "board-full-free" if ply.free else "board-full"
+        raise Refused(code, part=str(board.id), example="resign", seats=board.seats)
 
 
 def bound_turn(desk: Desk, board: BoardRow) -> int | None:

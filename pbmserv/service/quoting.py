@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from pbmserv.capability import Purpose
 from pbmserv.commands.quoted import bare
+from pbmserv.service.budget import Work
 from pbmserv.store import answered
 from pbmserv.store.outbox import QueuedLetter
 
@@ -45,6 +46,9 @@ def letters_before(desk: Desk, player_id: int) -> Before:
 
     Those that its headers name, and the newest ones: of the board that is spoken of, and at all.
     Nobody else's, whatever the headers say, or one could find out what stands in them.
+
+    Raises:
+        TooMuch: the mail has spent what it may.
     """
     capability = desk.capability
     is_tray = capability is not None and capability.purpose is Purpose.TRAY
@@ -55,6 +59,7 @@ def letters_before(desk: Desk, player_id: int) -> Before:
         board_id=desk.focus.board.id if desk.focus is not None else None,
         letter_id=capability.about if capability is not None and is_tray else None,
     )
+    desk.budget.spend(Work.LETTER, len(rows))
     made = [text for row in rows for text in desk.rooms.letters.texts(desk.connection, row)]
     texts = tuple(html.unescape(bare(text)) if "</" in text else text for text in made)
     return Before(texts, tuple(said for row in rows for said in _said(row.words)))

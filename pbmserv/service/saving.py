@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pbmserv.commands.model import Load, Save
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import Saved, Saving, races
-from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply
+from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply, weight
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, OptionError, PlayerError, Refused
 from pbmserv.receive.attached import attached_text
 from pbmserv.service.answers import Answer, Part
+from pbmserv.service.budget import TooMuch, Work
 from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
 from pbmserv.service.invitations import Proposal, invite
@@ -69,7 +70,7 @@ def load(desk: Desk, command: Load) -> Answer:
     game = known_game(desk, command.game)
     if not races(game) or not isinstance(game, Saving):
         raise Refused("no-save", part=command.game, example="list")
-    text = attached_text(desk.post.envelope.raw, game.mark) or desk.post.text
+    text = _text(desk, game.mark)
     if game.mark not in text:
         raise Refused("load-nothing", part="load", example=f"help {command.game}")
 
@@ -84,6 +85,7 @@ def load(desk: Desk, command: Load) -> Answer:
         origin = origin_of(board)
         return board.options
 
+    desk.budget.spend(Work.TEXT, weight(len(text)))
     try:
         found = game.load(text, options_of)
         options, rated = read_options(game, found.options, 1, "load", "")
@@ -96,9 +98,7 @@ def load(desk: Desk, command: Load) -> Answer:
     answer = invite(desk, player, proposal, {"loaded": True})
     number = answer.parts[0].board
     assert number is not None
-    for at, move in enumerate(found.moves[: found.done], 1):
-        if not _again(desk, number, move):
-            raise Refused("load-move", part=move[:40], number=at, example="help load")
+    _replay(desk, number, found.moves[: found.done])
     after = boards.lock(desk.connection, number)
     assert after is not None
     desk.moved.clear()
@@ -107,6 +107,26 @@ def load(desk: Desk, command: Load) -> Answer:
         return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
     part = answer.parts[0]
     return Answer((Part(part.letter, part.words, number, after.plies, Seat(0), after.thread),))
+
+
+def _text(desk: Desk, mark: str) -> str:
+    """The file that came with the mail, else the mail's own text; it is looked for once."""
+    if mark not in desk.attached:
+        desk.attached[mark] = attached_text(desk.post.envelope.raw, mark)
+    return desk.attached[mark] or desk.post.text
+
+
+def _replay(desk: Desk, number: int, moves: Iterable[str]) -> None:
+    """Make the moves of a file.
+
+    Raises:
+        Refused: one of them cannot be made where it stands.
+    """
+    for at, move in enumerate(moves, 1):
+        desk.budget.spend(Work.MOVE)
+        desk.budget.spend(Work.TEXT, weight(len(move)))
+        if not _again(desk, number, move):
+            raise Refused("load-move", part=move[:40], number=at, example="help load")
 
 
 def _again(desk: Desk, number: int, text: str) -> bool:
@@ -127,6 +147,8 @@ def _again(desk: Desk, number: int, text: str) -> bool:
             if move.text != text:
                 return False
             after = position.move(sitter.seat, move)
+    except TooMuch:
+        raise
     except PlayerError:
         return False
     log_ply(desk, board, sitter, after, UNSAID)

@@ -24,8 +24,9 @@ from pbmserv.pulse import Vital
 from pbmserv.service import house, plans, play
 from pbmserv.service.answers import Answer
 from pbmserv.service.deadlines import clock_desk
-from pbmserv.service.desk import NOTHING, Desk, Done, Rooms
+from pbmserv.service.desk import Desk, Rooms
 from pbmserv.service.dispatch import told_letter
+from pbmserv.service.done import NOTHING, Done
 from pbmserv.service.house import Kept
 from pbmserv.service.office import UNAVAILABLE
 from pbmserv.service.passing_on import UNSAID

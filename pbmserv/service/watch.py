@@ -19,6 +19,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.service import rating
 from pbmserv.service.answers import Answer, Part
+from pbmserv.service.budget import Work
 from pbmserv.service.desk import Desk, Focus
 from pbmserv.service.named import board_of, players_of
 from pbmserv.service.speaking import not_seated
@@ -217,9 +218,9 @@ def _ply(desk: Desk, board: BoardRow, number: int | None) -> int:
     Raises:
         Refused: so many turns have not been made yet.
     """
+    position = desk.position(board)  # counted here, and known when the letter is made
     if number is None:
         return board.plies
-    position = desk.position(board)
     made = position.turns
     # Where each seat plays unseen by the others, nobody shall learn how many turns there were.
     if number > made and not (position.apart and position.outcome is None):
@@ -251,6 +252,7 @@ def _boards_of(desk: Desk, player: Player, which: str, game: str | None, most: i
     found: list[BoardRow] = []
     total = 0
     for board_id in boards.of_player(desk.connection, player.id, statuses, game, looking):
+        desk.budget.spend(Work.BOARD)
         board = boards.load(desk.connection, board_id)
         if board is None or (which == "next" and not _is_next(desk, board, player)):
             continue

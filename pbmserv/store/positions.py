@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection
 
-from pbmserv.engine.record import GameRecord
+from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.referee import Position, opening
 from pbmserv.engine.registry import Registry
 from pbmserv.store import boards
@@ -31,8 +32,16 @@ class Positions:
         self._plies = 0
         self._lock = threading.Lock()
 
-    def newest(self, connection: Connection, board: BoardRow) -> Position:
-        """The position of *board* after the plies that its row counts."""
+    def newest(
+        self,
+        connection: Connection,
+        board: BoardRow,
+        before: Callable[[Sequence[Ply]], None] | None = None,
+    ) -> Position:
+        """The position of *board* after the plies that its row counts.
+
+        *before* is told which plies are about to be replayed, and may raise.
+        """
         with self._lock:
             position = self._kept.get(board.id)
             if position is not None:
@@ -40,7 +49,10 @@ class Positions:
         if position is None:
             position = self._opening(board)
         if position.number < board.plies:
-            for ply in boards.record(connection, board.id, position.number):
+            plies = boards.record(connection, board.id, position.number)
+            if before is not None:
+                before(plies)
+            for ply in plies:
                 position = position.play(ply)
         # A reader's row may be older than what others have committed since.
         return position.at(board.plies)
@@ -75,9 +87,14 @@ class Lookout(Positions):
         super().__init__(registry)
         self._positions = positions
 
-    def newest(self, connection: Connection, board: BoardRow) -> Position:
+    def newest(
+        self,
+        connection: Connection,
+        board: BoardRow,
+        before: Callable[[Sequence[Ply]], None] | None = None,
+    ) -> Position:
         """As `Positions.newest`."""
-        return self._positions.newest(connection, board)
+        return self._positions.newest(connection, board, before)
 
     def remember(self, board_id: int, position: Position) -> None:
         """Nothing: the position may never be committed."""

@@ -14,6 +14,10 @@ from pbmserv.games.blackbox.transcripts import (
     read_transcript,
     write_transcript,
 )
+from pbmserv.regular import read_octets
+
+_MOST_OCTETS = MOST_CHARACTERS + 1
+"""What is longer is no transcript, and a transcript is ASCII."""
 
 
 class Unreadable(Exception):
@@ -44,9 +48,7 @@ def load(file: Path) -> tuple[Practice, int]:
         Unreadable: it cannot be read, or is no transcript.
     """
     try:
-        with file.open(encoding="utf-8") as lines:
-            text = lines.read(MOST_CHARACTERS + 1)
-        return parsed(text)
+        return parsed(read_octets(file, _MOST_OCTETS).decode())
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:

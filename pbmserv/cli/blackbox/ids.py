@@ -10,7 +10,7 @@ import typer
 
 from pbmserv.cli.blackbox.boxes import Ids, Params, every_box, lines
 from pbmserv.cli.blackbox.ending import Unusable, politely, sentence
-from pbmserv.cli.output import say
+from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
 
 if TYPE_CHECKING:
@@ -84,7 +84,13 @@ def decode(
         for box in every_box(ids):
             if form is Form.SEED and box.game.seed is None:
                 raise Unusable(f"{box.game.text} describes its box; its seed cannot be known.")
-            text = described(box.game) if form is Form.ID else box.game.text
+            text = box.game.text
+            if text != harmless(text):  # the ID that is printed must be one of this very box
+                if form is Form.SEED:
+                    raise Unusable(f"{harmless(text)} has a seed that cannot be shown.")
+                text = described(box.game)
+            elif form is Form.ID:
+                text = described(box.game)
             say(" ".join((text, *box.names)))
 
 

@@ -108,6 +108,10 @@ class Blackbox:
         """As `saving.load`."""
         return saving.load(text, options_of)
 
+    def squares(self, state: State) -> int:
+        """The cells of one box."""
+        return len(state.options.board.cells)
+
     def kind(self, state: State) -> str:
         """As `racing.kind_of_board`."""
         return racing.kind_of_board(state.options)

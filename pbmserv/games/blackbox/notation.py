@@ -16,6 +16,9 @@ from pbmserv.games.blackbox.saying import asked_for, said, without_full_stop
 TEXT_LIMIT = 1000
 """Longest text of a move, in characters, on a board of few atoms."""
 
+_SPARE_CELLS = 20
+"""Cells that areas, rows and columns of a move may have beyond twice as many as the board."""
+
 _SHORT = 40
 """Characters of a text that is remembered once it was read."""
 
@@ -181,8 +184,17 @@ class _Reader:
     def __init__(self, board: Geometry, example: Example) -> None:
         self._board = board
         self._example = example
+        self._left = 2 * len(board.cells) + _SPARE_CELLS
 
     def element(self, part: str) -> Element:
+        found = self._element(part)
+        # Of single cells there is only room for so many in a text.
+        self._left -= len(found.cells) if len(found.cells) > 1 else 0
+        if self._left < 0:
+            raise Illegal("blackbox.too-many-cells", part=part, example=self._example(found.kind))
+        return found
+
+    def _element(self, part: str) -> Element:
         if not part:
             raise Illegal("blackbox.empty-element", example=self._example(Kind.PROBE))
         upper = part.upper()

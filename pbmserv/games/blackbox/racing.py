@@ -23,7 +23,7 @@ UNSOLVED = {"classic": 10_000, "timed": 10_000_000, "first": 10_000}
 DAILY = ((6, 3), (7, 4), (8, 4), (7, 3), (8, 5), (9, 5), (10, 6))
 """Side and atoms of the box of the day, Monday to Sunday."""
 
-_STAMP = re.compile(r"(.*?)(?:@([0-9]{1,9}))?")
+_STAMP = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,8 @@ def stamped(text: str, seconds: int) -> str:
 
 def unstamped(text: str) -> tuple[str, int | None]:
     """A recorded move without its moment, and the moment."""
-    found = _STAMP.fullmatch(text)
-    assert found is not None
-    return found[1], int(found[2]) if found[2] else None
+    move, _, seconds = text.rpartition("@")
+    return (move, int(seconds)) if _STAMP.fullmatch(seconds) and "@" in text else (text, None)
 
 
 def score(options: Options, box: Box) -> Score:

@@ -1,0 +1,104 @@
+"""What one mail may ask for: work is counted where it is done, and has an end.
+
+A price is about ten microseconds of a processor, letters that follow included; `make bench` shows
+what the heaviest mails take that are allowed. Nothing here looks at a clock: the same mail at the
+same boards always ends at the same place, between two statements and never in one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import Enum
+
+from pbmserv.engine.record import Ply, weight
+from pbmserv.errors import PlayerError
+
+ALLOWED = 36_000
+"""What a mail may spend: 0.36 s, so that one whose work takes longer than usual ends in half a
+second."""
+
+
+class Work(Enum):
+    """What is counted, with its price."""
+
+    OCTETS = "a KiB of the mail, walked through and decoded", 25
+    COMMAND = "a command, in its savepoint", 60
+    TEXT = "24 characters of a command, read and applied", 14
+    PLY = "a ply of 24 characters, replayed", 6
+    MOVE = "a move made for a plan or of a file, logged", 65
+    BOARD = "a board looked up", 25
+    NAME = "a player looked up", 20
+    TABLE = "a table made for one player", 90
+    DRAWN = "a board drawn in the answer", 150
+    PART = "another part of the answer", 60
+    LETTER = "a letter to somebody else", 350
+    TOLD = "a ply that a letter tells of", 4
+    SQUARES = "64 squares of a board that is drawn", 30
+
+    def __init__(self, meaning: str, price: int) -> None:
+        self.meaning = meaning
+        self.price = price
+
+
+class TooMuch(PlayerError):
+    """The mail asks for more than one mail may; nothing below the present command is tried."""
+
+
+class Budget:
+    """What one mail has spent while it is carried out once.
+
+    Attributes:
+        spent: in all, by the prices of `Work`.
+        counts: how much of each kind of work.
+        drawn: boards that the answer draws, each with the seat that it is drawn for.
+    """
+
+    def __init__(self, allowed: int = ALLOWED) -> None:
+        self._allowed = allowed
+        self._begun = 0
+        self.spent = 0
+        self.counts: Counter[Work] = Counter()
+        self.drawn: set[tuple[int | None, int | None]] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether more was asked for than there is; it stays so."""
+        return self.spent > self._allowed
+
+    def charge(self, work: Work, amount: int) -> None:
+        """Count what is done already, as the reading of a mail is; never refuses."""
+        self.spent += work.price * amount
+        self.counts[work] += amount
+
+    def begin(self) -> None:
+        """A command begins; what was spent before was others'."""
+        self._begun = self.spent
+
+    def spend(self, work: Work, amount: int = 1) -> None:
+        """Count work that is about to be done.
+
+        Raises:
+            TooMuch: there is not so much left. A command that has caught it fails all the same.
+        """
+        self.charge(work, amount)
+        self.check()
+
+    def replay(self, plies: Iterable[Ply]) -> None:
+        """Count plies that are about to be replayed; raises as `spend`."""
+        self.spend(Work.PLY, sum(weight(len(ply.text)) for ply in plies))
+
+    def check(self) -> None:
+        """Raise again what a command may have caught; raises as `spend`."""
+        if self.is_over:
+            alone = self.spent - self._begun > self._allowed
+            raise TooMuch("too-much-alone" if alone else "too-much")
+
+
+class Unbounded(Budget):
+    """For what no mail asks for: clocks, the house, operators."""
+
+    @property
+    def is_over(self) -> bool:
+        """Never."""
+        return False

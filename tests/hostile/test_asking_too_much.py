@@ -1,0 +1,120 @@
+"""What is said to whoever asks for too much at once, and that the rest is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, address_of, indoors
+
+from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import Illegal
+from pbmserv.games.blackbox import GAME
+from pbmserv.service import office, play
+from pbmserv.service.budget import Budget, TooMuch, Unbounded, Work
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path) as found:
+        found.sign_up("alice", "bob")
+        yield found
+
+
+def play_both(house: Indoors, options: str = "-size=4x4 -atoms=1") -> None:
+    house.send(ALICE, f"blackbox challenge alice bob {options}")
+    house.send(ALICE, f"blackbox move 1 alice {PASSWORD} b2")
+    house.send(BOB, f"blackbox move 1 bob {PASSWORD} c3")
+
+
+def limited(monkeypatch: pytest.MonkeyPatch, allowed: int) -> None:
+    monkeypatch.setattr(office, "Budget", lambda: Budget(allowed))
+
+
+def test_the_rest_of_a_mail_is_not_tried_and_what_was_done_stays(house, monkeypatch) -> None:
+    play_both(house)
+    limited(monkeypatch, 600)
+    lines = [f"blackbox move 1 alice {PASSWORD} +{cell}" for cell in ("a1", "b1", "c1", "d1", "a2")]
+    letter = house.send(ALICE, "multiple", "\n".join(lines))[0]
+    done = letter.text.count(": done:") or letter.text.count(". done:")
+    assert 1 <= done < 5
+    assert letter.text.count(". refused:") == 1
+    assert letter.text.count(". not tried:") == 5 - done - 1
+    said = " ".join(letter.text.split())
+    assert "This mail asks for too much at once" in said
+    assert "send it in another mail" in said
+    monkeypatch.undo()
+    shown = house.send(ALICE, f"blackbox showas alice {PASSWORD} 1")[0]
+    assert shown.text.count("? |") == done
+
+
+def test_one_command_that_is_too_much_alone_is_told_so_and_changes_nothing(
+    house, monkeypatch
+) -> None:
+    play_both(house)
+    limited(monkeypatch, 100)
+    letter = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +a1")[0]
+    assert "This command alone asks for more work" in " ".join(letter.text.split())
+    monkeypatch.undo()
+    shown = house.send(ALICE, f"blackbox showas alice {PASSWORD} 1")[0]
+    assert "? |" not in shown.text
+
+
+def test_a_command_that_catches_the_refusal_fails_all_the_same() -> None:
+    budget = Budget(10)
+    with pytest.raises(TooMuch):
+        budget.spend(Work.COMMAND)
+    with pytest.raises(TooMuch):
+        budget.check()
+    assert budget.is_over
+    endless = Unbounded()
+    endless.spend(Work.LETTER, 10**9)
+    assert not endless.is_over
+
+
+def test_what_a_queue_of_another_player_asks_for_does_not_drop_it(house, monkeypatch) -> None:
+    play_both(house)
+    house.send(BOB, f"blackbox queue 1 bob {PASSWORD} a; b")
+    limited(monkeypatch, 900)
+    told = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
+    assert [letter.recipient for letter in told] == [ALICE]
+    monkeypatch.undo()
+    told = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
+    assert any("bob fired port A" in letter.text for letter in told)
+
+
+def test_a_move_names_each_cell_once_or_so() -> None:
+    options = GAME.options(("-size=26x26",), 2)
+    state = GAME.setup(2, options, None)  # type: ignore[arg-type]
+    for seat in (0, 1):
+        state = GAME.apply(state, Seat(seat), Move("C3,D4,E5,F6"), None).state  # type: ignore[arg-type]
+    view = GAME.view(state, Seat(0))
+    assert GAME.parse(view, "!a1-z26,!a1-z26").free
+    with pytest.raises(Illegal) as found:
+        GAME.parse(view, ",".join(["!a1-z26"] * 120))
+    assert found.value.refusal.code == "blackbox.too-many-cells"
+
+
+def test_the_record_of_a_board_has_an_end_for_each_seat(house, monkeypatch) -> None:
+    play_both(house)
+    monkeypatch.setattr(play, "MOST_WEIGHT", 10)
+    said = ""
+    for _ in range(6):
+        letter = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +a1")[0]
+        said = " ".join(letter.text.split())
+    assert "so many moves without a turn on board 1" in said
+    bobs = house.send(BOB, f"blackbox move 1 bob {PASSWORD} +a1")[0]
+    assert "Not done" not in bobs.text  # his share is his own
+    turn = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")[0]
+    assert "Not done" not in turn.text
+    house.send(BOB, f"blackbox move 1 bob {PASSWORD} a")
+    said = ""
+    for port in "bcdefgh12345678":
+        said += house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {port}")[0].text
+        house.send(BOB, f"blackbox move 1 bob {PASSWORD} {port}")
+    assert "has no room for more of your moves" in " ".join(said.split())
+    over = house.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")[0]
+    assert "Not done" not in over.text

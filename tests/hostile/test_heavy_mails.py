@@ -1,0 +1,82 @@
+"""The heaviest mails that we know of: their work is counted, and has an end."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from pbmserv.engine.record import weight
+from pbmserv.engine.referee import Position
+from pbmserv.games.blackbox.notation import Element
+from pbmserv.service import office
+from pbmserv.service.budget import ALLOWED, Budget, Work
+from pbmserv.store import boards
+from pbmserv.store.models import inbox
+
+ROOT = Path(__file__).parent.parent.parent
+MOST_PLIES = ALLOWED // Work.PLY.price
+MOST_LOOKED_UP = 1_500
+"""Boards: a command may look its own up several times."""
+MOST_ELEMENTS = 70_000
+MOST_LETTERS = 60
+
+
+class Watch:
+    """What was really done, whoever counts it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.done: Counter[str] = Counter()
+        self.budgets: list[Budget] = []
+        play, made = Position.play, Element.__init__
+
+        def played(position, ply):
+            self.done["plies"] += weight(len(ply.text))
+            return play(position, ply)
+
+        def read(element, *args, **named):
+            self.done["elements"] += 1
+            made(element, *args, **named)
+
+        def counting(ask):
+            def asked(*args):
+                self.done["boards"] += 1
+                return ask(*args)
+
+            return asked
+
+        def budget():
+            self.budgets.append(Budget())
+            return self.budgets[-1]
+
+        monkeypatch.setattr(Position, "play", played)
+        monkeypatch.setattr(Element, "__init__", read)
+        monkeypatch.setattr(boards, "load", counting(boards.load))
+        monkeypatch.setattr(boards, "lock", counting(boards.lock))
+        monkeypatch.setattr(office, "Budget", budget)
+
+
+@pytest.mark.timeout(600)
+def test_no_mail_asks_for_more_than_one_mail_may(monkeypatch, tmp_path) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    heavy = importlib.import_module("benchmarks.heavy")
+    mails = importlib.import_module("benchmarks.heavy_mails").HEAVY
+    watch = Watch(monkeypatch)
+    with importlib.import_module("benchmarks.heavy_world").world(tmp_path) as world:
+        for name in mails:
+            watch.done.clear()
+            watch.budgets.clear()
+            cost = heavy.cost_of(world, name)
+            assert cost.reply.startswith("250"), (name, cost)
+            assert cost.made <= MOST_LETTERS, (name, cost.made)
+            assert watch.done["plies"] <= 2 * MOST_PLIES, (name, watch.done)
+            assert watch.done["boards"] <= MOST_LOOKED_UP, (name, watch.done)
+            assert watch.done["elements"] <= MOST_ELEMENTS, (name, watch.done)
+            (budget,) = watch.budgets
+            assert budget.spent == sum(w.price * n for w, n in budget.counts.items())
+        with world.server.database.reading.connect() as connection:
+            kept = select(func.count()).where(inbox.c.state == "kept")
+            assert connection.execute(kept).scalar_one() == 0  # nothing failed in another way
