@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -62,36 +60,25 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
 
     @event.listens_for(engine, "connect")
     def configure(dbapi_connection: Any, _record: Any) -> None:
-        with _closed_if_it_fails(dbapi_connection):
-            # The driver's own transaction control would commit behind our back; ours is explicit.
-            dbapi_connection.isolation_level = None
-            if not dbapi_connection.execute("PRAGMA page_count").fetchone()[0]:
-                # Only a database without any page can be told so: it gives room back stepwise.
-                dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
-            _use_wal(dbapi_connection)
-            for pragma in (
-                "synchronous=FULL",
-                "foreign_keys=ON",
-                "cache_size=-16000",
-                "temp_store=MEMORY",
-            ):
-                dbapi_connection.execute(f"PRAGMA {pragma}")
+        # The driver's own transaction control would commit behind our back; ours is explicit.
+        dbapi_connection.isolation_level = None
+        if not dbapi_connection.execute("PRAGMA page_count").fetchone()[0]:
+            # Only a database without any page can be told so: it gives room back step by step.
+            dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        _use_wal(dbapi_connection)
+        for pragma in (
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "cache_size=-16000",
+            "temp_store=MEMORY",
+        ):
+            dbapi_connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
         connection.exec_driver_sql(begin)
 
     return engine
-
-
-@contextmanager
-def _closed_if_it_fails(dbapi_connection: Any) -> Iterator[None]:
-    """Close a connection that cannot be set up: the pool has not taken it yet, and never will."""
-    try:
-        yield
-    except BaseException:
-        dbapi_connection.close()
-        raise
 
 
 def _use_wal(dbapi_connection: Any) -> None:
