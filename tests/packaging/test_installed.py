@@ -217,5 +217,6 @@ def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
         assert "Subject: Help: blackbox" in answer
         assert "YOUR FIRST MOVE" in answer
         server.send_signal(signal.SIGTERM)
-        _, complaints = server.communicate(timeout=20)
-        assert (server.returncode, complaints) == (0, "")
+        _, logged = server.communicate(timeout=20)
+        assert server.returncode == 0
+        assert [line.split()[1] for line in logged.splitlines()] == ["info"] * 2, logged
