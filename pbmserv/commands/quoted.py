@@ -49,21 +49,26 @@ class Quoted:
         letters: their texts, in every form in which they were sent.
         said: what other people say in them. Such a line may be said again ("Good luck!"),
             if nothing else of the letter stands beside it.
+        own: what their reader has said before, and may say again in any case.
     """
 
-    def __init__(self, letters: Iterable[str], said: Iterable[str] = ()) -> None:
+    def __init__(
+        self, letters: Iterable[str], said: Iterable[str] = (), own: Iterable[str] = ()
+    ) -> None:
         texts = list(letters)
         self._all = "\n".join(map(plain, texts))
         self._cells = {cell for text in texts for cell in _cells(text)}
         self._said = "\n".join(map(plain, said))
+        self._own = {plain(line) for text in own for line in text.splitlines()} - {""}
         self._runs = {self._all[at : at + RUN] for at in range(len(self._all) - RUN + 1)}
 
     def places(self, lines: Sequence[str]) -> set[int]:
         """The places of lines that are a letter's, or that draw a board or list its cells."""
-        sure = {at for at, line in enumerate(lines) if self._is_sure(line)}
+        doubtful = [(at, line) for at, line in enumerate(lines) if plain(line) not in self._own]
+        sure = {at for at, line in doubtful if self._is_sure(line)}
         if not sure:
-            return {at for at, line in enumerate(lines) if self._is_its_cell(line)}
-        return sure | {at for at, line in enumerate(lines) if self._is_likely(line)}
+            return {at for at, line in doubtful if self._is_its_cell(line)}
+        return sure | {at for at, line in doubtful if self._is_likely(line)}
 
     def _is_sure(self, line: str) -> bool:
         if _is_drawn(line) or _lists_cells(line):

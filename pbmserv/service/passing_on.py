@@ -209,4 +209,4 @@ def _of_letters(desk: Desk, writer: Writer, lines: Sequence[str]) -> set[int]:
     if not any(map(str.strip, lines)):
         return set()
     letters = letters_before(desk, writer.player_id)
-    return Quoted(letters.texts, letters.said).places(lines)
+    return Quoted(letters.texts, letters.said, letters.own).places(lines)

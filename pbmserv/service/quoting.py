@@ -35,10 +35,11 @@ class Letters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The texts of letters, and what other people say in them."""
+    """The texts of letters, and what other people and their reader say in them."""
 
     texts: tuple[str, ...]
     said: tuple[str, ...]
+    own: tuple[str, ...]
 
 
 def letters_before(desk: Desk, player_id: int) -> Before:
@@ -62,14 +63,19 @@ def letters_before(desk: Desk, player_id: int) -> Before:
     desk.budget.spend(Work.LETTER, len(rows))
     made = [text for row in rows for text in desk.rooms.letters.texts(desk.connection, row)]
     texts = tuple(html.unescape(bare(text)) if "</" in text else text for text in made)
-    return Before(texts, tuple(said for row in rows for said in _said(row.words)))
+    found = [one for row in rows for one in _said(row.words)]
+    return Before(
+        texts,
+        tuple(said for by, said in found if by),
+        tuple(said for by, said in found if not by),
+    )
 
 
-def _said(words: Mapping[str, Any]) -> Iterator[str]:
-    """What people say in a letter, wherever it stands in it."""
+def _said(words: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Who says what in a letter, wherever it stands in it; its reader says it as ``""``."""
     for key, value in words.items():
         if key == "said" and isinstance(value, str):
-            yield value
+            yield words.get("by", ""), value
         elif isinstance(value, Mapping):
             yield from _said(value)
         elif isinstance(value, list):

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from pbmserv.commands.below import Below
 from pbmserv.commands.model import (
     BoardRef,
     Credentials,
@@ -209,16 +208,6 @@ def test_a_body_of_many_characters_is_read_at_once():
     assert time.process_time() - started < 10
 
 
-def test_a_reply_address_is_never_passed_on():
-    lines = (
-        "Look at this:",
-        "[B3](mailto:pbmserv%2Baeaqcairadqaj3tx7z3ag3zchm@games.example?body=B3)",
-        "On Monday <PBMSERV+AEAQEAIBACLBY6C2X6CCNGTIBQ@games.example> wrote",
-        "alice+games@home.example",
-    )
-    assert Below(lines, 0, GAMES).words() == "Look at this:\nalice+games@home.example"
-
-
 COMMANDS = (
     "blackbox move 3 alice secret c",
     "Blackbox Resign 3 alice secret",
@@ -260,12 +249,6 @@ def test_what_only_begins_like_a_command_is_passed_on(words):
     reading = mail(f"{words}\nBob", "blackbox move 12 alice secret g")
     assert reading.words == f"{words}\nBob"
     assert len(reading.lines) == 1
-
-
-def test_words_that_hold_the_password_of_the_same_mail_are_left_out():
-    reading = mail("My password is secret.\nHow are you?", "message alice secret bob")
-    assert reading.words == "How are you?"
-    assert not_tried(reading) == (["..."], {"password"}, 0)
 
 
 def test_words_right_below_chat_are_for_the_opponent_unless_they_are_commands():

@@ -1,0 +1,38 @@
+"""Userids that would pass for somebody else's, or for a word of a command."""
+
+from __future__ import annotations
+
+import pytest
+
+from pbmserv.commands.catalogue import ROWS
+from pbmserv.commands.reserved import STAFF, is_reserved
+
+GAMES = ("blackbox", "Black Box")
+SERVER = "pbmserv@play.games.example"
+
+
+@pytest.mark.parametrize(
+    "name", sorted({*STAFF, *(n for row in ROWS for n in row.names if " " not in n)})
+)
+def test_the_words_of_a_server_and_of_its_commands_are_nobodys(name: str) -> None:
+    assert is_reserved(name, GAMES, SERVER)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Admin", "adm1n", "ad-min", "_admin_", "admin-team", "the-operator", "r00t", "sup-port",
+        "no-reply", "no_reply", "noreply", "mailerdaemon", "pbm_serv", "PBMSERV", "play", "games",
+        "black-box", "blackb0x", "12345", "1-2-3", "---", "house-easy", "h0use", "changepassword",
+        "chal_lenge", "gone-12", "multiple", "thanks", "all", "next",
+    ],
+)  # fmt: skip
+def test_look_alikes_are_nobodys_either(name: str) -> None:
+    assert is_reserved(name, GAMES, SERVER)
+
+
+@pytest.mark.parametrize(
+    "name", ["alice", "bob", "alice-2", "moritz", "lewis7", "al", "rooted", "administra", "x2000"]
+)
+def test_other_names_are_free(name: str) -> None:
+    assert not is_reserved(name, GAMES, SERVER)

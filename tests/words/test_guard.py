@@ -1,0 +1,140 @@
+"""What is left out of words for others, and what their writer is told of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from indoors import PASSWORD, Indoors, indoors
+from poison import ALICE, BOB, hidden, said_to_others
+
+from pbmserv.commands.quoted import Quoted
+from pbmserv.errors import ServerFault
+from pbmserv.service import passing_on
+from pbmserv.service.answers import Part
+
+LETTER = """Your move in board 1
+
+* Your atoms are hidden at D1, A2 and C4.
+* You have 3 guesses left, no markers set and 16 ports to fire.
+
+bob, another player, writes:
+
+  Good luck to you, too!
+
+ 1|  |  |  | @|5
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path) as found:
+        found.sign_up("alice", "bob")
+        yield found
+
+
+def _said(server: Indoors) -> str:
+    return "\n".join(said for _, said in said_to_others(server, ALICE) if said)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"It is {PASSWORD}.",
+        f'My secret: "{PASSWORD}"!',
+        f"pw={PASSWORD}",
+        f"(({PASSWORD}))",
+        f"Hello\n\nI use *{PASSWORD}*, do you?",
+        "It is wonder\u2010land.",
+        f"{PASSWORD}/bob",
+    ],
+)
+def test_the_writers_password_goes_to_nobody(server: Indoors, words: str) -> None:
+    told = server.reply(hidden(server)[-1], f"chat\n{words}")
+    assert _said(server) == ""
+    (answer,) = told
+    assert answer.recipient == ALICE
+    assert "Your password stands in your words" in " ".join(answer.text.split())
+    assert PASSWORD not in answer.text
+
+
+def test_a_password_with_blanks_is_found_without_its_quotes(server: Indoors) -> None:
+    server.send(ALICE, f'change password alice {PASSWORD} "queen of hearts"')
+    server.reply(hidden(server)[-1], "chat\nShe is the queen\nof hearts.")
+    assert _said(server) == ""
+
+
+def test_only_the_line_goes_of_who_has_typed_the_password(server: Indoors) -> None:
+    hidden(server)
+    server.send(ALICE, f"blackbox chat 1 alice {PASSWORD}", f"Hello!\nIt is {PASSWORD}.\nBye!")
+    assert _said(server) == "Hello!\nBye!"
+
+
+def test_another_players_password_is_a_word_as_any_other(server: Indoors) -> None:
+    server.send(BOB, f"change password bob {PASSWORD} caterpillar")
+    server.reply(hidden(server)[-1], "chat\nI saw a caterpillar.")
+    assert _said(server) == "I saw a caterpillar."
+
+
+def test_a_reply_address_is_not_passed_on(server: Indoors) -> None:
+    letter = hidden(server)[-1]
+    link = letter.reply_to.replace("+", "%2B")
+    body = f"Look:\n[B3](mailto:{link}?body=B3)\n{letter.reply_to.upper()}\nalice+g@home.example"
+    server.reply(letter, f"chat\n{body}")
+    assert _said(server) == "Look:\nalice+g@home.example"
+
+
+def test_words_that_have_not_passed_get_into_no_letter() -> None:
+    with pytest.raises(ServerFault):
+        Part("message", {"by": "alice", "said": "Hello!"})
+
+
+def test_only_the_guard_makes_words_for_others() -> None:
+    for path in Path(passing_on.__file__).parent.rglob("*.py"):
+        if path.name == "passing_on.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                name = node.func
+                called = name.id if isinstance(name, ast.Name) else getattr(name, "attr", "")
+                assert called != "Said", path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# * Your atoms are hidden at D1, A2 and C4.",
+        "YOUR ATOMS ARE HIDDEN AT D1, A2",
+        "hidden at D1, A2 and C4. * You have",
+        "Nice! Your move in board 1 * Your atoms are hidden at D1, A2 and C4. * You have 3",
+        "| 1|  |  |  | @|5",
+        "D1, A2 and C4.",
+        "c4",
+    ],
+)
+def test_a_letters_line_is_known(line: str) -> None:
+    assert Quoted([LETTER]).places(["See you!", line]) == {1}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Good luck!",
+        "Good luck to you, too!",
+        "I think that yours is at B2.",
+        "You have many guesses left, I fear.",
+        "gr8",
+        "",
+    ],
+)
+def test_what_people_say_is_no_letters_line(line: str) -> None:
+    assert Quoted([LETTER], ["Good luck to you, too!"]).places([line]) == set()
+
+
+@given(st.lists(st.text(), max_size=5), st.text(max_size=300))
+def test_any_text_is_looked_at(lines: list[str], letter: str) -> None:
+    assert Quoted([letter, LETTER]).places(lines) <= set(range(len(lines)))
