@@ -20,7 +20,7 @@ from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Done, Rooms
 from pbmserv.service.dispatch import told_letter
-from pbmserv.service.invitations import ANSWERED_DAYS
+from pbmserv.service.proving import ANSWERED_DAYS
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import clocks, dailies, inbox, outbox, unconfirmed
 from pbmserv.store.session import Database
