@@ -277,7 +277,8 @@ class Settings:
             "PBMSERV_RATE_ANSWERS",
             "number/span",
             "20/hour; 60/day",
-            "Answers to one address that nothing proves to be the writer's; empty = no limit.",
+            "Answers to one address that nothing proves to be the writer's, from one network; "
+            "empty = no limit.",
             setting_values.rate,
         ),
     ]
@@ -287,8 +288,8 @@ class Settings:
             "PBMSERV_RATE_CONFIRMATIONS",
             "number/span",
             "5/day",
-            "Letters that ask one address to confirm a signup or a change of address; "
-            "empty = no limit.",
+            "Letters that ask one address to confirm a signup, a change of address or a new "
+            "board, from one network; empty = no limit.",
             setting_values.rate,
         ),
     ]

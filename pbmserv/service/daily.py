@@ -23,9 +23,9 @@ from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
-from pbmserv.service.invitations import Proposal, make_board
 from pbmserv.service.localtime import next_local, zone
 from pbmserv.service.named import EPOCH, known_game, races_of
+from pbmserv.service.proposals import Proposal, make_board
 from pbmserv.store import audit, dailies, players
 from pbmserv.store.boards import BoardRow
 from pbmserv.store.dailies import Reader

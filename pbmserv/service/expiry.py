@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.service import tray
 from pbmserv.service.bounces import TOO_LATE
-from pbmserv.service.invitations import ANSWERED_DAYS
+from pbmserv.service.proving import ANSWERED_DAYS
 from pbmserv.service.quota import UNUSED, Quota
 from pbmserv.store import expiry, inbox, unconfirmed
 from pbmserv.store.expiry import OldLetter

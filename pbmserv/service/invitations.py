@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.model import Accept, Challenge, Reject, Rematch
-from pbmserv.engine.clocks import Terms
 from pbmserv.engine.protocol import races
-from pbmserv.engine.record import GameRecord
-from pbmserv.engine.referee import opening
 from pbmserv.engine.registry import AnyGame, shown_options
-from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
 from pbmserv.service import house, timekeeping
@@ -21,10 +16,11 @@ from pbmserv.service.desk import Desk
 from pbmserv.service.following import not_played
 from pbmserv.service.game_options import read_options
 from pbmserv.service.named import known_game, must_be_open, unknown_player
-from pbmserv.store import boards, challenges, players, preferences, unconfirmed
+from pbmserv.service.proposals import Proposal, make_board
+from pbmserv.service.proving import is_proven, wait_for_yes
+from pbmserv.store import boards, challenges, players, preferences
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.players import Player
-from pbmserv.store.unconfirmed import Unconfirmed
 
 OPEN_CHALLENGES = 10
 """Challenges of one player that may wait for an answer."""
@@ -32,30 +28,9 @@ OPEN_CHALLENGES = 10
 ALONE = 20
 """Boards that a player may have running alone."""
 
-ANSWERED_DAYS = 7
-"""Days for which a letter can be answered that asks whether a board is to begin."""
-
 TOWARDS_ONE = 3
 """Challenges of one player that may wait for the same person's answer. Those who are challenged
 at once are asked, too, when they have this many games with the challenger already."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A board that somebody wants.
-
-    Attributes:
-        options: canonical words.
-        sitting: its players, by seat.
-        origin: the board whose box it is to have, if it is to be a copy.
-    """
-
-    game: AnyGame
-    options: tuple[str, ...]
-    rated: bool
-    terms: Terms
-    sitting: tuple[Player, ...]
-    origin: int | None = None
 
 
 def challenge(desk: Desk, command: Challenge) -> Answer:
@@ -147,7 +122,7 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
     asked = [player for player in others if not _at_once(desk, player, sender)]
     proven = is_proven(desk, sender)
     if not (proven or asked):
-        return _wait_for_yes(desk, sender, proposal, words.get("replay"))
+        return wait_for_yes(desk, sender, proposal, words.get("replay"))
     _not_too_many(desk, sender, asked, proven=proven)
     if not others and challenges.alone(desk.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
@@ -176,91 +151,6 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
             part = Part(letter, words, board.id, 0, sitter.seat, board.thread)
             told.append(Told.sitter(sitter, part))
     return Answer(tuple(own), tuple(told))
-
-
-def is_proven(desk: Desk, sender: Player) -> bool:
-    """Whether the mail proves to be this player's: by a reply address, a password in any of its
-    lines, or a verified From. Everything else anybody can have written."""
-    capability = desk.capability
-    if capability is not None and capability.player == sender.id:
-        return True
-    return sender.id in desk.counted or desk.vouched_for(sender.userid) is not None
-
-
-def _wait_for_yes(desk: Desk, sender: Player, proposal: Proposal, replayed: int | None) -> Answer:
-    """Ask the player at the player's own address; until then there is no board.
-
-    Raises:
-        Refused: that was asked a few times today.
-    """
-    game, options = proposal.game, proposal.options
-    words = shown_options(game, options, len(proposal.sitting))
-    source = desk.post.source
-    if desk.rooms.traffic.asks([sender.address], source):
-        raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
-    number = unconfirmed.add(
-        desk.connection,
-        Unconfirmed(
-            sender.id,
-            game.info.key,
-            options,
-            tuple(player.id for player in proposal.sitting),
-            proposal.terms,
-            replayed,
-            desk.now,
-        ),
-    )
-    desk.player, desk.sitter, desk.unproven = sender, None, True
-    others = [player.userid for player in proposal.sitting if player.id != sender.id]
-    asked = {
-        "number": number,
-        "userid": sender.userid,
-        "title": game.info.title,
-        "others": others,
-        "options": list(words),
-        "replay": replayed,
-        "days": ANSWERED_DAYS,
-    }
-    return Answer((Part("begin-asked", asked),))
-
-
-def make_board(desk: Desk, proposal: Proposal, there: set[int], *, proven: bool = True) -> BoardRow:
-    """A board in the database; *there* are the ids of players who need not be asked.
-
-    *proven*: whoever asked for it has proved to be one of its players.
-    """
-    game, seats = proposal.game, len(proposal.sitting)
-    seed = secrets.token_bytes(32)
-    options = proposal.options
-    comparable = True
-    if races(game):
-        chosen = game.options(options, seats)
-        comparable = game.anew(chosen) == chosen  # else somebody may know the box
-        options = game.describe(game.fixed(chosen, Rng(seed, 0)))
-    record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
-    first = opening(game, record)
-    machines = {seat for seat, one in enumerate(proposal.sitting) if house.is_house(one)}
-    board_id = boards.create(
-        desk.connection,
-        game=game.info.key,
-        rules_version=game.info.rules_version,
-        options=options,
-        seed=seed,
-        thread=secrets.token_hex(8),
-        rated=proposal.rated,
-        comparable=comparable,
-        origin=proposal.origin,
-        proven=proven,
-        sitting=[player.id for player in proposal.sitting],
-        accepted=sorted(there),
-        now=desk.now,
-        terms=proposal.terms,
-        waiting=game.to_act(first.state) - machines,
-    )
-    board = boards.load(desk.connection, board_id)
-    assert board is not None
-    house.take_note(desk, board, first, runs=board.status == "active")
-    return board
 
 
 def takes_from(desk: Desk, player: Player, sender_id: int) -> bool:

@@ -10,8 +10,8 @@ from pbmserv.errors import Refused
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
-from pbmserv.service.invitations import Proposal, make_board
 from pbmserv.service.named import known_game, must_be_open
+from pbmserv.service.proposals import Proposal, make_board
 from pbmserv.store import players, seeks
 from pbmserv.store.players import Player
 

@@ -8,9 +8,10 @@ from pbmserv.errors import Illegal, Refused
 from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
-from pbmserv.service.invitations import Proposal, invite, must_run, sender_of
+from pbmserv.service.invitations import invite, must_run, sender_of
 from pbmserv.service.named import board_of, known_game, unknown_player
 from pbmserv.service.play import log_ply
+from pbmserv.service.proposals import Proposal
 from pbmserv.service.spoiling import must_allow_copy, must_not_spoil, origin_of
 from pbmserv.store import players
 

@@ -15,10 +15,11 @@ from pbmserv.service.answers import Answer, Part
 from pbmserv.service.budget import TooMuch, Work
 from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
-from pbmserv.service.invitations import Proposal, invite
+from pbmserv.service.invitations import invite
 from pbmserv.service.named import known_game
 from pbmserv.service.passing_on import UNSAID
 from pbmserv.service.play import log_ply
+from pbmserv.service.proposals import Proposal
 from pbmserv.service.spoiling import is_kept, must_allow_copy, origin_of
 from pbmserv.store import boards
 

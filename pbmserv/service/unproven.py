@@ -16,8 +16,9 @@ from pbmserv.service import invitations, watch
 from pbmserv.service.answers import Answer, Part
 from pbmserv.service.desk import Desk
 from pbmserv.service.game_options import read_options
-from pbmserv.service.invitations import ANSWERED_DAYS
 from pbmserv.service.named import board_of, known_game
+from pbmserv.service.proposals import Proposal
+from pbmserv.service.proving import ANSWERED_DAYS
 from pbmserv.service.spoiling import must_not_spoil, origin_of
 from pbmserv.store import players, unconfirmed
 from pbmserv.store.players import Player
@@ -46,7 +47,7 @@ def begin(desk: Desk, capability: Capability) -> Answer:
         one = players.by_id(desk.connection, player_id)
         assert one is not None
         sitting.append(one)
-    proposal = invitations.Proposal(game, options, rated, wanted.terms, tuple(sitting), origin)
+    proposal = Proposal(game, options, rated, wanted.terms, tuple(sitting), origin)
     answer = invitations.invite(desk, player, proposal, words)
     number = answer.parts[0].board
     assert number is not None

@@ -176,7 +176,6 @@ class Played:
         self.house, self.dice = house, dice
         self.origins: dict[int, int] = {}
         self.days: dict[int, int] = {}
-        self.copies = 0
 
     def note(self, letters: list[Posted], copied: int) -> None:
         """Find new boards in letters; *copied* is the board that was asked for a copy of, or 0."""
@@ -184,7 +183,6 @@ class Played:
             number = letter.board
             if number is not None and number not in self.origins:
                 self.origins[number] = self.origins.get(copied, number)
-                self.copies += copied > 0
                 if letter.kind == "daily":
                     self.days[number] = self.house.server.clock.now().astimezone(UTC).toordinal()
 
@@ -231,7 +229,19 @@ def _play_about(house: Indoors, dice: Random) -> None:
         for letter in letters:
             _check(house, letter, played.origins, played.days)
     assert len(played.origins) > 5
-    assert played.copies > 1
+    # When all are done and the day is over, the box is everybody's.
+    for number in played.days:
+        board = board_of(house, number)
+        assert board is not None
+        house.send(
+            address_of(board.names[0]), f"blackbox solve {number} {board.names[0]} {PASSWORD}"
+        )
+    house.live(hours=24)
+    for who in PLAYERS:
+        (record,) = house.send(
+            address_of(who), f"blackbox record {dice.choice(sorted(played.days))}"
+        )
+        assert record.kind == "record"
 
 
 def _check(house: Indoors, letter: Posted, origins: dict[int, int], days: dict[int, int]) -> None:
