@@ -5,28 +5,25 @@ from __future__ import annotations
 import asyncio
 import atexit
 import gc
-import secrets
 import signal
 import socket
 import sys
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from random import random
 from typing import TextIO
 from urllib.parse import urlsplit
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
-
 from pbmserv import listening, log, starting
-from pbmserv.capability import House, KeyRing
+from pbmserv.capability import House
 from pbmserv.clock import Clock, SystemClock
-from pbmserv.config import Loaded, Settings, blank_passwords, public_url
+from pbmserv.config import Loaded, Settings, public_url
 from pbmserv.dns import Resolver, SystemResolver
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.errors import ConfigError
 from pbmserv.greeting import greeting
+from pbmserv.opening import keys_of, opened
 from pbmserv.receive.crowd import Crowd
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
@@ -40,7 +37,7 @@ from pbmserv.send.relay import Relay, open_relay
 from pbmserv.send.signing import Signer
 from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
-from pbmserv.service import bounces, upgrading
+from pbmserv.service import bounces
 from pbmserv.service.counting import Book, Counting
 from pbmserv.service.custody import Custody
 from pbmserv.service.desk import Post, Rooms
@@ -53,10 +50,8 @@ from pbmserv.service.rates import Rates, Traffic
 from pbmserv.service.thinking import Thinker
 from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
-from pbmserv.store import players
-from pbmserv.store.place import make_private, must_be_there, open_to_others
+from pbmserv.store.place import must_be_there, open_to_others
 from pbmserv.store.positions import Positions
-from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
 from pbmserv.web.application import Pages, build
 from pbmserv.web.server import WebServer
@@ -127,10 +122,11 @@ class Server:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.database = _opened(settings)
+        self.database = opened(settings.database)
         self.writer: Writer = open_writer(self.database)
         local, _, domain = settings.address.rpartition("@")
-        self.house = House(local.lower(), domain.lower(), self._keys())
+        ring = keys_of(self.database, self.writer, self.clock)
+        self.house = House(local.lower(), domain.lower(), ring)
         self.registry = Registry.installed()
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
@@ -214,14 +210,6 @@ class Server:
         self.writer.close()
         self.database.close()
 
-    def _keys(self) -> KeyRing:
-        """The keys that sign reply addresses; the first start makes one."""
-        with self.database.reading.connect() as connection:
-            keys = players.signing_keys(connection)
-        if not keys:
-            keys = self.writer.submit(partial(_first_key, now=self.clock.now())).result()
-        return KeyRing(keys)
-
 
 def _traffic(settings: Settings, clock: Clock, book: Book | None) -> Traffic:
     rates = Rates(
@@ -234,33 +222,6 @@ def _traffic(settings: Settings, clock: Clock, book: Book | None) -> Traffic:
         settings.rate_resets,
     )
     return Traffic(rates, clock, None if book is None else book.windows)
-
-
-def _opened(settings: Settings) -> Database:
-    """The database, brought to this version's schema.
-
-    Raises:
-        ServerFault: it cannot be used; says why, for the operator.
-    """
-    try:
-        make_private(settings.data_dir)
-        database = Database(settings.database)
-        try:
-            upgrading.prepare(database)
-        except BaseException:
-            database.close()
-            raise
-    except (DBAPIError, OSError) as error:
-        # The driver's own words only: SQLAlchemy's quote the statement and its values.
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        first = str(reason).strip().partition("\n")[0]
-        raise ServerFault(f"{blank_passwords(settings.database)} cannot be used: {first}") from None
-    return database
-
-
-def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
-    players.add_signing_key(connection, 1, secrets.token_bytes(32), now)
-    return players.signing_keys(connection)
 
 
 def serve(loaded: Loaded) -> int:
