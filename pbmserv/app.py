@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
-from datetime import datetime
 from functools import partial
 from random import random
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
-
-from pbmserv.capability import House, KeyRing
+from pbmserv.capability import House
 from pbmserv.clock import Clock, SystemClock
-from pbmserv.config import Settings, blank_passwords
+from pbmserv.config import Settings
 from pbmserv.dns import Resolver, SystemResolver
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ServerFault
+from pbmserv.opening import keys_of, opened
 from pbmserv.pulse import Vital
 from pbmserv.receive.intake import Intake
 from pbmserv.receive.sender.checking import Senders, Trusted
@@ -26,7 +21,7 @@ from pbmserv.send.rereading import Rereading
 from pbmserv.send.signing import Signer
 from pbmserv.send.signing import load as load_key
 from pbmserv.send.worker import Sender
-from pbmserv.service import bounces, upgrading
+from pbmserv.service import bounces
 from pbmserv.service.counting import Book, Counting
 from pbmserv.service.desk import Rooms
 from pbmserv.service.expiry import Expiry, Kept
@@ -40,10 +35,7 @@ from pbmserv.service.rates import Rates, Traffic
 from pbmserv.service.thinking import Thinker
 from pbmserv.service.vetting import Vetting
 from pbmserv.service.visitors import Visitors
-from pbmserv.store import players
-from pbmserv.store.place import make_private
 from pbmserv.store.positions import Lookout, Positions
-from pbmserv.store.session import Database
 from pbmserv.store.writer import Writer, open_writer
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
@@ -74,7 +66,7 @@ class Server:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.database = _opened(settings)
+        self.database = opened(settings.database)
         self.writer: Writer = open_writer(self.database)
         try:
             self._wire(settings, relay, passwords, names)
@@ -92,7 +84,8 @@ class Server:
     ) -> None:
         """Make the parts that stand on the database."""
         local, _, domain = settings.address.rpartition("@")
-        self.house = House(local.lower(), domain.lower(), self._keys())
+        ring = keys_of(self.database, self.writer, self.clock)
+        self.house = House(local.lower(), domain.lower(), ring)
         self.registry = Registry.installed()
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
@@ -196,14 +189,6 @@ class Server:
         """How the relay is."""
         return RelayState(*self.sender.failures)
 
-    def _keys(self) -> KeyRing:
-        """The keys that sign reply addresses; the first start makes one."""
-        with self.database.reading.connect() as connection:
-            keys = players.signing_keys(connection)
-        if not keys:
-            keys = self.writer.submit(partial(_first_key, now=self.clock.now())).result()
-        return KeyRing(keys)
-
 
 def _traffic(settings: Settings, clock: Clock, book: Book | None) -> Traffic:
     rates = Rates(
@@ -216,30 +201,3 @@ def _traffic(settings: Settings, clock: Clock, book: Book | None) -> Traffic:
         settings.rate_resets,
     )
     return Traffic(rates, clock, None if book is None else book.windows)
-
-
-def _opened(settings: Settings) -> Database:
-    """The database, brought to this version's schema.
-
-    Raises:
-        ServerFault: it cannot be used; says why, for the operator.
-    """
-    try:
-        make_private(settings.data_dir)
-        database = Database(settings.database)
-        try:
-            upgrading.prepare(database)
-        except BaseException:
-            database.close()
-            raise
-    except (DBAPIError, OSError) as error:
-        # The driver's own words only: SQLAlchemy's quote the statement and its values.
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        first = str(reason).strip().partition("\n")[0]
-        raise ServerFault(f"{blank_passwords(settings.database)} cannot be used: {first}") from None
-    return database
-
-
-def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
-    players.add_signing_key(connection, 1, secrets.token_bytes(32), now)
-    return players.signing_keys(connection)

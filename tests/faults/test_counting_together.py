@@ -59,13 +59,6 @@ def clock() -> MovableClock:
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    opened = Database(database_url)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def writer(database: Database) -> Iterator[Writer]:
     opened = open_writer(database)
     yield opened
