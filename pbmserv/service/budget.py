@@ -34,6 +34,7 @@ class Work(Enum):
     PART = "another part of the answer", 60
     LETTER = "a letter to somebody else", 350
     TOLD = "a ply that a letter tells of", 4
+    EXPORT = "all that is kept of a player, as a file", 20_000
     SQUARES = "64 squares of a board that is drawn", 30
 
     def __init__(self, meaning: str, price: int) -> None:

@@ -10,6 +10,7 @@ from pbmserv.commands.model import Credentials, Delete, Export, Resign, SignOff
 from pbmserv.errors import Refused
 from pbmserv.service import play
 from pbmserv.service.answers import Answer, Part, Told
+from pbmserv.service.budget import Work
 from pbmserv.service.desk import Desk
 from pbmserv.store import leaving, notices, players
 from pbmserv.store.players import Player
@@ -40,6 +41,7 @@ def delete(desk: Desk, command: Delete) -> Answer:
 def export(desk: Desk, command: Export) -> Answer:
     """``export userid password``: all that is kept, to the player's own address only."""
     player, home = _anybody(desk, command.who)
+    desk.budget.spend(Work.EXPORT)
     return Answer((), (Told(home, player.id, Part("export", {"userid": player.userid})),))
 
 
