@@ -24,6 +24,7 @@ from pbmserv.store.session import Database
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
+BOB = "bob@players.example"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
@@ -108,14 +109,14 @@ def test_new_keys_and_certificates_are_taken_up_and_nothing_else_changes(
         assert secret.ask("STARTTLS").startswith("220")
         secret.encrypt(files.client())
         assert secret.ask("EHLO players.example").startswith("250")
-        plain.begin(ALICE, OURS)  # in the middle of a mail
+        plain.begin(BOB, OURS)  # in the middle of a mail
         assert is_signed(served.letter(secret), old)
 
         new = files.renew()
         told = served.hang_up()
         assert "read again: the certificate in" in told
         assert "letters are signed with: s1 (ed25519)" in told
-        assert plain.ask(mail(ALICE, "help") + b"\r\n.\r\n").startswith("250")
+        assert plain.ask(mail(BOB, "help") + b"\r\n.\r\n").startswith("250")
         letter = served.letter(secret)  # the session of before, by the certificate of before
         assert is_signed(letter, new)
         assert not is_signed(letter, old)
