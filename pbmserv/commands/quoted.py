@@ -46,7 +46,7 @@ class Quoted:
     """Letters of ours that somebody may quote.
 
     Args:
-        letters: their texts, in every form in which they were sent.
+        letters: their texts, in every form in which they were sent, without what people say.
         said: what other people say in them. Such a line may be said again ("Good luck!"),
             if nothing else of the letter stands beside it.
         own: what their reader has said before, and may say again in any case.
@@ -75,7 +75,7 @@ class Quoted:
             return True
         text = plain(line)
         if len(text) >= SURE and text in self._all:
-            return text not in self._said
+            return True
         run = self._longest_run(text)
         if run < RUN:
             return False
@@ -99,7 +99,7 @@ class Quoted:
         text = plain(line)
         if not text:
             return bool(line.strip())  # marks of a drawing, or of a quote
-        return text in self._all or not self._cells.isdisjoint(_cells(line))
+        return text in self._all or text in self._said or not self._cells.isdisjoint(_cells(line))
 
 
 def _cells(text: str) -> set[str]:

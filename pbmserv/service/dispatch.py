@@ -46,6 +46,7 @@ from pbmserv.service import (
 )
 from pbmserv.service.answers import Answer, Part, Told
 from pbmserv.service.desk import Desk
+from pbmserv.service.passing_on import WORDS
 from pbmserv.service.rates import Reply
 from pbmserv.store import boards
 from pbmserv.store.outbox import NewLetter
@@ -161,13 +162,9 @@ def _left_out(desk: Desk, told_before: set[Line]) -> list[_Said]:
     for line in desk.left_out:
         if line not in told_before and isinstance(line.asked, model.NotTried):
             told_before.add(line)
-            status = "not tried" if line.asked.why in _COMMANDS else "left out"
+            status = "left out" if line.echo == WORDS else "not tried"
             found.append(_Said(desk.answer_to, line.echo, status, (), line.asked))
     return found
-
-
-_COMMANDS = frozenset({"below", "blank"})
-"""Why commands among words for others are not tried."""
 
 
 def _reached(desk: Desk) -> tuple[Mapping[int, returning.Home], list[NewLetter]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import Connection
@@ -35,7 +35,7 @@ class Letters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The texts of letters, and what other people and their reader say in them."""
+    """The texts of letters without what people say in them; what others and their reader say."""
 
     texts: tuple[str, ...]
     said: tuple[str, ...]
@@ -61,7 +61,8 @@ def letters_before(desk: Desk, player_id: int) -> Before:
         letter_id=capability.about if capability is not None and is_tray else None,
     )
     desk.budget.spend(Work.LETTER, len(rows))
-    made = [text for row in rows for text in desk.rooms.letters.texts(desk.connection, row)]
+    silent = [replace(row, words=_silent(row.words)) for row in rows]
+    made = [text for row in silent for text in desk.rooms.letters.texts(desk.connection, row)]
     texts = tuple(html.unescape(bare(text)) if "</" in text else text for text in made)
     found = [one for row in rows for one in _said(row.words)]
     return Before(
@@ -69,6 +70,21 @@ def letters_before(desk: Desk, player_id: int) -> Before:
         tuple(said for by, said in found if by),
         tuple(said for by, said in found if not by),
     )
+
+
+def _silent(words: Any) -> Any:
+    """The words of a letter without what people say in it.
+
+    What they say is looked for apart: cut out of the text, it could take something else with it
+    that an opponent has repeated on purpose.
+    """
+    match words:
+        case Mapping():
+            return {key: "" if key == "said" else _silent(one) for key, one in words.items()}
+        case list():
+            return [_silent(one) for one in words]
+        case _:
+            return words
 
 
 def _said(words: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,8 @@ NEWEST = 500
 
 OF_THE_BOARD = 2
 AT_ALL = 5
-"""Newest letters that are looked at where no header names one."""
+"""Newest letters that are looked at, whatever the headers name: people answer one letter with
+another in front of them."""
 
 _OWN_WORDS = ("chat-sent", "message-sent", "broadcast-asked", "broadcast-sent")
 """Letters with nothing in them but what their reader has said to others."""
@@ -46,8 +47,6 @@ def letters(
     named = {row.id for row in newest if row.message_id in wanted or row.id == letter_id}
     newest = [row for row in newest if row.letter not in _OWN_WORDS]
     about = [row.id for row in newest if row.board_id == board_id and board_id is not None]
-    chosen = named | set(about[: 1 if named else OF_THE_BOARD])
-    if not named:
-        chosen |= {row.id for row in newest[:AT_ALL]}
+    chosen = named | set(about[:OF_THE_BOARD]) | {row.id for row in newest[:AT_ALL]}
     found = [rows.letter(connection, number) for number in sorted(chosen, reverse=True)]
     return [letter for letter in found if letter is not None]

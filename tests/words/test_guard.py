@@ -24,8 +24,6 @@ LETTER = """Your move in board 1
 
 bob, another player, writes:
 
-  Good luck to you, too!
-
  1|  |  |  | @|5
 """
 
