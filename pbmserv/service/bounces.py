@@ -32,7 +32,7 @@ from pbmserv.service import absence, accounts, returning
 from pbmserv.service.answers import Part, Told
 from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import Desk, Rooms
-from pbmserv.service.dispatch import told_letter
+from pbmserv.service.results import told_letter
 from pbmserv.store import bounces, inbox, notices, outbox, players, preferences
 from pbmserv.store.bounces import Posted, Standing
 from pbmserv.store.outbox import NewLetter

@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from pbmserv.service.answers import Part
 from pbmserv.service.desk import Rooms
-from pbmserv.service.dispatch import message_id
 from pbmserv.service.rates import Over
+from pbmserv.service.results import message_id
 from pbmserv.store import notices, players
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.players import Player

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pbmserv.capability import Capability, Purpose
@@ -13,7 +12,6 @@ from pbmserv.commands.assent import says_yes
 from pbmserv.commands.catalogue import STOPS
 from pbmserv.commands.model import Line
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.render.kinds import CAN_WAIT
 from pbmserv.service import (
     absence,
     accounts,
@@ -44,11 +42,11 @@ from pbmserv.service import (
     vouching,
     watch,
 )
-from pbmserv.service.answers import Answer, Part, Told
+from pbmserv.service.answers import Answer
 from pbmserv.service.desk import Desk
 from pbmserv.service.passing_on import WORDS
 from pbmserv.service.rates import Reply
-from pbmserv.store import boards
+from pbmserv.service.results import CommandResult, answers_to, last_answer, told_letter
 from pbmserv.store.outbox import NewLetter
 from pbmserv.store.savepoint import Savepoint
 
@@ -116,7 +114,7 @@ def carry_out(desk: Desk) -> list[NewLetter]:
     leaves this function, so that the mail is kept for the operator.
     """
     letters: list[NewLetter] = []
-    said: list[_Said] = []
+    said: list[CommandResult] = []
     told_before: set[Line] = set()
     lines = desk.post.reading.lines
     if desk.capability is not None and desk.capability.purpose is Purpose.UNSUBSCRIBE:
@@ -124,11 +122,11 @@ def carry_out(desk: Desk) -> list[NewLetter]:
     for line in lines:
         desk.next_command()
         if isinstance(line.asked, model.NotTried):
-            said.append(_Said(desk.answer_to, line.echo, "not tried", (), line.asked))
+            said.append(CommandResult(desk.answer_to, line.echo, "not tried", (), line.asked))
             continue
         if desk.budget.is_over:
             stopped = model.NotTried("budget")
-            said.append(_Said(desk.answer_to, line.echo, "not tried", (), stopped))
+            said.append(CommandResult(desk.answer_to, line.echo, "not tried", (), stopped))
             continue
         answer, echo, status = _try(desk, line)
         desk.tally.done += status == "done"
@@ -137,14 +135,14 @@ def carry_out(desk: Desk) -> list[NewLetter]:
             desk.led_on |= silence.leads_on(desk, line, answer)
         # Whoever has left has no address any more.
         letters += [told_letter(desk, told) for told in answer.told if told.recipient]
-        said.append(_Said(desk.answer_to, echo, status, answer.parts))
+        said.append(CommandResult(desk.answer_to, echo, status, answer.parts))
         said += _left_out(desk, told_before)
     is_known = bool(desk.proven) or desk.capability is not None  # that answers a letter of ours
     desk.carried_out = is_known and any(one.status == "done" for one in said)
     homes, welcome = _reached(desk)
     if desk.post.mail.automatic:
         return letters + welcome
-    answers = _readdressed(_answers(desk, said), homes)
+    answers = _readdressed(answers_to(desk, said), homes)
     if not desk.led_on:
         done = any(one.status == "done" for one in said)
         found = silence.outcome(desk, lines, done=done, told=bool(letters))
@@ -152,18 +150,18 @@ def carry_out(desk: Desk) -> list[NewLetter]:
         if reply is Reply.NONE:  # not the words to somebody else either
             return [*welcome, *(one for one in letters if one.letter in silence.UNHUSHED)]
         if reply is Reply.LAST:
-            answers += [_last(desk, letter) for letter in answers[:1]]
+            answers += [last_answer(desk, letter) for letter in answers[:1]]
     return answers + welcome + letters  # before what queued moves led to
 
 
-def _left_out(desk: Desk, told_before: set[Line]) -> list[_Said]:
+def _left_out(desk: Desk, told_before: set[Line]) -> list[CommandResult]:
     """What of the words for others was not passed on, each of it told once in an answer."""
     found = []
     for line in desk.left_out:
         if line not in told_before and isinstance(line.asked, model.NotTried):
             told_before.add(line)
             status = "left out" if line.echo == WORDS else "not tried"
-            found.append(_Said(desk.answer_to, line.echo, status, (), line.asked))
+            found.append(CommandResult(desk.answer_to, line.echo, status, (), line.asked))
     return found
 
 
@@ -211,54 +209,6 @@ def _try(desk: Desk, line: Line) -> tuple[Answer, str, str]:
         return Answer((part,)), echo, "refused"
     _COMMAND.end(desk.connection)
     return answer, read.echo, "done"
-
-
-def _last(desk: Desk, answer: NewLetter) -> NewLetter:
-    """Tells the reader of an answer that it was the last one for a while."""
-    part = Part("no-more-answers", {})
-    return NewLetter(
-        letter=part.letter,
-        recipient=answer.recipient,
-        words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part),
-        player_id=answer.player_id,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """What became of one command, and who may read it: (address, player id)."""
-
-    to: tuple[str, int | None]
-    echo: str
-    status: str
-    parts: tuple[Part, ...]
-    stopped: model.NotTried | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """What a report says of it."""
-        parts = [asdict(part) for part in self.parts]
-        found: dict[str, Any] = {"echo": self.echo, "status": self.status, "parts": parts}
-        return found if self.stopped is None else {**found, **asdict(self.stopped)}
-
-
-def _answers(desk: Desk, said: list[_Said]) -> list[NewLetter]:
-    """One letter back for the whole mail.
-
-    What a player may see goes to that player's own address, so a mail with the commands of
-    two players is answered by two letters. What anybody may see goes with the first of them.
-    """
-    owners = [s.to for s in said if s.to[1] is not None]
-    readers: dict[tuple[str, int | None], list[_Said]] = {}
-    for one in said:
-        to = owners[0] if owners and one.to[1] is None else one.to
-        readers.setdefault(to, []).append(one)
-    letters = []
-    for to, lines in readers.items():
-        parts = [part for one in lines for part in one.parts]
-        if parts:
-            letters.append(_answer(desk, to, parts, lines))
-    return letters
 
 
 def _ask(desk: Desk, line: Line) -> Answer:
@@ -350,69 +300,3 @@ def _yes(desk: Desk, asked: model.Yes, capability: Capability | None) -> Answer:
     if asked.below is not None:
         return play.reply_move(desk, asked.below)
     raise Refused("nothing-to-confirm", example=play.example_of(desk.position(board), sitter.seat))
-
-
-def told_letter(desk: Desk, told: Told) -> NewLetter:
-    """The row of a letter to somebody else; what can wait for a digest does."""
-    part = told.part
-    return NewLetter(
-        letter=part.letter,
-        recipient=told.recipient,
-        words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
-        player_id=told.player_id,
-        board_id=part.board,
-        ply=part.ply,
-        seat=part.seat,
-        tray=told.digest and part.letter in CAN_WAIT,
-    )
-
-
-def _answer(
-    desk: Desk, to: tuple[str, int | None], parts: list[Part], lines: list[_Said]
-) -> NewLetter:
-    """The part itself when there is just one, else a report over all lines."""
-    part = parts[0]
-    if len(parts) > 1 or desk.post.reading.multiple or any(line.stopped for line in lines):
-        part = Part("report", {"lines": [line.as_json() for line in lines]})
-    return NewLetter(
-        letter=part.letter,
-        recipient=to[0],
-        words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
-        in_reply_to=desk.post.mail.message_id,
-        player_id=to[1],
-        board_id=part.board,
-        ply=part.ply,
-        seat=part.seat,
-    )
-
-
-def _turns(desk: Desk, part: Part) -> int:
-    """Turns used on the board at the position that a letter shows."""
-    if part.board is None or part.opens:
-        return 0
-    position = desk.played.get(part.board)
-    if position is None:
-        board = boards.load(desk.connection, part.board)
-        assert board is not None
-        position = desk.rooms.positions.newest(desk.connection, board)
-    return (position if part.ply is None else position.at(part.ply)).turns_of(part.seat)
-
-
-def message_id(domain: str, part: Part, turns: int = 0) -> str:
-    """A Message-ID that says which position a letter shows (RFC 5322 section 3.6.4).
-
-    It counts turns instead of plies, since a ply may be a private seal.
-    """
-    if part.board is None:
-        return f"<{part.letter}.{secrets.token_hex(8)}@{domain}>"
-    if part.opens:
-        return thread_root(part.board, part.seat, part.opens, domain)
-    seat = "s" if part.seat is None else part.seat
-    return f"<{part.board}.{turns}.{seat}.{secrets.token_hex(8)}@{domain}>"
-
-
-def thread_root(board: int, seat: int | None, thread: str, domain: str) -> str:
-    """Message-ID of the first letter about a board to a seat; all later ones refer to it."""
-    return f"<{board}.0.{'s' if seat is None else seat}.{thread}@{domain}>"

@@ -20,9 +20,9 @@ from pbmserv.pulse import Vital
 from pbmserv.service import daily, deadlines, tray
 from pbmserv.service.answers import Told
 from pbmserv.service.desk import Desk, Rooms
-from pbmserv.service.dispatch import told_letter
 from pbmserv.service.done import Done
 from pbmserv.service.expiry import Expiry
+from pbmserv.service.results import told_letter
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import clocks, dailies, outbox
 from pbmserv.store.session import Database

@@ -28,12 +28,13 @@ from pbmserv.service.answers import Part
 from pbmserv.service.awaiting import Awaiting
 from pbmserv.service.budget import Budget, Work
 from pbmserv.service.desk import Desk, Post, Rooms
-from pbmserv.service.dispatch import carry_out, message_id, told_letter
+from pbmserv.service.dispatch import carry_out
 from pbmserv.service.done import NOTHING, Done
 from pbmserv.service.passwords import Outdated
 from pbmserv.service.quota import Quota
 from pbmserv.service.rates import Over, TooMany
 from pbmserv.service.receipt import Receipt
+from pbmserv.service.results import message_id, told_letter
 from pbmserv.service.vetting import Vetting
 from pbmserv.store import inbox, outbox
 from pbmserv.store.outbox import NewLetter

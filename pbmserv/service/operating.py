@@ -14,7 +14,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.answers import Told
 from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import Desk, Rooms
-from pbmserv.service.dispatch import told_letter
+from pbmserv.service.results import told_letter
 from pbmserv.store import audit, outbox
 from pbmserv.store.audit import Entry
 from pbmserv.store.session import Database

@@ -25,11 +25,11 @@ from pbmserv.service import house, plans, play
 from pbmserv.service.answers import Answer
 from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import Desk, Rooms
-from pbmserv.service.dispatch import told_letter
 from pbmserv.service.done import NOTHING, Done
 from pbmserv.service.house import Kept
 from pbmserv.service.office import UNAVAILABLE
 from pbmserv.service.passing_on import UNSAID
+from pbmserv.service.results import told_letter
 from pbmserv.service.rounds import Rounds
 from pbmserv.store import boards, outbox
 from pbmserv.store import house as rows

@@ -14,9 +14,9 @@ from pbmserv.errors import PlayerError
 from pbmserv.service import people, unsubscribing
 from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import Desk, Rooms
-from pbmserv.service.dispatch import message_id, told_letter
 from pbmserv.service.done import NOTHING, Done
 from pbmserv.service.office import Office
+from pbmserv.service.results import message_id, told_letter
 from pbmserv.service.unsubscribing import Subscription
 from pbmserv.store import outbox, players
 from pbmserv.store.outbox import NewLetter

@@ -24,11 +24,11 @@ from pbmserv.send.relay import OutgoingLetter
 from pbmserv.service import invitations, play, timekeeping
 from pbmserv.service.deadlines import clock_desk
 from pbmserv.service.desk import Desk
-from pbmserv.service.dispatch import told_letter
 from pbmserv.service.expiry import Expiry, Kept
 from pbmserv.service.keeper import Keeper
 from pbmserv.service.localtime import next_local
 from pbmserv.service.passwords import Passwords
+from pbmserv.service.results import told_letter
 from pbmserv.store import boards, clocks, outbox, players, preferences
 from pbmserv.store.boards import BoardRow, Sitter
 from pbmserv.store.models import boards as boards_table
