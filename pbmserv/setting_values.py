@@ -93,6 +93,20 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
+def at_home(text: str) -> Path:
+    """A path, in which ``~`` is the home directory.
+
+    Raises:
+        ValueError: nobody of that name has one.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise ValueError(
+            f"{one_line(text)}: no user of that name; write the full path, such as /var/lib/pbmserv"
+        ) from None
+
+
 def directory(text: str) -> Path:
     """A directory that exists or can be made; ``~`` is the home directory."""
     if not text:
@@ -102,7 +116,7 @@ def directory(text: str) -> Path:
         raise ValueError(
             "use a path without question marks and control characters, such as /var/lib/pbmserv"
         )
-    path = Path(text).expanduser()
+    path = at_home(text)
     if path.exists() and not path.is_dir():
         raise ValueError("there is a file of that name; name a directory, such as /var/lib/pbmserv")
     return path
@@ -154,7 +168,7 @@ def file(text: str) -> Path | None:
         raise ValueError(
             "write the name of a file, without control characters, such as /etc/pbmserv/cert.pem"
         )
-    return Path(text).expanduser()
+    return at_home(text)
 
 
 def networks(text: str) -> tuple[Network, ...]:

@@ -106,7 +106,10 @@ def read_relay_url(url: str) -> RelayAddress:
     if scheme == "maildir":
         if not rest or "\0" in rest:
             raise ConfigError("relay: maildir: needs a folder, for example maildir:/var/lib/mail")
-        return RelayAddress("maildir", path=str(Path(rest).expanduser()))
+        try:
+            return RelayAddress("maildir", path=str(Path(rest).expanduser()))
+        except RuntimeError:
+            raise ConfigError("relay: there is no user with that home; write the path") from None
     if scheme == "lmtp" and rest.startswith("/") and (rest[1:2] != "/" or rest[:3] == "///"):
         return RelayAddress("lmtp", path="/" + rest.lstrip("/"))
     if scheme in _DEFAULT_PORT and rest.startswith("//"):

@@ -83,7 +83,13 @@ def named_files(text: str) -> tuple[NamedFile, ...]:
         selector, equals, path = (part.strip() for part in word.partition("="))
         if not equals or not path or not _SELECTOR.fullmatch(selector.lower()):
             raise ValueError("write SELECTOR=FILE, such as s2026=/etc/pbmserv/s2026.pem")
-        found.append(NamedFile(selector.lower(), Path(path).expanduser()))
+        try:
+            found.append(NamedFile(selector.lower(), Path(path).expanduser()))
+        except RuntimeError:
+            raise ValueError(
+                "there is no user with that home; write SELECTOR=FILE, "
+                "such as s2026=/etc/pbmserv/s2026.pem"
+            ) from None
     if len({one.selector for one in found}) < len(found):
         raise ValueError("each selector names one key, such as s2026=/etc/pbmserv/s2026.pem")
     return tuple(found)

@@ -91,6 +91,10 @@ def test_rates_that_nobody_can_mean(setting: Setting, text: str) -> None:
     [
         ("data_dir", ""),
         ("data_dir", "var?mode=memory"),
+        ("data_dir", "~no-such-user/pbmserv"),
+        ("tls_cert", "~no-such-user/cert.pem"),
+        ("dkim_keys", "s1=~no-such-user/s1.pem"),
+        ("relay", "maildir:~no-such-user/mail"),
         ("database", ""),
         ("database", "sqlite:///"),
         ("database", "postgresql+psycopg://u@h:port/n"),
