@@ -16,7 +16,7 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import select
 from wire import Wire, mail
 
-from pbmserv import app
+from pbmserv import beside
 from pbmserv.cli.main import run
 from pbmserv.commands import model
 from pbmserv.config import load
@@ -89,7 +89,7 @@ def operator(server: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("PBMSERV_SMTP", "")
     monkeypatch.setenv("PBMSERV_WEB", "")
     closers: list[Any] = []
-    monkeypatch.setattr("pbmserv.app.atexit.register", closers.append)
+    monkeypatch.setattr("pbmserv.beside.atexit.register", closers.append)
     levels = {name: logging.getLogger(name).level for name in ("", "pbmserv")}
     handlers = list(logging.getLogger().handlers)
     yield server
@@ -269,7 +269,7 @@ def test_the_operators_own_view(
 ) -> None:
     """Two operators retry at once: it is carried out once, and the second is told so."""
     closers: list[Any] = []
-    monkeypatch.setattr("pbmserv.app.atexit.register", closers.append)
+    monkeypatch.setattr("pbmserv.beside.atexit.register", closers.append)
     monkeypatch.setattr("pbmserv.beside.log.configure", lambda level: None)
     loaded = load(
         {
@@ -281,7 +281,7 @@ def test_the_operators_own_view(
     )
     with a_fault(monkeypatch, model.Help):
         assert server.send("alice@players.example", "help").startswith("250")
-    first, second = app.operator(loaded), app.operator(loaded)
+    first, second = beside.operator(loaded), beside.operator(loaded)
     (one,) = first.list()
     assert one.subject == "help"
     assert one.error == "ZeroDivisionError: the inner workings"
