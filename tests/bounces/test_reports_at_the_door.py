@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -149,6 +150,6 @@ def test_the_log_tells_nothing_of_a_report(
             house.live(days=1)
             letters = house.send(BOB, f"blackbox chat 1 bob {PASSWORD}", "Hello.")
         written = "\n".join(map(LineFormatter().format, caplog.records))
-    assert "came back: hard 5.1.1" in written
+    assert re.search(r'"letter came back" letter=\d+ verdict=hard status=5\.1\.1', written)
     for secret in ("Tiger-Lily", ALICE, about.partition("@")[0], "mailbox here", PASSWORD):
         assert secret not in written

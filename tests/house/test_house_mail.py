@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import OperatorError
 from pbmserv.games.blackbox.house.levels import Level
+from pbmserv.log import LineFormatter
 from pbmserv.service import operating_boards, operating_people
 from pbmserv.service.operating import Signature
 from pbmserv.service.operating_looks import user_facts
@@ -209,7 +210,10 @@ def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
         own = one(server.reply(letter, "5"))
     assert "house fired" not in own.text
     assert "house to move" in own.text
-    assert "the house cannot move on board 1" in caplog.text
+    (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    line = LineFormatter().format(told)
+    assert '"the house cannot move; it is put off" board=1 fault=' in line
+    assert "no move at all" not in line
     later = one(server.live(hours=2))
     assert "* house fired port" in later.text
     assert waiting(server) == 0
