@@ -19,14 +19,13 @@ from sqlalchemy import Connection, insert, update
 from benchmarks.moves import DOMAIN, LOCAL
 from pbmserv.app import Server
 from pbmserv.capability import Capability, Purpose
-from pbmserv.config import load
+from pbmserv.config import Settings, load
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.receive.mail import Envelope
 from pbmserv.send.outbox import Sent
 from pbmserv.send.relay import OutgoingLetter
 from pbmserv.service.passwords import Passwords
-from pbmserv.settings import Settings
 from pbmserv.store import boards, players
 from pbmserv.store.models import boards as board_rows
 from pbmserv.store.models import plies as ply_rows

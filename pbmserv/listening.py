@@ -13,9 +13,9 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from pbmserv.config import Listen
 from pbmserv.crowd import Crowd, Place
 from pbmserv.errors import ConfigError
-from pbmserv.setting_values import Listen
 
 QUEUE = 256
 """Connections that the kernel holds for us."""

@@ -15,7 +15,7 @@ from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config import blank_passwords
 
 if TYPE_CHECKING:
-    from pbmserv.settings import Settings
+    from pbmserv.config import Settings
     from pbmserv.store.session import Database
 
 BETWEEN_S = 0.02

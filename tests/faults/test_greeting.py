@@ -10,9 +10,8 @@ import pytest
 from running import Running, start
 
 from pbmserv.cli.main import run
-from pbmserv.config import Settings
+from pbmserv.config import Listen, Settings
 from pbmserv.greeting import greeting, program
-from pbmserv.setting_values import Listen
 
 
 def as_it_runs(server: Running) -> Settings:

@@ -12,9 +12,9 @@ from processes import Process
 from test_stopping import free_port, refused_to_start
 from wire import Wire, mail
 
+from pbmserv.config import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.listening import bind
-from pbmserv.setting_values import Listen
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"

@@ -16,7 +16,7 @@ from pbmserv.errors import ConfigError
 from pbmserv.receive.tls import Certificate
 from pbmserv.regular import read_octets
 from pbmserv.send import signing
-from pbmserv.settings import NamedFile
+from pbmserv.send.signing import NamedFile
 
 STEERING = "w7h7m4M4#\u202egreen\u2066\u200b\u00ad"
 

@@ -9,25 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from pbmserv.config.setting import PREFIX, Setting
+from pbmserv.config.settings import Settings
+from pbmserv.config.values import Listen, blank_passwords, one_line
 from pbmserv.errors import ConfigError
 from pbmserv.regular import read_octets
-from pbmserv.setting_values import Listen, Signup, blank_passwords, one_line
-from pbmserv.settings import PREFIX, Setting, Settings
-
-__all__ = [
-    "CONFIG_FILE",
-    "PREFIX",
-    "Listen",
-    "Loaded",
-    "Setting",
-    "Settings",
-    "Signup",
-    "blank_passwords",
-    "described",
-    "load",
-    "public_url",
-    "shown",
-]
 
 CONFIG_FILE = "PBMSERV_CONFIG"
 """The environment variable that names the TOML file; itself no setting."""

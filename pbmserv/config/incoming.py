@@ -1,0 +1,216 @@
+"""Settings of how mail comes in, who may send it, and how much of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pbmserv.config import values
+from pbmserv.config.setting import Setting
+from pbmserv.config.storage import Storage
+from pbmserv.config.values import Listen
+from pbmserv.networks import Network
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming(Storage):
+    """What comes in."""
+
+    smtp: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_SMTP",
+            "host:port",
+            "127.0.0.1:2525",
+            "Takes mail by SMTP; empty = off, port 0 = any free port.",
+            values.network,
+        ),
+    ]
+    smtps: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_SMTPS",
+            "host:port",
+            "",
+            "Takes mail by SMTP that is encrypted from its first octet; empty = off.",
+            values.network,
+        ),
+    ]
+    lmtp: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_LMTP",
+            "host:port or socket path",
+            "",
+            "Takes mail by LMTP, from a mail server in front; empty = off.",
+            values.network_or_path,
+        ),
+    ]
+    tls_cert: Annotated[
+        Path | None,
+        Setting(
+            "PBMSERV_TLS_CERT",
+            "PEM file",
+            "",
+            "Certificate chain, for STARTTLS and PBMSERV_SMTPS; read again when it changes.",
+            values.file,
+        ),
+    ]
+    tls_key: Annotated[
+        Path | None,
+        Setting(
+            "PBMSERV_TLS_KEY",
+            "PEM file",
+            "",
+            "The certificate's key, without a passphrase; empty = it is in PBMSERV_TLS_CERT.",
+            values.file,
+        ),
+    ]
+    mail_servers: Annotated[
+        tuple[Network, ...],
+        Setting(
+            "PBMSERV_MAIL_SERVERS",
+            "networks with commas",
+            "127.0.0.1, ::1",
+            "Your own mail servers, which hand on what others sent: no limit for networks applies "
+            "to them, and no SPF.",
+            values.networks,
+        ),
+    ]
+    sessions: Annotated[
+        int,
+        Setting(
+            "PBMSERV_SESSIONS",
+            "number",
+            "100",
+            "Sessions that strangers may have open at each of the mail ports; your own mail "
+            "servers have as many for themselves.",
+            values.places,
+        ),
+    ]
+    sessions_network: Annotated[
+        int,
+        Setting(
+            "PBMSERV_SESSIONS_NETWORK",
+            "number",
+            "20",
+            "Of these, for one network (/24, /64).",
+            values.places,
+        ),
+    ]
+    sender_checks: Annotated[
+        bool,
+        Setting(
+            "PBMSERV_SENDER_CHECKS",
+            "on or off",
+            "on",
+            "Ask name servers (SPF, DKIM, DMARC) who sent a mail, so that a password may be left "
+            "out; off = nobody's sender is ever proven.",
+            values.on_or_off,
+        ),
+    ]
+    authserv_id: Annotated[
+        str,
+        Setting(
+            "PBMSERV_AUTHSERV_ID",
+            "name",
+            "",
+            "The name in the Authentication-Results that your own mail servers write, which must "
+            "remove any such field from mails that come in; empty = theirs are not read.",
+            values.authserv_id,
+        ),
+    ]
+    authserv_hops: Annotated[
+        int,
+        Setting(
+            "PBMSERV_AUTHSERV_HOPS",
+            "number",
+            "0",
+            "Received fields of your own mail servers that stand above those "
+            "Authentication-Results; 0 = none, so nobody else can have written them.",
+            values.whole(0, 25, "1"),
+        ),
+    ]
+    arc_sealers: Annotated[
+        frozenset[str],
+        Setting(
+            "PBMSERV_ARC_SEALERS",
+            "domains with commas",
+            "",
+            "Forwarders whose ARC seals are believed, such as google.com; empty = none.",
+            values.domains,
+        ),
+    ]
+    rate_player: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_PLAYER",
+            "number/span",
+            "240/hour",
+            "Mails that are taken from one player; empty = no limit.",
+            values.rate,
+        ),
+    ]
+    rate_address: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_ADDRESS",
+            "number/span",
+            "240/hour",
+            "Mails that are taken from one address; empty = no limit.",
+            values.rate,
+        ),
+    ]
+    rate_network: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_NETWORK",
+            "number/span",
+            "1200/hour",
+            "Mails that are taken from one network (/24, /64); empty = no limit.",
+            values.rate,
+        ),
+    ]
+    rate_refusals: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_REFUSALS",
+            "number/span",
+            "20/hour; 40/day",
+            "Answers to one sender that say nothing could be done; empty = no limit.",
+            values.rate,
+        ),
+    ]
+    rate_answers: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_ANSWERS",
+            "number/span",
+            "20/hour; 60/day",
+            "Answers to one address that nothing proves to be the writer's, from one network; "
+            "empty = no limit.",
+            values.rate,
+        ),
+    ]
+    rate_confirmations: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_CONFIRMATIONS",
+            "number/span",
+            "5/day",
+            "Letters that ask one address to confirm a signup, a change of address or a new "
+            "board, from one network; empty = no limit.",
+            values.rate,
+        ),
+    ]
+    rate_resets: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RATE_RESETS",
+            "number/span",
+            "3/day",
+            "Letters to one player that offer a new password; empty = no limit.",
+            values.rate,
+        ),
+    ]

@@ -1,0 +1,153 @@
+"""Every setting that an operator can choose, each with what a person must know about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pbmserv.config import values
+from pbmserv.config.incoming import Incoming
+from pbmserv.config.setting import Setting
+from pbmserv.config.values import Listen, LogFormat, Signup
+from pbmserv.networks import Network
+from pbmserv.send.signing import NamedFile, named_files
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Incoming):
+    """Everything an operator can choose, checked."""
+
+    web: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_WEB",
+            "host:port",
+            "127.0.0.1:8025",
+            "Web pages; empty = off, port 0 = any free port.",
+            values.network,
+        ),
+    ]
+    metrics: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_METRICS",
+            "host:port",
+            "",
+            "Numbers for Prometheus (/metrics) and the whole of /healthz, for machines of your own "
+            "only; such as 127.0.0.1:8026; empty = off.",
+            values.network,
+        ),
+    ]
+    web_url: Annotated[
+        str,
+        Setting(
+            "PBMSERV_WEB_URL",
+            "http(s) URL",
+            "",
+            "How players reach the web pages, for links in letters; empty = made from PBMSERV_WEB.",
+            values.web_url,
+        ),
+    ]
+    web_proxies: Annotated[
+        tuple[Network, ...],
+        Setting(
+            "PBMSERV_WEB_PROXIES",
+            "networks with commas",
+            "127.0.0.1, ::1",
+            "Your own proxies in front of the pages: no limit for networks applies to them.",
+            values.networks,
+        ),
+    ]
+    address: Annotated[
+        str,
+        Setting(
+            "PBMSERV_ADDRESS",
+            "mail address",
+            "pbmserv@localhost",
+            "The address players write to; at most 18 characters before the @.",
+            values.address,
+        ),
+    ]
+    relay: Annotated[
+        str,
+        Setting(
+            "PBMSERV_RELAY",
+            "URL",
+            "maildir:<data>/mail",
+            "Where letters go: maildir:DIRECTORY, smtp://HOST:PORT, smtps://USER:PASSWORD@HOST, "
+            "lmtp://HOST:PORT.",
+            values.relay,
+        ),
+    ] = field(repr=False)  # may carry a password
+    domain_letters: Annotated[
+        int,
+        Setting(
+            "PBMSERV_DOMAIN_LETTERS",
+            "number",
+            "4",
+            "Letters that are handed to an SMTP relay at a time for one recipient domain, of 8 in "
+            "all and for each process; 0 = no limit.",
+            values.whole(0, 1_000, "4"),
+        ),
+    ]
+    dkim_keys: Annotated[
+        tuple[NamedFile, ...],
+        Setting(
+            "PBMSERV_DKIM_KEYS",
+            "SELECTOR=FILE with commas",
+            "",
+            "Keys that sign letters; see `pbmserv dkim`. Empty = letters are not signed.",
+            named_files,
+        ),
+    ]
+    signup: Annotated[
+        Signup,
+        Setting(
+            "PBMSERV_SIGNUP",
+            "confirm, open or closed",
+            "confirm",
+            "New players: confirm = answer a letter first, open = at once, closed = none.",
+            values.signup,
+        ),
+    ]
+    operators: Annotated[
+        frozenset[str],
+        Setting(
+            "PBMSERV_OPERATORS",
+            "userids with commas",
+            "",
+            "Players who may write to everybody with broadcast; empty = nobody.",
+            values.operators,
+        ),
+    ]
+    away_days: Annotated[
+        int,
+        Setting(
+            "PBMSERV_AWAY_DAYS",
+            "days",
+            "30",
+            "Days of a calendar year that a player can be away, so that no clock runs.",
+            values.days_of_a_year,
+        ),
+    ]
+    log_level: Annotated[
+        str,
+        Setting(
+            "PBMSERV_LOG_LEVEL",
+            "debug, info, warning or error",
+            "info",
+            "What the log tells: info = a line for each mail, letter and refusal, warning = only "
+            "what is wrong.",
+            values.log_level,
+        ),
+    ]
+    log_format: Annotated[
+        LogFormat,
+        Setting(
+            "PBMSERV_LOG_FORMAT",
+            "text or json",
+            "text",
+            "How the log is written: text = key=value, json = an object in each line.",
+            values.log_format,
+        ),
+    ]
