@@ -6,8 +6,9 @@ import pytest
 from playing import ANNA, ATOMS, BELA, NAMES, Game, begin, flat
 from running import Running
 from seating import seat_pairs
-from sqlalchemy import update
+from sqlalchemy import Connection, update
 
+from pbmserv.store import letter_bytes
 from pbmserv.store.models import outbox
 
 WATCHER = "watcher@example.org"
@@ -145,13 +146,12 @@ def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Running) -
     assert "The others have been told of your last move already" in flat(refused)
 
     # As if bela got one mail a day: the letter still lies in the tray.
-    server.server.writer.submit(
-        lambda c: c.execute(
-            update(outbox)
-            .where(outbox.c.player_id == table.players[1].id, outbox.c.letter == "board")
-            .values(state="tray", raw=None, due_at=None)
-        )
-    ).result()
+    def into_the_tray(connection: Connection) -> None:
+        which = (outbox.c.player_id == table.players[1].id) & (outbox.c.letter == "board")
+        connection.execute(update(outbox).where(which).values(state="tray", due_at=None))
+        letter_bytes.drop(connection, which)
+
+    server.server.writer.submit(into_the_tray).result()
     undone = game.write(0, "undo")
     assert "You took your last move back." in undone.text
     assert "hide 4 atoms" in undone.text
