@@ -23,7 +23,7 @@ STAFF = frozenset(
 )  # fmt: skip
 """What the people and programs of a server are called."""
 
-_ALIKE = str.maketrans("01i5", "olls", "-_.")
+_ALIKE = str.maketrans("01i", "oll", "-_.")
 """Characters that look alike, and those that hardly show."""
 
 _BETWEEN = re.compile(r"[-_.]+")

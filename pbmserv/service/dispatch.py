@@ -99,12 +99,11 @@ _HANDLERS: Mapping[type, Callable[[Desk, Any], Answer]] = {
 }
 
 _COMMAND = Savepoint("command")
-
 _ONE_MEANING: Mapping[Purpose, Callable[[Desk, Capability], Answer]] = {
     Purpose.MESSAGE: people.message_by_reply,
     Purpose.UNSUBSCRIBE: unsubscribing.by_mail,
 }
-"""Addresses at which a mail is words to somebody if it is no command, or nothing at all."""
+"""Addresses at which all of a mail is one thing, if it is no command."""
 
 
 def carry_out(desk: Desk) -> list[NewLetter]:
@@ -156,13 +155,19 @@ def carry_out(desk: Desk) -> list[NewLetter]:
 
 def _left_out(desk: Desk, told_before: set[Line]) -> list[CommandResult]:
     """What of the words for others was not passed on, each of it told once in an answer."""
-    found = []
-    for line in desk.left_out:
-        if line not in told_before and isinstance(line.asked, model.NotTried):
-            told_before.add(line)
-            status = "left out" if line.echo == WORDS else "not tried"
-            found.append(CommandResult(desk.answer_to, line.echo, status, (), line.asked))
-    return found
+    new = [line for line in desk.left_out if line not in told_before]
+    told_before.update(new)
+    return [
+        CommandResult(
+            desk.answer_to,
+            one.echo,
+            "left out" if one.echo == WORDS else "not tried",
+            (),
+            one.asked,
+        )
+        for one in new
+        if isinstance(one.asked, model.NotTried)
+    ]
 
 
 def _reached(desk: Desk) -> tuple[Mapping[int, returning.Home], list[NewLetter]]:
@@ -268,8 +273,8 @@ def _by_purpose(desk: Desk, line: Line, capability: Capability) -> Answer | None
 
 def _is_for(purpose: Purpose, line: Line) -> bool:
     """Whether a line is of the one thing that mails to such an address are, and no command."""
-    talks = isinstance(line.asked, model.Yes | model.Chat) and line.who is None
-    return purpose is Purpose.UNSUBSCRIBE or talks
+    talks = isinstance(line.asked, model.Yes | model.Chat)
+    return purpose is Purpose.UNSUBSCRIBE or (talks and line.who is None)
 
 
 def _unclear(desk: Desk, capability: Capability, asked: object) -> bool:
