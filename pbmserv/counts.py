@@ -30,8 +30,14 @@ LETTERS = Counter(
 )
 REFUSALS = Counter(
     "pbmserv_refusals",
-    "Commands, mails and sessions that were refused, by the code of the reply.",
+    "Commands and mails that were refused, by the code of the reply.",
     ["because"],
+    registry=REGISTRY,
+)
+TURNED_AWAY = Counter(
+    "pbmserv_turned_away",
+    "Connections that got no place, or had to give theirs to somebody else.",
+    ["listener", "because"],
     registry=REGISTRY,
 )
 WRONG_PASSWORDS = Counter(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from time import monotonic
 
+from pbmserv import counts
 from pbmserv.networks import Network, block_of, is_among
 
 LEAST_STAY_S = 10.0
@@ -213,6 +214,7 @@ class _Refusals:
 
     def add(self, network: Network | None, because: str) -> None:
         """Count one; the first of a span is told at once, the others when it is over."""
+        counts.TURNED_AWAY.labels(self._listener, because).inc()
         if self._clock() - self._begun > SPAN_S:
             self._finish()
         key = (str(network or "own"), because)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pbmserv.counts import REGISTRY
 from pbmserv.crowd import (
     FROM_NETWORK,
     IN_ALL,
@@ -148,6 +149,19 @@ def test_nobody_gets_in_above_the_bounds_and_a_new_network_always_does(
         assert sum(counts.values()) == clients.crowd.inside[0] <= 8
         assert max(counts.values()) <= 3
     assert isinstance(clients.come("10.9.9.9"), Place)
+
+
+def test_whoever_is_turned_away_is_counted_for_prometheus() -> None:
+    clients = Clients()
+    clients.fill(1, 3)
+
+    def turned_away() -> float:
+        labels = {"listener": "smtp", "because": FROM_NETWORK}
+        return REGISTRY.get_sample_value("pbmserv_turned_away_total", labels) or 0.0
+
+    before = turned_away()
+    assert clients.come("10.0.0.9") == FROM_NETWORK
+    assert turned_away() == before + 1
 
 
 def test_a_flood_of_refusals_is_a_line_for_each_network_and_span(
