@@ -245,8 +245,9 @@ def test_a_signed_mail_that_is_sent_again_has_no_second_effect(
     # With two Message-IDs it may be another mail, but nothing is proven by it.
     said = kinds(house.send_raw("mallory@evil.example", again))
     assert said == (["refusal"] if b"9@evil" in into else [])
+    # What counted is known for good; what was refused is refused once more when its row has ended.
     house.live(days=400)
-    assert not house.send_raw("mallory@evil.example", again)
+    assert kinds(house.send_raw("mallory@evil.example", again)) == said
 
 
 @pytest.mark.parametrize(
