@@ -116,6 +116,11 @@ class Crowd:
         """Places that are taken, and places that there are, of strangers."""
         return len(self._strangers), self._bounds.strangers
 
+    @property
+    def own_inside(self) -> tuple[int, int]:
+        """The same of our own servers."""
+        return len(self._own), self._bounds.own
+
     def enter(self, peer: str, end: Callable[[], None]) -> Place | str:
         """A place for a client, which must `leave` it; else why there is none.
 

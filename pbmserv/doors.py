@@ -80,8 +80,10 @@ class Doors:
             await pages.stop()
 
     def slots(self) -> dict[str, Slots]:
-        """Places of strangers, by listener."""
-        return {name: Slots(*crowd.inside) for name, crowd in self._crowds.items()}
+        """Places of strangers by listener, and of our own servers (``smtp-own``)."""
+        strangers = {name: Slots(*crowd.inside) for name, crowd in self._crowds.items()}
+        own = {f"{name}-own": Slots(*crowd.own_inside) for name, crowd in self._crowds.items()}
+        return strangers | own
 
 
 def _crowd(name: str, server: Server, divided: Shares) -> Crowd:

@@ -1,6 +1,7 @@
 """Folds repeated log lines, so that trouble and floods cannot fill a disk.
 
-What is told of a single mail or letter is never folded. Trouble (WARNING and above) is told at
+What is told of a single mail or letter is never folded, nor what somebody has just asked for
+(``asked=``). Trouble (WARNING and above) is told at
 once, and then, while it goes on, once a span with the number of times. Refusals, which say where
 they come from (``network=``) and why (``because=``), are told one by one, as fail2ban counts
 them, up to a flood from that network.
@@ -52,6 +53,11 @@ class Entry:
         return self.level >= logging.WARNING
 
     @property
+    def is_answer(self) -> bool:
+        """Whether it says what came of what somebody asked for, as by a signal."""
+        return "asked" in self.facts
+
+    @property
     def is_refusal(self) -> bool:
         """Whether it says that somebody was turned away."""
         return "network" in self.facts and "because" in self.facts
@@ -76,7 +82,9 @@ class Folding:
     def take(self, entry: Entry) -> list[Entry]:
         """What to write now that this has come."""
         due = self.due(entry.created)
-        if entry.is_trouble:
+        if entry.is_answer:
+            told = True
+        elif entry.is_trouble:
             told = self._tell(entry, _trouble(entry), 1)
         elif entry.is_refusal:
             wide = self._counts.get(_wide(entry))

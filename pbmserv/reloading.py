@@ -20,6 +20,8 @@ from pbmserv.send.signing import Key, NamedFile, Signer, load
 from pbmserv.store import players
 from pbmserv.store.session import Database
 
+ASKED = "SIGHUP"
+
 log = logging.getLogger("pbmserv.app")
 
 
@@ -58,37 +60,45 @@ class Reload:
             self._asked.clear()
             try:
                 if self._certificate is not None:
-                    self._certificate.reload()
+                    self._certificate.reload(ASKED)
                 await asyncio.to_thread(self._read_keys)
             except Exception:  # the server goes on with what it has
-                log.exception("not everything could be read again; what was not stays as it was")
+                log.exception(
+                    "not everything could be read again; what was not stays as it was",
+                    extra={"asked": ASKED},
+                )
 
     def _read_keys(self) -> None:
         if self._named:
             found = [self._signing_key(named) for named in self._named]
             self._signer.keys = [key for key in found if key is not None]
             told = ", ".join(f"{key.selector} ({key.kind})" for key in self._signer.keys)
-            log.info("letters are signed with: %s", told)
+            log.info("letters are signed", extra={"asked": ASKED, "keys": told})
         try:
             with self._database.reading.connect() as connection:
                 keys = players.signing_keys(connection)
             check_keys(keys)
         except (SQLAlchemyError, ConfigError) as error:
             why = reason(error) or type(error).__name__
-            log.error("the keys of reply addresses stay as they were: %s", why)
+            log.error(
+                "the keys of reply addresses stay as they were", extra={"asked": ASKED, "why": why}
+            )
         else:
             self._ring.keys = keys
             ids = ", ".join(map(str, sorted(keys)))
-            log.info("read again: keys of reply addresses %s; %d signs", ids, max(keys))
+            facts = {"asked": ASKED, "keys": ids, "signs": max(keys)}
+            log.info("the keys of reply addresses were read again", extra=facts)
 
     def _signing_key(self, named: NamedFile) -> Key | None:
         """The key of a file, else the one that was read there before."""
         try:
             found = load(named)
         except ConfigError as error:
-            log.error("the key of %s stays as it was: %s", named.selector, error)
+            facts = {"asked": ASKED, "selector": named.selector}
+            log.error("a DKIM key stays as it was", extra=facts | {"why": str(error)})
             return next((key for key in self._signer.keys if key.selector == named.selector), None)
-        log.info("read again: the key of %s in %s", named.selector, named.path)
+        facts = {"asked": ASKED, "selector": named.selector, "file": str(named.path)}
+        log.info("a DKIM key was read again", extra=facts)
         return found
 
 

@@ -40,21 +40,26 @@ class Certificate:
         A renewal that cannot be used is logged, and the certificate before it stays.
         """
         if self._stamp() != self._seen:
-            self.reload()
+            self.reload("change")
         return self._context
 
-    def reload(self) -> None:
-        """Read the files now; in the thread that shakes hands. The log says what came of it."""
+    def reload(self, asked: str) -> None:
+        """Read the files now; in the thread that shakes hands. The log says what came of it.
+
+        Args:
+            asked: why they are read again, for the log.
+        """
         self._seen = self._stamp()
         try:
             self._fresh()  # a pair that does not fit must not touch the one in use
             self._load(self._context)
         except ConfigError as error:
             log.error(
-                "the certificate is not renewed, the one before stays", extra={"why": str(error)}
+                "the certificate is not renewed, the one before stays",
+                extra={"asked": asked, "why": str(error)},
             )
         else:
-            facts = {"file": str(self._chain), "good_until": _told(self._chain)}
+            facts = {"asked": asked, "file": str(self._chain), "good_until": _told(self._chain)}
             log.info("the certificate was read again", extra=facts)
 
     def _fresh(self) -> ssl.SSLContext:

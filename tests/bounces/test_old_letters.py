@@ -165,7 +165,7 @@ def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:
 
 def test_packed_values_take_less_room(house: Indoors) -> None:
     letters = challenged(house)
-    house.send(ALICE, f"games alice {PASSWORD}", "x" * 20_000)
+    house.send(ALICE, f"prefs alice {PASSWORD} tz=Europe/Berlin", "x" * 20_000)
     with house.server.database.reading.connect() as connection:
         size = connection.execute(text("SELECT max(length(raw)) FROM letter_bytes")).scalar()
         mail = connection.execute(text("SELECT max(length(raw)) FROM inbox")).scalar()

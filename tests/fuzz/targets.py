@@ -35,6 +35,7 @@ from pbmserv.receive.smtp import Listener
 from pbmserv.service.desk import Post
 from pbmserv.service.office import Office
 from pbmserv.service.rates import Over, Rates, Traffic
+from pbmserv.service.receipt import Receipt
 
 GAMES = frozenset({"blackbox"})
 HOUSE = House("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))
@@ -68,11 +69,13 @@ class Shelf:
     def __init__(self) -> None:
         self.posts: list[Post] = []
 
-    async def take(self, post: Post) -> None:
+    async def take(self, post: Post) -> Receipt:
         self.posts.append(post)
+        return Receipt(1, "taken")
 
-    async def ignore(self, post: Post) -> None:
+    async def ignore(self, post: Post) -> Receipt:
         assert post.mail.automatic
+        return Receipt(1, "ignored")
 
     async def tell_too_many(self, sender: str, over: Over) -> None:
         raise AssertionError("nothing is counted here")
@@ -84,8 +87,9 @@ class Shelf:
         error: str,
         answer_to: str,
         verdict: Verdict = UNCHECKED,
-    ) -> None:
+    ) -> Receipt:
         assert HOUSE.is_postmaster(envelope.recipient), error
+        return Receipt(1, "kept")
 
 
 class Ear(asyncio.Transport):

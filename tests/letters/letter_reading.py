@@ -50,6 +50,8 @@ class Page(HTMLParser):
         self.heading = ""
         self.words: list[str] = []
         self.quoted: list[str] = []
+        self.numbers: list[str] = []
+        self._items = 0
         self.feed(html)
         self.close()
         assert self.open == []
@@ -61,8 +63,9 @@ class Page(HTMLParser):
 
     @property
     def told(self) -> str:
-        """All that is to be read, and where its links to pages lead."""
-        return " ".join((self.text, *(link for link in self.links if link.startswith("http"))))
+        """All that is to be read, numbers of lists too, and where its links to pages lead."""
+        pages = (link for link in self.links if link.startswith("http"))
+        return " ".join((self.text, *self.numbers, *pages))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in {"script", "img", "iframe", "form", "object", "link"}, tag
@@ -75,6 +78,11 @@ class Page(HTMLParser):
             self.open.append(tag)
         if tag == "a":
             self.links.append(str(dict(attrs)["href"]))
+        elif tag == "ol":
+            self._items = 0
+        elif tag == "li" and self.open[-2] == "ol":
+            self._items += 1
+            self.numbers.append(str(self._items))
         elif tag == "table":
             self.tables.append([])
         elif tag == "tr":

@@ -427,6 +427,9 @@ def test_nobody_is_rated_for_a_board_that_they_never_played_at(
     house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
     if alice_plays:
         house.send(address_of("alice"), f"blackbox move 1 alice {PASSWORD} a1,b2,c3,d4")
+        for port in "abcdefg":  # what is given up in the opening is rated for nobody
+            for player in ("alice", "bob"):
+                house.send(address_of(player), f"blackbox move 1 {player} {PASSWORD} {port}")
     house.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
     database = house.server.database
     with database.reading.connect() as connection:

@@ -119,6 +119,7 @@ def test_who_never_made_a_move_cannot_lose(server: Running) -> None:
     server.send(mallory, "prefs mallory secret accept=auto")
     server.letters()
     server.send(alice, "blackbox challenge alice mallory --nagtime=1 --forfeittime=2")
+    server.reply(server.letter(alice), "yes")  # since the board begins at once
     server.reply(next(f for f in server.letters() if f.message["To"] == mallory), "a1,b2,c3,d4")
     server.letters()
     server.live(days=1)

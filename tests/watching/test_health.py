@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pbmserv.receive.crowd import MOST_FROM_NETWORK
 from probing import get, health
 from running import Running, start
 from sqlalchemy import Connection, update
@@ -109,18 +108,17 @@ def test_a_small_disk_that_fills_is_told_before_and_when_it_is_full(tmp_path: Pa
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_sessions_that_are_all_taken_are_no_health(
-    local: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pbmserv.receive.crowd.MOST_SESSIONS", MOST_FROM_NETWORK)
-    with contextlib.ExitStack() as crowd:
-        for _ in range(MOST_FROM_NETWORK):
+def test_sessions_that_are_all_taken_are_no_health(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with (
+        start(url, tmp_path, mail_servers="", sessions="3", sessions_network="3") as local,
+        contextlib.ExitStack() as crowd,
+    ):
+        for _ in range(3):
             crowd.enter_context(Wire(local.port))
         status, found = health(local.web_port)
         assert status == 503
-        assert found["checks"]["sessions"]["reason"] == (
-            f"all {MOST_FROM_NETWORK} sessions of smtp are taken"
-        )
+        assert found["checks"]["sessions"]["reason"] == "all 3 sessions of smtp are taken"
         assert health(local.web_port, "/healthz/live")[0] == 200
 
 

@@ -71,8 +71,8 @@ def test_mails_letters_refusals_and_wrong_passwords_are_counted(watched: Running
     assert grown["pbmserv_refusals_total{because=550 5.1.1}"] == 1
     assert grown["pbmserv_refusals_total{because=554 5.6.0}"] == 1
     assert grown["pbmserv_wrong_guesses_total{because=wrong}"] == 1
-    assert after["pbmserv_sessions{listener=smtp}"] == 1
-    assert after["pbmserv_sessions_most{listener=smtp}"] >= 1
+    assert after["pbmserv_sessions{listener=smtp-own}"] == 1
+    assert after["pbmserv_sessions_most{listener=smtp-own}"] >= 1
     assert after["pbmserv_relay_failures"] == 0
     assert after["pbmserv_waiting{queue=kept}"] == 0
     assert after["pbmserv_bytes{what=database}"] > 10_000
