@@ -5,6 +5,7 @@ Every question is answered by an index: whoever asks once a second must not slow
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -140,7 +141,7 @@ def write(connection: Connection, now: datetime) -> None:
             recipient="",
             sender="",
             peer="",
-            raw=b"\0" * PROBE_OCTETS,
+            raw=secrets.token_bytes(PROBE_OCTETS),  # that cannot be packed
             state="done",
             received_at=now,
         )

@@ -324,6 +324,7 @@ def test_guessing_at_two_processes_in_turn_closes_both(postgres_url: str, tmp_pa
     assert not looker.may_try(source)
     guess(processes[0], PASSWORD)  # it is right, and nobody looks at it any more
     assert not looker.may_try(source)
+    wait_until(lambda: answers_in(tmp_path) >= 6, "the last answers")
     assert [process.stop() for process in processes] == [0, 0]
     writer.close()
     database.close()
