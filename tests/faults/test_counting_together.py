@@ -306,7 +306,8 @@ def test_guessing_at_two_processes_in_turn_closes_both(postgres_url: str, tmp_pa
         folder.mkdir()
     direct = {"mail_servers": "192.0.2.1"}
     processes = [Process(folder, postgres_url, **direct) for folder in folders]
-    with Wire(processes[0].port) as wire:
+    # At the one that will be killed, so that the other has no password in its memory.
+    with Wire(processes[1].port) as wire:
         raw = mail(ALICE, f"signup alice {PASSWORD}")
         assert wire.mail(ALICE, OURS, raw).startswith("250")
     for n in range(4):
