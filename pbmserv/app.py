@@ -1,4 +1,4 @@
-"""The composition root: the only place that builds the concrete parts and wires them."""
+"""The composition root: builds the parts of a server and wires them; `doors` lets clients in."""
 
 from __future__ import annotations
 
