@@ -141,6 +141,16 @@ def open_engine(url: str, pool_size: int, busy_ms: int) -> Engine:
 
 def _connected(limits: Timeouts, named: Mapping[str, Any]) -> PatientConnection:
     opened = PatientConnection.connect(**{**limits.connecting, **named})
+    try:
+        _set_up(opened, limits)
+    except BaseException:  # nobody else has seen it yet
+        opened.close()
+        raise
+    return opened
+
+
+def _set_up(opened: PatientConnection, limits: Timeouts) -> None:
+    """Tell the server and the connection how long things may take."""
     opened.patience = opened.resting = limits.idle_s
     for name, value in limits.allowed.items():
         opened.execute(f"SET {name} = {value}".encode())
@@ -150,7 +160,6 @@ def _connected(limits: Timeouts, named: Mapping[str, Any]) -> PatientConnection:
     opened.commit()
     if allowed is not None and allowed[0]:  # 0 = no end
         opened.working = allowed[0] + limits.silence_s
-    return opened
 
 
 def _begin_work(opened: PatientConnection, _record: Any, _proxy: Any) -> None:
