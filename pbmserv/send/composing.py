@@ -20,7 +20,6 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.render.foresight import FORESEEN, foreseen, plan_dropped
 from pbmserv.render.letters import (
-    ROOM,
     BoardScene,
     Composed,
     board_scene,
@@ -33,6 +32,7 @@ from pbmserv.render.mailto import Links, Mailto
 from pbmserv.render.mime import Headers, build
 from pbmserv.send.answering import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
 from pbmserv.send.attaching import attachments
+from pbmserv.send.reader import Reader
 from pbmserv.send.shortening import cut, told_once
 from pbmserv.store import boards, players
 from pbmserv.store.boards import BoardRow
@@ -54,11 +54,6 @@ _USUAL: dict[str, Any] = {
 }
 """What the words of a letter about a board may leave out."""
 
-_PART = 1_500
-"""Characters of HTML that a part of a report or a digest has without its board."""
-
-_TEXT_PART = 600
-"""Octets of text that such a part has without its board."""
 
 LONGEST = 100_000
 """Octets of a letter as it is mailed; Gmail hides what is behind 102 kB."""
@@ -84,13 +79,8 @@ class Composer:
             ServerFault: the row speaks of something that is not there, or was over so long ago
                 that its words are kept no more.
         """
-        if not row.message_id:
-            raise ServerFault(f"letter {row.id} was over long ago; nothing is left to make it of")
-        player = None if row.player_id is None else players.by_id(connection, row.player_id)
-        seen = self._seen(connection, row.board_id, row.ply, row.seat, player)
-        reply_to = self._reply_to(connection, row, seen, player)
-        values = self._values(connection, row, seen, player, reply_to)
-        composed = compose(row.letter, values)
+        player, seen, reply_to = self._about(connection, row)
+        composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
         root = self._thread_root(row, seen)
         references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
         headers = Headers(
@@ -116,6 +106,23 @@ class Composer:
             return build(headers, composed.text, "", files)
         return raw
 
+    def texts_of(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Text and perhaps HTML of the mail, without what travels with it; raises as `bytes_of`."""
+        player, seen, reply_to = self._about(connection, row)
+        composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+        is_html = player is None or player.format == "html"
+        return (composed.text, composed.html) if is_html else (composed.text,)
+
+    def _about(
+        self, connection: Connection, row: QueuedLetter
+    ) -> tuple[Player | None, _Seen | None, str]:
+        """The reader of a letter, what it shows, and where a reply goes."""
+        if not row.message_id:
+            raise ServerFault(f"letter {row.id} was over long ago; nothing is left to make it of")
+        player = None if row.player_id is None else players.by_id(connection, row.player_id)
+        seen = self._seen(connection, row.board_id, row.ply, row.seat, player)
+        return player, seen, self._reply_to(connection, row, seen, player)
+
     # -- what the templates may say ------------------------------------------------------
 
     def _values(
@@ -126,7 +133,7 @@ class Composer:
         player: Player | None,
         reply_to: str,
     ) -> dict[str, Any]:
-        reader = _Reader(player, reply_to)
+        reader = Reader(player, reply_to)
         values = self._part_values(row.letter, row.words, seen, reader)
         if row.letter == "report":
             lines = self._lines(connection, told_once(row.words["lines"]), reader)
@@ -142,7 +149,7 @@ class Composer:
         return values
 
     def _lines(
-        self, connection: Connection, lines: Sequence[Mapping[str, Any]], reader: _Reader
+        self, connection: Connection, lines: Sequence[Mapping[str, Any]], reader: Reader
     ) -> list[dict[str, Any]]:
         """What a report says of each command; a board that comes several times is drawn once.
 
@@ -168,7 +175,7 @@ class Composer:
         self,
         connection: Connection,
         part: Mapping[str, Any],
-        reader: _Reader,
+        reader: Reader,
         *,
         brief: bool = False,
     ) -> Composed:
@@ -180,7 +187,7 @@ class Composer:
         return made
 
     def _part_values(
-        self, letter: str, words: Mapping[str, Any], seen: _Seen | None, reader: _Reader
+        self, letter: str, words: Mapping[str, Any], seen: _Seen | None, reader: Reader
     ) -> dict[str, Any]:
         userid = reader.userid
         scene = foreseen(letter, words, seen.scene(words)) if seen else None
@@ -286,7 +293,7 @@ class Composer:
             told = replace(told, purpose=Purpose.BOARD, about=shown.board.id, number=shown.turn)
         return self.house.reply_address(told)
 
-    def _own_board(self, seen: _Seen | None, reader: _Reader) -> str:
+    def _own_board(self, seen: _Seen | None, reader: Reader) -> str:
         """The address for moves on a board, whatever else its letter is about; "" for others'."""
         player = reader.player
         if seen is None or seen.seat is None or player is None:
@@ -312,43 +319,6 @@ def _numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
     """The boards at which the reader of a report sits, if they are several."""
     found = {p["board"] for line in lines for p in line["parts"] if p["seat"] is not None}
     return sorted(found - {None}) if len(found) > 1 else []
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Whose letter is being made, and how much of it is left to fill.
-
-    Attributes:
-        player: ``None`` = a stranger.
-        reply_to: where an answer to the letter goes.
-        room: characters of HTML that are left for parts.
-        text_room: octets of text that are left for parts.
-        parts: how many of them are still to come.
-    """
-
-    player: Player | None
-    reply_to: str
-    room: int = ROOM - 5_000
-    text_room: int = 45_000
-    parts: int = 0
-
-    def share(self) -> tuple[int, int, int]:
-        """For the next part: a fair share of HTML, and all but what the others surely need of
-        HTML and of text."""
-        self.parts = max(1, self.parts) - 1
-        return (
-            self.room // (self.parts + 1),
-            self.room - self.parts * _PART,
-            self.text_room - self.parts * _TEXT_PART,
-        )
-
-    @property
-    def userid(self) -> str:
-        return self.player.userid if self.player else ""
-
-    @property
-    def spoken(self) -> bool:
-        return self.player is not None and self.player.spoken
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from email import message_from_bytes, policy
-from email.message import EmailMessage
 
 from jinja2 import TemplateError
 from sqlalchemy import Connection
@@ -30,11 +28,7 @@ class Rereading:
         since: whoever answers it must not be kept from speaking.
         """
         try:
-            raw = self.composer.bytes_of(connection, row)
+            return self.composer.texts_of(connection, row)
         except (ServerFault, TemplateError, LookupError, TypeError, ValueError):
-            log.exception("letter %d cannot be made once more", row.id)
+            log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
-        message = message_from_bytes(raw, policy=policy.default)
-        assert isinstance(message, EmailMessage)
-        bodies = (message.get_body((kind,)) for kind in ("plain", "html"))
-        return tuple(str(body.get_content()) for body in bodies if body is not None)

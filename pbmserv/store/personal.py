@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -162,7 +163,8 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
         .order_by(boards.c.id, seats.c.seat)
     )
     for row in connection.execute(statement).mappings():
-        board = found.setdefault(row["id"], {**_plain(row), "seat": [], "moves": []})
+        plain = _plain(list(row.keys()), list(row.values()))
+        board = found.setdefault(row["id"], {**plain, "seat": [], "moves": []})
         if row["status"] in {"proposed", "active"}:  # they may tell what is hidden there
             board.pop("options", None)
         board["seat"].append(row["seat"])
@@ -212,13 +214,15 @@ def _letters(connection: Connection, player_id: int) -> list[dict[str, Any]]:
 
 
 def _rows(connection: Connection, statement: Any) -> list[dict[str, Any]]:
-    return [_plain(row) for row in connection.execute(statement).mappings()]
+    found = connection.execute(statement)
+    names = tuple(found.keys())
+    return [_plain(names, row) for row in found]
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _plain(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     return {
         name: _when(value) if isinstance(value, datetime) else value
-        for name, value in row.items()
+        for name, value in zip(names, row, strict=True)
         if name != "player_id"
     }
 
