@@ -126,6 +126,7 @@ class Desk:
         line_words: the present command's own words; ``None`` = the mail's.
         left_out: what of the words for others was not passed on by the present command.
         passed: what became of words that were looked at, by their writer and what was written.
+        reread: texts of letters that the mail may quote, by their numbers.
         tally: what this mail has led to, for the log.
         budget: what the mail has spent.
         replayed: positions as the record had them when they were asked for.
@@ -153,6 +154,7 @@ class Desk:
     line_words: str | None = None
     left_out: dict[Line, None] = field(default_factory=dict)
     passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
+    reread: dict[int, tuple[str, ...]] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     budget: Budget = field(default_factory=Unbounded)
     replayed: dict[int, Position] = field(default_factory=dict)

@@ -60,16 +60,32 @@ def letters_before(desk: Desk, player_id: int) -> Before:
         board_id=desk.focus.board.id if desk.focus is not None else None,
         letter_id=capability.about if capability is not None and is_tray else None,
     )
-    desk.budget.spend(Work.LETTER, len(rows))
-    silent = [replace(row, words=_silent(row.words)) for row in rows]
-    made = [text for row in silent for text in desk.rooms.letters.texts(desk.connection, row)]
-    texts = tuple(html.unescape(bare(text)) if "</" in text else text for text in made)
+    texts = tuple(text for row in rows for text in _texts(desk, row))
     found = [one for row in rows for one in _said(row.words)]
     return Before(
         texts,
         tuple(said for by, said in found if by),
         tuple(said for by, said in found if not by),
     )
+
+
+def _texts(desk: Desk, row: QueuedLetter) -> tuple[str, ...]:
+    """What stands in a letter; each is made once for a mail, however many of its words need it."""
+    known = desk.reread.get(row.id)
+    if known is None:
+        desk.budget.spend(Work.LETTER)
+        desk.budget.spend(Work.DRAWN, _parts(row.words))
+        silent = replace(row, words=_silent(row.words))
+        made = desk.rooms.letters.texts(desk.connection, silent)
+        known = tuple(html.unescape(bare(text)) if "</" in text else text for text in made)
+        desk.reread[row.id] = known
+    return known
+
+
+def _parts(words: Mapping[str, Any]) -> int:
+    """How many letters a digest or a report is made of, each perhaps with a board."""
+    listed = (words.get(key, ()) for key in ("waiting", "news", "lines"))
+    return sum(len(one) for one in listed)
 
 
 def _silent(words: Any) -> Any:
