@@ -149,7 +149,8 @@ def _attached(attachment: Attachment) -> str:
         raise ServerFault(f"not fit for an attachment's name: {attachment.name!r}")
     if not _MEDIA_TYPE.fullmatch(attachment.media_type):
         raise ServerFault(f"not a media type: {attachment.media_type!r}")
-    octets = base64.encodebytes(attachment.content).decode("ascii").replace("\n", "\r\n")
+    whole = base64.b64encode(attachment.content).decode("ascii")
+    octets = "".join(f"{whole[at : at + 76]}\r\n" for at in range(0, len(whole), 76))
     return (
         f"Content-Type: {attachment.media_type}\r\n"
         f'Content-Disposition: attachment; filename="{attachment.name}"\r\n'
