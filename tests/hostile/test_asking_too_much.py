@@ -88,9 +88,9 @@ def test_what_a_queue_of_another_player_asks_for_does_not_drop_it(house, monkeyp
 
 def test_a_move_names_each_cell_once_or_so() -> None:
     options = GAME.options(("-size=26x26",), 2)
-    state = GAME.setup(2, options, None)  # type: ignore[arg-type]
+    state = GAME.setup(2, options, None)
     for seat in (0, 1):
-        state = GAME.apply(state, Seat(seat), Move("C3,D4,E5,F6"), None).state  # type: ignore[arg-type]
+        state = GAME.apply(state, Seat(seat), Move("C3,D4,E5,F6"), None).state
     view = GAME.view(state, Seat(0))
     assert GAME.parse(view, "!a1-z26,!a1-z26").free
     with pytest.raises(Illegal) as found:
