@@ -43,7 +43,13 @@ class Doors:
             )
             for name, sock in bound.mail.items()
         ]
-        parts = Parts(server.vitals, self.slots, server.relay_state, server.settings.data_dir)
+        parts = Parts(
+            server.vitals,
+            self.slots,
+            server.relay_state,
+            lambda: (server.quota.taken, server.quota.most),
+            server.settings.data_dir,
+        )
         health = Health(parts, server.database, server.writer, server.clock)
         self._pages: list[WebServer] = []
         if bound.web is not None:

@@ -31,7 +31,7 @@ def status(
     import json
 
     from pbmserv.cli.database import opened
-    from pbmserv.store import health, place, schema
+    from pbmserv.store import health, inbox, place, schema
 
     found = loaded(config)
     place.must_be_there(found.settings.database, found.sources)
@@ -39,13 +39,18 @@ def status(
         schema.require(database)
         with database.reading.connect() as connection:
             queues = health.queues(connection, datetime.now(UTC))
-        sizes = health.sizes(database)
+            texts = sum(inbox.octets(connection).values())
+        sizes = health.sizes(database) | {"mail_texts": texts}
     if as_json:
         say(json.dumps(_facts(queues, sizes)))
         return
     say(_running(queues))
     say(f"Mails so far: {queues.mails_ever}, letters so far: {queues.letters_ever}.")
-    say("Octets: " + ", ".join(f"{name} {size:,}" for name, size in sizes.items()) + ".")
+    say(
+        "Octets: "
+        + ", ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())
+        + "."
+    )
     say("")
     table(("what waits", "how many", "first for"), _rows(queues), fixed=3)
 

@@ -22,6 +22,7 @@ from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.pulse import Vital
+from pbmserv.service.quota import FULL
 from pbmserv.store import health as rows
 from pbmserv.store.health import Queues, Waiting
 from pbmserv.store.session import Database
@@ -115,12 +116,14 @@ class Parts:
         vitals: its threads.
         slots: sessions by listener.
         relay: how it is.
+        texts: octets that the texts of mails take, and may take.
         folder: where the server's files lie.
     """
 
     vitals: Callable[[], Sequence[Vital]]
     slots: Callable[[], Mapping[str, Slots]]
     relay: Callable[[], RelayState]
+    texts: Callable[[], tuple[int, int]]
     folder: Path
 
 
@@ -177,6 +180,7 @@ class Health:
             "sessions": _sessions(slots),
             "relay": _relay(relay),
             "disk": _disk(free),
+            "texts": _texts(*self._parts.texts()),
         }
         if isinstance(looked, Check):
             checks["database"] = looked
@@ -219,7 +223,7 @@ class Health:
     def _ask(self) -> tuple[Queues, dict[str, int]]:
         with self._database.reading.connect() as connection:
             found = rows.queues(connection, self._clock.now())
-        return found, rows.sizes(self._database)
+        return found, {**rows.sizes(self._database), "mail_texts": self._parts.texts()[0]}
 
 
 def _threads(vitals: Sequence[Vital]) -> Check:
@@ -267,6 +271,12 @@ def _disk(free: int) -> Check:
     state: State = "failing" if free < LEAST_ROOM else "degraded" if free < LITTLE_ROOM else "ok"
     why = "" if state == "ok" else f"{free // 2**20} MB are free on the disk"
     return Check(state, why, {"free": free})
+
+
+def _texts(taken: int, most: int) -> Check:
+    state: State = "ok" if taken <= most * FULL else "degraded"
+    why = "" if state == "ok" else "the texts of mails take nearly all that they may"
+    return Check(state, why, {"taken": taken, "most": most})
 
 
 def _queues(queues: Queues) -> dict[str, Waiting]:

@@ -59,6 +59,12 @@ class Quota:
         self._tell(sum(taken.values()))
 
     @property
+    def taken(self) -> int:
+        """Octets of all texts, as far as this process knows."""
+        with self._guard:
+            return sum(self._taken.values())
+
+    @property
     def excess(self) -> int:
         """Octets above the level at which texts of mails that led to nothing go."""
         with self._guard:

@@ -53,7 +53,7 @@ def test_a_server_that_is_well_says_so_with_what_it_looked_at(watched: Running) 
     assert (status, found["status"]) == (200, "ok")
     checks = found["checks"]
     assert set(checks) == {
-        *("threads", "write", "sessions", "relay", "disk"),
+        *("threads", "write", "sessions", "relay", "disk", "texts"),
         *("letters", "house", "clocks", "digests", "kept"),
     }
     assert checks["sessions"]["smtp_open"] == 0
@@ -83,6 +83,14 @@ def test_a_full_disk_is_no_health(local: Running) -> None:
     assert health(local.web_port, "/healthz/live")[0] == 200  # a restart would not help
     driver.execute("PRAGMA max_page_count = 1000000")
     assert health(local.web_port)[0] == 200
+
+
+def test_texts_that_take_nearly_all_they_may_are_told(local: Running) -> None:
+    local.server.quota.most = 1_048_576
+    assert local.server.quota.takes_kept(1_000_000, for_postmaster=False)
+    status, found = health(local.metrics_port)
+    assert (status, found["status"]) == (200, "degraded")
+    assert "nearly all that they may" in found["checks"]["texts"]["reason"]
 
 
 def test_a_small_disk_that_fills_is_told_before_and_when_it_is_full(tmp_path: Path) -> None:

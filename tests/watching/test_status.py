@@ -55,6 +55,7 @@ def test_a_running_server_and_what_waits(
     assert found["kept"]["count"] == 1
     assert found["due"] == {"count": 0, "oldest_s": 0.0}
     assert found["bytes"]["database"] > 10_000
+    assert 0 < found["bytes"]["mail_texts"] < 2_000  # of the one that is kept
     assert "players.example" not in page + json.dumps(found)
 
 
