@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from string import digits
 
 from pbmserv.commands.catalogue import MEANT_BY, MULTIPLE, ROWS, STOPS, WHICH
 from pbmserv.engine.types import HOUSE
@@ -65,7 +66,9 @@ def is_reserved(userid: str, games: Iterable[str], server: str) -> bool:
         return True
     if userid.lower().startswith(NEUTRAL):
         return True
-    if any(looks(part) in _STAFF for part in (userid, *_BETWEEN.split(userid))):
+    parts = (userid, *_BETWEEN.split(userid))
+    numbered = (bare for part in parts for bare in (part, part.rstrip(digits), part.strip(digits)))
+    if any(looks(one) in _STAFF for one in numbered):  # "operator2" is no other operator
         return True
     local, _, domain = server.partition("@")
     labels = domain.split(".")

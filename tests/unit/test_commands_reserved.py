@@ -24,6 +24,7 @@ def test_the_words_of_a_server_and_of_its_commands_are_nobodys(name: str) -> Non
         "Admin", "adm1n", "ad-min", "_admin_", "admin-team", "the-operator", "r00t", "sup-port",
         "no-reply", "no_reply", "noreply", "mailerdaemon", "pbm_serv", "PBMSERV", "play", "games",
         "black-box", "blackb0x", "12345", "1-2-3", "---", "house-easy", "h0use", "changepassword",
+        "operator1", "Admin_24", "2support", "r00t7",
         "chal_lenge", "gone-12", "multiple", "thanks", "all", "next",
     ],
 )  # fmt: skip
@@ -32,7 +33,20 @@ def test_look_alikes_are_nobodys_either(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["alice", "bob", "alice-2", "moritz", "lewis7", "al", "rooted", "administra", "x2000"]
+    "name",
+    [
+        "alice",
+        "bob",
+        "alice-2",
+        "alice2",
+        "moritz",
+        "lewis7",
+        "7of9",
+        "al",
+        "rooted",
+        "administra",
+        "x2000",
+    ],
 )
 def test_other_names_are_free(name: str) -> None:
     assert not is_reserved(name, GAMES, SERVER)
