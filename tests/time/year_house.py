@@ -93,9 +93,12 @@ class ServiceHouse:
         cheap = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         self.server = Server(loaded.settings, self.clock, NoRelay(), cheap)
         database = self.server.database
-        database.writing.dispose()
-        # A year of commits: whether the disk has them is another test's question.
-        event.listen(database.writing, "connect", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
+        # A year of commits: whether the disk has them is another test's question. At each checkout,
+        # since the server has opened connections already, and one that is disposed of while it is
+        # in use is closed by nobody.
+        event.listen(
+            database.writing, "checkout", lambda c, *_: c.execute("PRAGMA synchronous=OFF")
+        )
         self.writer = PlainWriter(database)
         self.rooms = self.server.office._rooms
         self.keeper = Keeper(
