@@ -6,6 +6,7 @@ that asks for one gets a database of its own, copied from a migrated template.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
@@ -19,6 +20,7 @@ from running import Running, start
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
+from pbmserv.log_writing import Writing
 from pbmserv.store import schema
 from pbmserv.store.session import Database
 
@@ -89,6 +91,20 @@ def _administer(url: str, statement: str) -> None:
 
 def _named(url: str, name: str) -> str:
     return make_url(url).set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """A command that sets up the log does so for its own test: others watch all its lines."""
+    loggers = [logging.getLogger(), *map(logging.getLogger, logging.root.manager.loggerDict)]
+    levels = [(logger, logger.level) for logger in loggers]
+    yield
+    root = logging.getLogger()
+    for handler in [one for one in root.handlers if isinstance(one, Writing)]:
+        root.removeHandler(handler)
+        handler.close()
+    for logger, level in levels:
+        logger.setLevel(level)
 
 
 @pytest.fixture

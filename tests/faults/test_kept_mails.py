@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,7 +79,7 @@ def catch_up(server: Running) -> None:
 
 
 @pytest.fixture
-def operator(server: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Running]:
+def operator(server: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Running:
     """A server, and an environment in which `pbmserv inbox` finds its database."""
     monkeypatch.setattr("pbmserv.cli.output.WIDTH", 200)
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
@@ -88,12 +87,7 @@ def operator(server: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("PBMSERV_ADDRESS", OURS)
     monkeypatch.setenv("PBMSERV_SMTP", "")
     monkeypatch.setenv("PBMSERV_WEB", "")
-    levels = {name: logging.getLogger(name).level for name in ("", "pbmserv")}
-    handlers = list(logging.getLogger().handlers)
-    yield server
-    logging.getLogger().handlers[:] = handlers
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
+    return server
 
 
 def test_a_fault_in_a_command_is_survived_told_kept_and_mended(

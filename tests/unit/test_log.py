@@ -16,17 +16,6 @@ from pbmserv import log
 from pbmserv.errors import RelayTemporary
 
 
-@pytest.fixture(autouse=True)
-def _own_logging():
-    root, ours = logging.getLogger(), logging.getLogger("pbmserv")
-    before = (list(root.handlers), root.level, ours.level)
-    yield
-    for handler in [h for h in root.handlers if h not in before[0]]:
-        handler.close()
-    root.handlers[:], root.level = before[0], before[1]
-    ours.setLevel(before[2])
-
-
 @pytest.fixture
 def lines(capsys):
     log.configure(logging.INFO)

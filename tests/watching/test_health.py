@@ -22,6 +22,7 @@ from wire import Wire, mail
 from pbmserv.errors import RelayDown
 from pbmserv.service import health as looks
 from pbmserv.service import rounds
+from pbmserv.service.quota import MEASURE_EVERY
 from pbmserv.store import health as rows
 from pbmserv.store import writer
 from pbmserv.store.models import boards, inbox, outbox
@@ -86,8 +87,9 @@ def test_a_full_disk_is_no_health(local: Running) -> None:
 
 
 def test_texts_that_take_nearly_all_they_may_are_told(local: Running) -> None:
+    local.send(ALICE, "a long story", "y" * 1_000_000, to="postmaster@games.example")
     local.server.quota.most = 1_048_576
-    assert local.server.quota.takes_kept(1_000_000, for_postmaster=False)
+    local.server.quota.measure(local.server.clock.now() + MEASURE_EVERY)
     status, found = health(local.metrics_port)
     assert (status, found["status"]) == (200, "degraded")
     assert "nearly all that they may" in found["checks"]["texts"]["reason"]

@@ -47,17 +47,6 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipe]:
     made.close()
 
 
-@pytest.fixture(autouse=True)
-def _own_logging() -> Iterator[None]:
-    root, ours = logging.getLogger(), logging.getLogger("pbmserv")
-    before = (list(root.handlers), root.level, ours.level)
-    yield
-    for handler in [h for h in root.handlers if h not in before[0]]:
-        handler.close()
-    root.handlers[:], root.level = before[0], before[1]
-    ours.setLevel(before[2])
-
-
 def flushed() -> None:
     for handler in logging.getLogger().handlers:
         handler.flush()
