@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from time import process_time
 
 from benchmarks.table import Line, at_most
-from pbmserv.commands.reading import read
+from pbmserv.commands.reading.mail import read
 from pbmserv.errors import MailError
-from pbmserv.receive.attached import attached_text
-from pbmserv.receive.guards import wire_refusal
-from pbmserv.receive.mail import Envelope
-from pbmserv.receive.message import read_mail
-from pbmserv.receive.reply import new_text
+from pbmserv.inbound.attachment import attached_text
+from pbmserv.inbound.auto_mail import wire_refusal
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.mail.envelope import Envelope
 
 MIB = 1 << 20
 SIZES = (MIB // 4, MIB // 2, MIB)

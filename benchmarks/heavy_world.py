@@ -17,18 +17,19 @@ from argon2 import PasswordHasher
 from sqlalchemy import Connection, insert, update
 
 from benchmarks.moves import DOMAIN, LOCAL
-from pbmserv.app import Server
-from pbmserv.capability import Capability, Purpose
 from pbmserv.config import Settings, load
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
-from pbmserv.receive.mail import Envelope
-from pbmserv.send.outbox import Sent
-from pbmserv.send.relay import OutgoingLetter
-from pbmserv.service.passwords import Passwords
-from pbmserv.store import boards, players
-from pbmserv.store.models import boards as board_rows
-from pbmserv.store.models import plies as ply_rows
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.outbound.outbox import Sent
+from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.service.auth.passwords import Passwords
+from pbmserv.stages.app import Server
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+from pbmserv.store.core.models import boards as board_rows
+from pbmserv.store.core.models import plies as ply_rows
 
 PASSWORD = "wonder-land"
 PLAYERS = ("alice", "bob", *(f"racer{n}" for n in range(7)))

@@ -11,7 +11,7 @@ import time
 from sqlalchemy import Engine, event
 
 from pbmserv.__main__ import main
-from pbmserv.send.worker import Sender
+from pbmserv.outbound.worker import Sender
 
 DELAY = "BENCH_COMMIT_MS"
 

@@ -12,16 +12,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.smtp import Mail
-from pbmserv.capability import Capability, House, KeyRing, Purpose
 from pbmserv.engine.clocks import SeatClock
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.options import CLASSIC
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.store import boards, players, schema
-from pbmserv.store.clocks import Times
-from pbmserv.store.session import Database
+from pbmserv.mail.reply_address import Capability, House, KeyRing, Purpose
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.time.clocks import Times
 
 LOCAL, DOMAIN = "pbmserv", "games.example"
 SIZE = 1_000

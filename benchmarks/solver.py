@@ -19,10 +19,10 @@ from time import perf_counter
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.bots.levels import LEVELS
+from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.house.levels import LEVELS
-from pbmserv.games.blackbox.house.search import search
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.state import new_state
 

@@ -20,9 +20,9 @@ from running import Running, start
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from pbmserv.log_writing import Writing
-from pbmserv.store import schema
-from pbmserv.store.session import Database
+from pbmserv.monitoring.log_writing import Writing
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
 
 GIVEN = "PBMSERV_TEST_POSTGRES"
 SHARED = "PBMSERV_TEST_TEMPLATE"

@@ -18,7 +18,7 @@ from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal, NotUnderstood, OptionError
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 
 STONES = 12
 FIRST = Seat(0)

@@ -21,15 +21,15 @@ from running import NO_RATES, Letter, MovableClock
 from sqlalchemy import select, update
 from zone import Zone
 
-from pbmserv.app import Server
 from pbmserv.config import load
-from pbmserv.dns import Resolver
-from pbmserv.receive.mail import Envelope
-from pbmserv.send.outbox import Sent
-from pbmserv.send.relay import OutgoingLetter
-from pbmserv.service.operating import Operators
-from pbmserv.service.passwords import Passwords
-from pbmserv.store.models import heartbeats, outbox
+from pbmserv.mail.dns import Resolver
+from pbmserv.mail.envelope import Envelope
+from pbmserv.outbound.outbox import Sent
+from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.operators.deeds import Operators
+from pbmserv.stages.app import Server
+from pbmserv.store.core.models import heartbeats, outbox
 
 PASSWORD = "wonder-land"
 

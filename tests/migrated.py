@@ -10,8 +10,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from pbmserv.store import schema
-from pbmserv.store.session import Database
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
 
 
 def migrated(path: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from pbmserv.receive.signs import MARKER
+from pbmserv.inbound.quotes.line_signs import MARKER
 
 MARKS = (
     *(">", "> ", ">>> ", "| ", "＞", "» ", "  > ", "\u00a0>", "Bob> ", "BJ>> ", "Jean-Luc> "),

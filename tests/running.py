@@ -21,16 +21,16 @@ from argon2 import PasswordHasher
 from sqlalchemy import ColumnElement, select, update
 from zone import Zone
 
-from pbmserv.app import Server
 from pbmserv.config import load
-from pbmserv.dns import Resolver
-from pbmserv.doors import Doors
-from pbmserv.listening import port_of
-from pbmserv.ports import bind
-from pbmserv.send.maildir import MaildirRelay
-from pbmserv.send.relay import OutgoingLetter, Relay
-from pbmserv.service.passwords import Passwords
-from pbmserv.store.models import heartbeats, letter_bytes, outbox
+from pbmserv.mail.dns import Resolver
+from pbmserv.net.listening import port_of
+from pbmserv.net.ports import bind
+from pbmserv.outbound.maildir import MaildirRelay
+from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.service.auth.passwords import Passwords
+from pbmserv.stages.app import Server
+from pbmserv.stages.listeners import Doors
+from pbmserv.store.core.models import heartbeats, letter_bytes, outbox
 
 PATIENCE_S = 20
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from pbmserv.app import Server
-from pbmserv.capability import Capability, Purpose
-from pbmserv.store import boards, players
-from pbmserv.store.players import Player
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.stages.app import Server
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
 
 HIDINGS = ("b3,d3,h8,f2", "a1,c4,e5,g2")
 """What the two players of a new Blackbox board may write, whoever is first."""

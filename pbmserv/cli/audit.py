@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pbmserv.cli.audit_signature import Most, operators
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
-from pbmserv.cli.signing import Most, operators
 
 if TYPE_CHECKING:
-    from pbmserv.store.audit import Entry
+    from pbmserv.store.operators.audit import Entry
 
 
 def audit(
@@ -24,7 +24,7 @@ def audit(
     config: ConfigFile = None,
 ) -> None:
     """What operators have done, newest first. Example: pbmserv audit user alice"""
-    from pbmserv.store import audit as rows
+    from pbmserv.store.operators import audit as rows
 
     wanted = " ".join(target or ()).lower() or None
     found = operators(config).look(lambda desk: rows.entries(desk.connection, wanted, most))

@@ -8,9 +8,9 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.audit import print_facts
+from pbmserv.cli.audit_signature import LARGEST, By, Most, Why, carry_out, operators
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
-from pbmserv.cli.signing import LARGEST, By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Look after boards.")
 games = typer.Typer(no_args_is_help=True, help="Look after the games that are offered.")
@@ -30,7 +30,7 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """List boards, newest first. Example: pbmserv board list --player alice --status active"""
-    from pbmserv.service.operating_looks import board_lines
+    from pbmserv.service.operators.views import board_lines
 
     wanted = one_of("--status", status, STATUSES)
     found = operators(config).look(
@@ -60,7 +60,7 @@ def list_(
 @app.command()
 def show(board: Number, config: ConfigFile = None) -> None:
     """Show one board's players, times and audit. Example: pbmserv board show 12"""
-    from pbmserv.service.operating_looks import board_facts
+    from pbmserv.service.operators.views import board_facts
 
     facts, entries = operators(config).look(partial(board_facts, number=board))
     print_facts(facts, entries)
@@ -72,9 +72,9 @@ def end(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> None
 
     Example: pbmserv board end 12 --why "both asked for it"
     """
-    from pbmserv.service import operating_boards
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, partial(operating_boards.withdrawn, number=board))
+    carry_out(config, by, why, partial(boards.withdrawn, number=board))
 
 
 @app.command("hand-over")
@@ -90,9 +90,9 @@ def hand_over(
 
     Example: pbmserv board hand-over 12 alice carol --why "alice is ill"
     """
-    from pbmserv.service import operating_boards
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, partial(operating_boards.hand_over, number=board, old=old, new=new))
+    carry_out(config, by, why, partial(boards.hand_over, number=board, old=old, new=new))
 
 
 @app.command()
@@ -109,17 +109,17 @@ def deadline(
 
     Example: pbmserv board deadline 12 --forfeittime 40 --why "summer"
     """
-    from pbmserv.service import operating_boards
+    from pbmserv.service.operators import boards
 
     given = (("nagtime", nagtime), ("forfeittime", forfeittime), ("totaltime", totaltime))
     times = [f"--{name}={days}" for name, days in given if days is not None]
-    carry_out(config, by, why, partial(operating_boards.set_deadline, number=board, times=times))
+    carry_out(config, by, why, partial(boards.set_deadline, number=board, times=times))
 
 
 @games.command("list")
 def list_games(config: ConfigFile = None) -> None:
     """List the games and how many boards they have. Example: pbmserv game list"""
-    from pbmserv.service.operating_looks import game_lines
+    from pbmserv.service.operators.views import game_lines
 
     rows = operators(config).look(game_lines)
     table(("game", "version", "state", "proposed", "active", "finished", "declined"), rows, fixed=2)
@@ -128,7 +128,7 @@ def list_games(config: ConfigFile = None) -> None:
 @games.command("show")
 def show_game(game: Game, config: ConfigFile = None) -> None:
     """Show one game's options and state. Example: pbmserv game show blackbox"""
-    from pbmserv.service.operating_looks import game_facts
+    from pbmserv.service.operators.views import game_facts
 
     facts, entries = operators(config).look(partial(game_facts, key=game))
     print_facts(facts, entries)
@@ -140,9 +140,9 @@ def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
     Example: pbmserv game suspend blackbox --why "a fault in its rules"
     """
-    from pbmserv.service import operating_boards
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, partial(operating_boards.close_game, game=game))
+    carry_out(config, by, why, partial(boards.close_game, game=game))
 
 
 @games.command()
@@ -151,6 +151,6 @@ def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
     Example: pbmserv game restore blackbox --why "mended"
     """
-    from pbmserv.service import operating_boards
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, partial(operating_boards.open_game, game=game))
+    carry_out(config, by, why, partial(boards.open_game, game=game))

@@ -14,8 +14,8 @@ def subjects(incomplete: str) -> Iterator[tuple[str, str]]:
     # The catalogue is read only when somebody presses the key, so that `pbmserv` starts quickly.
     from importlib.metadata import entry_points
 
-    from pbmserv.commands.catalogue import ROWS
-    from pbmserv.commands.forms import Scope
+    from pbmserv.commands.table.catalogue import ROWS
+    from pbmserv.commands.table.row_types import Scope
     from pbmserv.engine.registry import GROUP
 
     games = sorted(entry_points(group=GROUP).names)

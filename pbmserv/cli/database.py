@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv import starting
 from pbmserv.cli.output import complain, failure, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config import blank_passwords
+from pbmserv.stages import preflight
 
 if TYPE_CHECKING:
     from pbmserv.config import Settings
-    from pbmserv.store.session import Database
+    from pbmserv.store.core.database import Database
 
 BETWEEN_S = 0.02
 """Pause between two batches of what is dropped, in which a server beside us can write."""
@@ -40,11 +40,11 @@ def upgrade(config: ConfigFile = None) -> None:
 
     Example: pbmserv db upgrade
     """
-    from pbmserv.service import upgrading
-    from pbmserv.store import schema
+    from pbmserv.service.operators import upgrade as upgrading
+    from pbmserv.store.core import schema
 
     found = loaded(config)
-    starting.database_place(found)
+    preflight.database_place(found)
     url = found.settings.database
     with opened(url) as database:
         upgrading.prepare(database)
@@ -57,11 +57,12 @@ def check(config: ConfigFile = None) -> None:
 
     Example: pbmserv db check
     """
-    from pbmserv.store import place, schema
+    from pbmserv.files import file_permissions
+    from pbmserv.store.core import schema
 
     found = loaded(config)
     url = found.settings.database
-    place.must_be_there(url, found.sources)
+    file_permissions.must_be_there(url, found.sources)
     with opened(url) as database:
         wrong = schema.check(database)
     for sentence in wrong:
@@ -85,10 +86,12 @@ def compact(
     """
     import time
 
-    from pbmserv.store import compacting, place, schema
+    from pbmserv.files import file_permissions
+    from pbmserv.store.core import schema
+    from pbmserv.store.operators import compacting
 
     found = loaded(config)
-    place.must_be_there(found.settings.database, found.sources)
+    file_permissions.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
         before = compacting.room(database)
@@ -114,12 +117,12 @@ def backup(
 
     Example: pbmserv db backup /var/backups/pbmserv-monday
     """
-    from pbmserv.store import backup as backups
-    from pbmserv.store import place, private_file
+    from pbmserv.files import file_permissions, private_file
+    from pbmserv.store.operators import backup as backups
 
     found = loaded(config)
     url = found.settings.database
-    place.must_be_there(url, found.sources)
+    file_permissions.must_be_there(url, found.sources)
     with used(url):
         copy = backups.save(url, file, private_file.over if overwrite else private_file.new)
     say(
@@ -138,9 +141,9 @@ def restore(
 
     Example: pbmserv db restore /var/backups/pbmserv-monday --overwrite
     """
-    from pbmserv.service import upgrading
-    from pbmserv.store import backup as backups
-    from pbmserv.store import private_file
+    from pbmserv.files import private_file
+    from pbmserv.service.operators import upgrade as upgrading
+    from pbmserv.store.operators import backup as backups
 
     url = loaded(config).settings.database
     with used(url):
@@ -155,9 +158,9 @@ def _dropped(database: Database, settings: Settings) -> int:
     import time
 
     from pbmserv.clock import SystemClock
-    from pbmserv.service.expiry import Expiry, Kept
-    from pbmserv.service.quota import Quota
-    from pbmserv.store.writer import open_writer
+    from pbmserv.service.limits.text_quota import Quota
+    from pbmserv.service.time.retention import Expiry, Kept
+    from pbmserv.store.core.writer import open_writer
 
     writer = open_writer(database)
     try:
@@ -178,7 +181,7 @@ def _dropped(database: Database, settings: Settings) -> int:
 @contextmanager
 def opened(url: str) -> Iterator[Database]:
     """The database, closed at the end; if it cannot be used, the reason and exit code 1."""
-    from pbmserv.store.session import Database
+    from pbmserv.store.core.database import Database
 
     with used(url):
         database = Database(url)

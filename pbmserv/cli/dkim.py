@@ -11,7 +11,7 @@ from pbmserv.cli.output import complain, failure, say
 from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
-    from pbmserv.send.signing import Key
+    from pbmserv.outbound.dkim import Key
 
 app = typer.Typer(no_args_is_help=True, help="Keys that sign letters, so that they arrive.")
 
@@ -27,7 +27,7 @@ def new(
 
     Only whoever runs this can read it, so run it as the server's own user.
     """
-    from pbmserv.send import signing
+    from pbmserv.outbound import dkim
 
     if kind not in {"rsa", "ed25519"}:
         raise failure(f"--kind {kind}: write rsa or ed25519.")
@@ -39,10 +39,10 @@ def new(
             "name the server's settings with --config FILE or PBMSERV_CONFIG.\n"
         )
     try:
-        (named,) = signing.named_files(f"{(selector or file.stem).lower()}={file}")
+        (named,) = dkim.named_files(f"{(selector or file.stem).lower()}={file}")
     except ValueError:
         raise failure("Give it a --selector of letters, digits and hyphens, as s2026.") from None
-    key = signing.make(named.selector, kind, named.path)
+    key = dkim.make(named.selector, kind, named.path)
     say(f"{file} is written. Publish this record:\n")
     _print_record(key, settings.address)
     given = ", ".join(map(str, (*settings.dkim_keys, named)))
@@ -66,9 +66,9 @@ def check(config: ConfigFile = None) -> None:
 
     Example: pbmserv dkim check
     """
-    from pbmserv.dns import SystemResolver
     from pbmserv.errors import NamesUnavailable
-    from pbmserv.send.signing import published
+    from pbmserv.mail.dns import SystemResolver
+    from pbmserv.outbound.dkim import published
 
     keys, address = _keys(config)
     if not keys:
@@ -87,13 +87,13 @@ def check(config: ConfigFile = None) -> None:
 
 
 def _keys(config: Path | None) -> tuple[list[Key], str]:
-    from pbmserv.send.signing import load
+    from pbmserv.outbound.dkim import load
 
     settings = loaded(config).settings
     return [load(named) for named in settings.dkim_keys], settings.address
 
 
 def _print_record(key: Key, address: str) -> None:
-    from pbmserv.send.signing import strings
+    from pbmserv.outbound.dkim import strings
 
     say(f"{key.name(address.rpartition('@')[2])}. IN TXT {strings(key.record)}")

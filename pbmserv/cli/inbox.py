@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import typer
 
+from pbmserv.cli.audit_signature import LARGEST, By, Why, signature
 from pbmserv.cli.output import failure, harmless, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
-from pbmserv.cli.signing import LARGEST, By, Why, signature
 
 if TYPE_CHECKING:
-    from pbmserv.service.operating import Signature
+    from pbmserv.service.operators.deeds import Signature
 
 app = typer.Typer(no_args_is_help=True, help="Mails that were kept for a person to look at.")
 
@@ -146,6 +146,6 @@ def _not_kept(number: int) -> typer.Exit:
 
 def _operator(config: Path | None) -> AbstractContextManager[Operator]:
     settings = loaded(config)
-    from pbmserv.beside import operator
+    from pbmserv.cli.operator_services import operator
 
     return operator(settings)

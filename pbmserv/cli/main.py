@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import blackbox, boards, database, dkim, inbox, outbox, ratings, users
+from pbmserv.cli import boards, database, dkim, inbox, outbox, ratings, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.output import complain, say
 from pbmserv.cli.read import read
@@ -20,6 +20,7 @@ from pbmserv.cli.serve import serve
 from pbmserv.cli.settings import config
 from pbmserv.cli.status import status
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
+from pbmserv.games.blackbox import cli
 
 # Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
 app = typer.Typer(
@@ -46,7 +47,7 @@ app.add_typer(boards.app, name="board")
 app.add_typer(boards.games, name="game")
 app.add_typer(ratings.app, name="rating")
 app.add_typer(ratings.app, name="ratings", hidden=True)
-app.add_typer(blackbox.app, name="blackbox")
+app.add_typer(cli.app, name="blackbox")
 
 
 def _version(wanted: bool) -> None:

@@ -8,9 +8,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from pbmserv.cli.audit_signature import LARGEST, By, Most, Why, carry_out, operators
 from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile
-from pbmserv.cli.signing import LARGEST, By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Letters on their way.")
 
@@ -32,12 +32,12 @@ def list_(
 
     Parked: not sent, and returned: come back, because their address is given up.
     """
-    from pbmserv.store import postroom
+    from pbmserv.store.operators import outbox_admin
 
     wanted = one_of("--state", state, (*ALL, "all"))
     states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
     found = operators(config).look(
-        lambda desk: postroom.listed(desk.connection, states, to.lower(), most)
+        lambda desk: outbox_admin.listed(desk.connection, states, to.lower(), most)
     )
     if not found:
         say("No letter waits: all have been sent." if not state else "There is no such letter.")
@@ -64,7 +64,7 @@ def list_(
 @app.command()
 def show(letter: Number, config: ConfigFile = None) -> None:
     """Print a letter; reply addresses in it are blanked. Example: pbmserv outbox show 12"""
-    from pbmserv.service import operating_post
+    from pbmserv.service.operators import letters as operating_post
 
     row, text = operators(config).look(partial(operating_post.shown, number=letter))
     say(f"Letter {row.id} ({row.letter}) to {row.recipient or '(nobody)'}: {row.state}")
@@ -98,7 +98,7 @@ def retry(
 
     Example: pbmserv outbox retry --failed --since 2026-03-21 --why "the relay refused us"
     """
-    from pbmserv.service import operating_post
+    from pbmserv.service.operators import letters as operating_post
 
     if bool(letters) == failed or (since is not None and not failed):
         raise failure("Name letters, or say --failed, which can have --since.")
@@ -118,7 +118,7 @@ def hold(letter: Number, why: Why, by: By = "", config: ConfigFile = None) -> No
 
     Example: pbmserv outbox hold 12 --why "looks odd"
     """
-    from pbmserv.service import operating_post
+    from pbmserv.service.operators import letters as operating_post
 
     carry_out(config, by, why, partial(operating_post.hold, number=letter))
 
@@ -129,6 +129,6 @@ def drop(letter: Number, why: Why, by: By = "", config: ConfigFile = None) -> No
 
     Example: pbmserv outbox drop 12 --why "a test"
     """
-    from pbmserv.service import operating_post
+    from pbmserv.service.operators import letters as operating_post
 
     carry_out(config, by, why, partial(operating_post.drop, number=letter))

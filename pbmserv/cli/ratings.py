@@ -8,10 +8,10 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from pbmserv.cli.audit_signature import LARGEST, By, Most, Why, carry_out, operators
 from pbmserv.cli.database import opened
 from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
-from pbmserv.cli.signing import LARGEST, By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Look after the ratings.")
 
@@ -28,7 +28,7 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """List the ratings of a game, best first. Example: pbmserv rating list blackbox"""
-    from pbmserv.service.operating_looks import standing_lines
+    from pbmserv.service.operators.views import standing_lines
 
     rows = operators(config).look(partial(standing_lines, game=game, most=most))
     if rows:
@@ -43,9 +43,9 @@ def exclude(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> 
 
     Example: pbmserv rating exclude 12 --why "one person played both sides"
     """
-    from pbmserv.service import operating_boards
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, partial(operating_boards.set_rated, number=board, rated=False))
+    carry_out(config, by, why, partial(boards.set_rated, number=board, rated=False))
 
 
 @app.command()
@@ -54,9 +54,9 @@ def include(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> 
 
     Example: pbmserv rating include 12 --why "it was a mistake"
     """
-    from pbmserv.service import operating_boards
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, partial(operating_boards.set_rated, number=board, rated=True))
+    carry_out(config, by, why, partial(boards.set_rated, number=board, rated=True))
 
 
 @app.command()
@@ -78,17 +78,18 @@ def rebuild(
     if check:
         _compare(config)
         return
-    from pbmserv.service import operating_boards
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, operating_boards.rebuild_ratings)
+    carry_out(config, by, why, boards.rebuild_ratings)
 
 
 def _compare(config: Path | None) -> None:
-    from pbmserv.service import rerating
-    from pbmserv.store import place, schema
+    from pbmserv.files import file_permissions
+    from pbmserv.service.ratings import rerating
+    from pbmserv.store.core import schema
 
     found = loaded(config)
-    place.must_be_there(found.settings.database, found.sources)
+    file_permissions.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
         done = rerating.check(database)

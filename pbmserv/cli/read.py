@@ -17,7 +17,7 @@ from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config import Settings, blank_passwords
 
 if TYPE_CHECKING:
-    from pbmserv.send.maildir import Mailbox
+    from pbmserv.outbound.maildir import Mailbox
 
 POLL_S = 0.5
 HEADERS = ("From", "To", "Subject", "Date", "Reply-To")
@@ -57,7 +57,7 @@ def mailbox(settings: Settings, address: str) -> Mailbox:
     Raises:
         typer.Exit: letters go elsewhere; said on stderr.
     """
-    from pbmserv.send.maildir import Mailbox
+    from pbmserv.outbound.maildir import Mailbox
 
     return Mailbox(_root(settings), address)
 
@@ -112,7 +112,7 @@ def _way_back(letter: EmailMessage, *, newest: bool) -> str:
 
 
 def _root(settings: Settings) -> Path:
-    from pbmserv.send.relay import read_relay_url
+    from pbmserv.outbound.relay import read_relay_url
 
     relay = read_relay_url(settings.relay)
     if relay.scheme != "maildir":
@@ -128,7 +128,7 @@ def _explain_nothing(settings: Settings, box: Mailbox, address: str) -> None:
     if next(iter(box.messages(all=True)), None) is not None:
         say(f"No new letters for {address}. Those you have read: pbmserv read --all {address}")
         return
-    from pbmserv.send.maildir import addresses
+    from pbmserv.outbound.maildir import addresses
 
     known = ", ".join(addresses(_root(settings)))
     raise failure(

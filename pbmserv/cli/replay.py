@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.output import complain, failure, harmless, say
-from pbmserv.regular import read_octets
+from pbmserv.files.regular import read_octets
 
 if TYPE_CHECKING:
     from pbmserv.engine.referee import Position
@@ -66,7 +66,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
     """What happened in a turn, and the board after it."""
     from pbmserv.engine.clocks import USUAL
     from pbmserv.engine.types import Seat
-    from pbmserv.render.letters import board_scene, page
+    from pbmserv.letters.scene import board_scene, page
 
     scene = board_scene(
         position,

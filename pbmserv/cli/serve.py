@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from pbmserv import starting
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.stages import preflight
 
 
 def serve(
@@ -22,7 +22,7 @@ def serve(
     """
     found = loaded(config)  # a wrong setting is told before the parts are even imported
     if not without_mail:
-        starting.must_take_mail(found.settings)
-    from pbmserv.serving import serve as run
+        preflight.must_take_mail(found.settings)
+    from pbmserv.serve import serve as run
 
     raise typer.Exit(run(found))

@@ -12,7 +12,7 @@ from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
-    from pbmserv.store.health import Queues
+    from pbmserv.store.operators.health import Queues
 
 RUNS_S = 90
 """Seconds since it was last heard of for which a server is said to run: it beats every 30."""
@@ -31,10 +31,13 @@ def status(
     import json
 
     from pbmserv.cli.database import opened
-    from pbmserv.store import health, inbox, place, schema
+    from pbmserv.files import file_permissions
+    from pbmserv.store.core import schema
+    from pbmserv.store.delivery import inbox
+    from pbmserv.store.operators import health
 
     found = loaded(config)
-    place.must_be_there(found.settings.database, found.sources)
+    file_permissions.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
         with database.reading.connect() as connection:
@@ -62,7 +65,7 @@ def _runs(queues: Queues) -> bool:
 def _running(queues: Queues) -> str:
     if queues.beat_s is None or queues.up_since is None:
         return "No server has ever run on this database."
-    from pbmserv.service.health import span
+    from pbmserv.service.operators.health import span
 
     heard = f"it was last heard of {span(queues.beat_s)} ago"
     if not _runs(queues):
@@ -76,7 +79,7 @@ def _facts(queues: Queues, sizes: dict[str, int]) -> dict[str, Any]:
 
 
 def _rows(queues: Queues) -> list[tuple[str, str, str]]:
-    from pbmserv.service.health import span
+    from pbmserv.service.operators.health import span
 
     waiting = {
         "mails kept for the operator": queues.kept,

@@ -8,9 +8,9 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.audit import print_facts
+from pbmserv.cli.audit_signature import By, Most, Why, carry_out, operators
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
-from pbmserv.cli.signing import By, Most, Why, carry_out, operators
 
 app = typer.Typer(no_args_is_help=True, help="Look after players.")
 
@@ -26,7 +26,7 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """List players. Example: pbmserv user list --state barred"""
-    from pbmserv.store import operating
+    from pbmserv.store.operators import operating
 
     wanted = one_of("--state", state, STATES) or None
     found = operators(config).look(
@@ -45,7 +45,7 @@ def list_(
 @app.command()
 def show(userid: Userid, config: ConfigFile = None) -> None:
     """Show one player. Example: pbmserv user show alice"""
-    from pbmserv.service.operating_looks import user_facts
+    from pbmserv.service.operators.views import user_facts
 
     facts, entries = operators(config).look(partial(user_facts, userid=userid))
     print_facts(facts, entries)
@@ -65,9 +65,9 @@ def suspend(
 
     Example: pbmserv user suspend alice --why "sends advertisements"
     """
-    from pbmserv.service import operating_people
+    from pbmserv.service.operators import people
 
-    deed = partial(operating_people.suspend, userid=userid.lower(), end_games=end_games)
+    deed = partial(people.suspend, userid=userid.lower(), end_games=end_games)
     carry_out(config, by, why, deed)
 
 
@@ -77,9 +77,9 @@ def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) ->
 
     Example: pbmserv user restore alice --why "apologised"
     """
-    from pbmserv.service import operating_people
+    from pbmserv.service.operators import people
 
-    carry_out(config, by, why, partial(operating_people.restore, userid=userid.lower()))
+    carry_out(config, by, why, partial(people.restore, userid=userid.lower()))
 
 
 @app.command()
@@ -88,9 +88,9 @@ def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) 
 
     Example: pbmserv user reachable alice --why "her provider has mended it"
     """
-    from pbmserv.service import operating_people
+    from pbmserv.service.operators import people
 
-    carry_out(config, by, why, partial(operating_people.reachable, userid=userid.lower()))
+    carry_out(config, by, why, partial(people.reachable, userid=userid.lower()))
 
 
 @app.command()
@@ -99,9 +99,9 @@ def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
 
     Example: pbmserv user reset alice --why "her mailbox was broken into"
     """
-    from pbmserv.service import operating_people
+    from pbmserv.service.operators import people
 
-    carry_out(config, by, why, partial(operating_people.reset, userid=userid.lower()))
+    carry_out(config, by, why, partial(people.reset, userid=userid.lower()))
 
 
 @app.command()
@@ -116,7 +116,7 @@ def merge(
 
     Example: pbmserv user merge alice2 alice --why "asked for by mail"
     """
-    from pbmserv.service import operating_people
+    from pbmserv.service.operators import people
 
-    deed = partial(operating_people.merge, userid=userid.lower(), into=into.lower())
+    deed = partial(people.merge, userid=userid.lower(), into=into.lower())
     carry_out(config, by, why, deed)

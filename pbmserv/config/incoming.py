@@ -10,7 +10,7 @@ from pbmserv.config import values
 from pbmserv.config.setting import Setting
 from pbmserv.config.storage import Storage
 from pbmserv.config.values import Listen
-from pbmserv.networks import Network
+from pbmserv.mail.networks import Network
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from pbmserv.config import values
 from pbmserv.config.incoming import Incoming
 from pbmserv.config.setting import Setting
 from pbmserv.config.values import Listen, LogFormat, Signup
-from pbmserv.networks import Network
-from pbmserv.send.signing import NamedFile, named_files
+from pbmserv.mail.networks import Network
+from pbmserv.outbound.dkim import NamedFile, named_files
 
 
 @dataclass(frozen=True, slots=True)

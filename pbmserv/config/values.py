@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
 
 from pbmserv.errors import ConfigError
-from pbmserv.networks import Network
+from pbmserv.mail.networks import Network
 
 MOST_OF_A_RATE = 1_000_000
 LONGEST_SPAN_S = 31 * 24 * 3600
@@ -249,7 +249,7 @@ def address(text: str) -> str:
 
 def relay(text: str) -> str:
     """A relay URL, as `pbmserv.send.relay` understands it."""
-    from pbmserv.send.relay import check_relay_url
+    from pbmserv.outbound.relay import check_relay_url
 
     try:
         check_relay_url(text)

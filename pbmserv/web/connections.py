@@ -10,8 +10,8 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pbmserv.crowd import Crowd, Place, Stage
-from pbmserv.listening import Listening
+from pbmserv.net.connection_limits import Crowd, Place, Stage
+from pbmserv.net.listening import Listening
 from pbmserv.web.strict import StrictConnection
 
 HEAD_S = 10.0

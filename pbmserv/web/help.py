@@ -11,9 +11,9 @@ from typing import Any
 
 from jinja2 import Environment, TemplateNotFound
 
-from pbmserv.commands.catalogue import ROWS
-from pbmserv.commands.forms import Row
-from pbmserv.commands.help import HelpTopic, help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.help import HelpTopic, help_pages, topic
+from pbmserv.commands.table.row_types import Row
 from pbmserv.engine.types import GameInfo
 
 _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')

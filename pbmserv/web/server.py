@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from pbmserv.crowd import Bounds, Crowd
 from pbmserv.errors import ServerFault
-from pbmserv.listening import AT_ONCE, Listening
+from pbmserv.net.connection_limits import Bounds, Crowd
+from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.web.connections import PageConnection, PagesConfig
 
 MOST_FROM_NETWORK = 32

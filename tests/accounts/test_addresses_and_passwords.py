@@ -8,10 +8,10 @@ from typing import cast
 import pytest
 from running import Letter, MovableClock, Running, start
 
-from pbmserv.commands.model import ChangeAddress
+from pbmserv.commands.table.model import ChangeAddress
 from pbmserv.errors import Refused
-from pbmserv.service import addresses
-from pbmserv.service.desk import Desk
+from pbmserv.service.accounts import address_changes
+from pbmserv.service.core.context import Desk
 
 WORK, HOME, PHONE = "alice@work.example", "alice@home.example", "alice@phone.example"
 
@@ -129,7 +129,7 @@ def test_one_address_more_and_one_less(server: Running) -> None:
 
 def test_a_letter_that_was_passed_on_is_not_enough_to_take_an_account_over() -> None:
     with pytest.raises(Refused) as refused:
-        addresses.change(cast("Desk", None), ChangeAddress(None, (HOME,)))
+        address_changes.change(cast("Desk", None), ChangeAddress(None, (HOME,)))
     assert refused.value.refusal.code == "address-needs-password"
 
 

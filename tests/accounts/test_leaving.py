@@ -10,8 +10,8 @@ from typing import Any
 from running import Letter, MovableClock, Running, start
 from sqlalchemy import select
 
-from pbmserv.store.models import boards, inbox, letter_bytes, metadata, outbox
-from pbmserv.store.session import Database
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import boards, inbox, letter_bytes, metadata, outbox
 
 
 def asked(server: Running, address: str, command: str) -> Letter:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.service.localtime import (
+from pbmserv.service.time.localtime import (
     days_touched,
     end_of_day,
     local_date,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from running import MovableClock
 
-from pbmserv.networks import Source
-from pbmserv.service import lockout as module
-from pbmserv.service import windows
-from pbmserv.service.lockout import Lockout
+from pbmserv.mail.networks import Source
+from pbmserv.service.auth import lockout as module
+from pbmserv.service.auth.lockout import Lockout
+from pbmserv.service.limits import windows
 
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"
 HOME, STRANGE = Source("192.0.2.0/24", ALICE), Source("198.51.100.0/24", THIEF)

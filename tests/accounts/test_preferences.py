@@ -10,10 +10,10 @@ import pytest
 from running import Letter, MovableClock, Running, start
 from sqlalchemy import select
 
-from pbmserv.store import players
-from pbmserv.store.models import absences, outbox
-from pbmserv.store.models import players as table
-from pbmserv.store.players import Player
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.models import absences, outbox
+from pbmserv.store.core.models import players as table
 
 
 def player(server: Running, userid: str) -> Player:

@@ -9,7 +9,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.telling import ToldRay, ToldSide, tell
 from pbmserv.games.blackbox.views import BoxView
-from pbmserv.render.letters import page
+from pbmserv.letters.scene import page
 
 BOARD = geometry(7, 7)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from indoors import Indoors, Posted
 from server_reports import REPORTS, ServerReport
 
-from pbmserv.capability import Capability, Purpose
-from pbmserv.receive.mail import Envelope
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import Capability, Purpose
 
 KINDS = {report.name: report for report in REPORTS}
 

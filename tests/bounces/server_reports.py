@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.bounce import Verdict
+from pbmserv.mail.bounce_codes import Verdict
 
 HARD, SOFT, REFUSED, NONE = Verdict.HARD, Verdict.SOFT, Verdict.REFUSED, None
 

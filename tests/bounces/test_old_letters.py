@@ -13,13 +13,14 @@ from posting import come_back
 from sqlalchemy import func, select, text, update
 
 from pbmserv.errors import OperatorError, ServerFault
-from pbmserv.service import operating_post
-from pbmserv.service.operating import Signature
-from pbmserv.store import expiry, letter_bytes, outbox
-from pbmserv.store import inbox as mails
-from pbmserv.store.models import inbox
-from pbmserv.store.models import letter_bytes as kept_rows
-from pbmserv.store.models import outbox as rows
+from pbmserv.service.operators import letters as operating_post
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.store.core.models import inbox
+from pbmserv.store.core.models import letter_bytes as kept_rows
+from pbmserv.store.core.models import outbox as rows
+from pbmserv.store.delivery import inbox as mails
+from pbmserv.store.delivery import letter_bytes, outbox
+from pbmserv.store.time import retention
 
 SIGNED = Signature("olga", "it was asked for")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -149,8 +150,8 @@ def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:
     """The rows that stay for good are never looked through."""
     with indoors(tmp_path) as server, server.server.database.reading.connect() as connection:
         for statement, index in (
-            (expiry._MAILED, "ix_letter_bytes_made_at"),
-            (expiry._OLD, "ix_outbox_over"),
+            (retention._MAILED, "ix_letter_bytes_made_at"),
+            (retention._OLD, "ix_outbox_over"),
             (mails._WITH_TEXT, "ix_inbox_text"),
         ):
             compiled = str(

@@ -14,11 +14,12 @@ from posting import come_back
 from sqlalchemy import select
 
 from pbmserv.errors import OperatorError
-from pbmserv.service import operating_people, operating_post
-from pbmserv.service.operating import Signature
-from pbmserv.service.operating_looks import user_facts
-from pbmserv.store import audit, postroom
-from pbmserv.store.models import bounces, inbox, outbox
+from pbmserv.service.operators import letters as operating_post
+from pbmserv.service.operators import people
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.views import user_facts
+from pbmserv.store.core.models import bounces, inbox, outbox
+from pbmserv.store.operators import audit, outbox_admin
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 SIGNED = Signature("olga", "her provider has mended it")
@@ -56,9 +57,9 @@ def say(server: Indoors) -> Posted:
     return next(letter for letter in letters if letter.kind == "chat")
 
 
-def waiting(house: Indoors) -> list[postroom.PostRow]:
+def waiting(house: Indoors) -> list[outbox_admin.PostRow]:
     return house.operators.look(
-        lambda desk: postroom.listed(desk.connection, ("parked", "returned"), "", 99)
+        lambda desk: outbox_admin.listed(desk.connection, ("parked", "returned"), "", 99)
     )
 
 
@@ -73,7 +74,7 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
     with pytest.raises(OperatorError, match="user reachable"):
         house.operators.do(SIGNED, partial(operating_post.retry, numbers=[waiting(house)[0].id]))
 
-    done = house.operators.do(SIGNED, partial(operating_people.reachable, userid="alice"))
+    done = house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
     assert done.said == f"Letters to alice are sent again; given up was {ALICE}."
     letters = house.letters()
     assert sorted((one.recipient, one.kind) for one in letters) == [
@@ -88,7 +89,7 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
         (entry,) = audit.entries(connection, "user alice", 9)
     assert (entry.action, entry.operator) == ("reachable", "olga")
     with pytest.raises(OperatorError, match="no address of alice is given up"):
-        house.operators.do(SIGNED, partial(operating_people.reachable, userid="alice"))
+        house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
 
 
 def test_a_letter_that_waits_can_be_dropped(house: Indoors) -> None:

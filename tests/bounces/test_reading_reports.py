@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from server_reports import REPORTS, ServerReport, multipart
 
-from pbmserv.bounce import LONGEST_DIAGNOSTIC, Verdict, judge, of_refusal, one_line
-from pbmserv.receive.mail import Envelope
-from pbmserv.receive.reports import MOST_RECIPIENTS, read_report
+from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
+from pbmserv.mail.bounce_codes import LONGEST_DIAGNOSTIC, Verdict, judge, of_refusal, one_line
+from pbmserv.mail.envelope import Envelope
 
 ALICE = "alice@players.example"
 OUR = "pbmserv+aeaqabcdefghijklmnopqrstuv@games.example"

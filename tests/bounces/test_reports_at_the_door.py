@@ -13,12 +13,12 @@ from posting import KINDS
 from running import Letter, Running
 from sqlalchemy import select
 
-from pbmserv.capability import Capability, Purpose
 from pbmserv.log import LineFormatter
-from pbmserv.receive.mail import Envelope
-from pbmserv.send.maildir import folder_of
-from pbmserv.send.outbox import Failed, Sent
-from pbmserv.store.models import bounces, outbox
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.outbound.maildir import folder_of
+from pbmserv.outbound.outbox import Failed, Sent
+from pbmserv.store.core.models import bounces, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 

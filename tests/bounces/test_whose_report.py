@@ -11,8 +11,8 @@ from posting import come_back, comes_from, deliver
 from server_reports import REPORTS
 from sqlalchemy import select
 
-from pbmserv.bounce import Verdict
-from pbmserv.store.models import bounces
+from pbmserv.mail.bounce_codes import Verdict
+from pbmserv.store.core.models import bounces
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 

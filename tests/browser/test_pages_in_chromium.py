@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 from test_letters_in_chromium import FLAGS, PROGRAMS
 
 from pbmserv.engine.registry import Registry
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 from pbmserv.web.application import Pages
 from pbmserv.web.help import HelpPages
 

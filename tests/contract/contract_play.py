@@ -14,8 +14,8 @@ from pbmserv.engine.record import GameRecord, Ply, advance, start
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat, Step
-from pbmserv.render.environment import environment
-from pbmserv.render.mailto import Links, Mailto
+from pbmserv.letters.environment import environment
+from pbmserv.letters.mailto import Links, Mailto
 
 show_heaps()
 GAMES = tuple(Registry([*Registry.installed(), HEAPS]))

@@ -18,7 +18,7 @@ from pbmserv.engine.referee import Position, opening
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 SEED = b"golden transcript"

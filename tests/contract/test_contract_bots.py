@@ -16,7 +16,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import HOUSE, Seat, Step
 from pbmserv.errors import OptionError, Refusal
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 
 LONGEST = 300
 BOTS = [

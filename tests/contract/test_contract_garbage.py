@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import MoveError, NotUnderstood, OptionError, PlayerError
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 
 every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
 every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)

@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from pbmserv.cli.main import app, run
 from pbmserv.config import load
-from pbmserv.store.session import Database
+from pbmserv.store.core.database import Database
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "deploy" / "README.md").read_text()

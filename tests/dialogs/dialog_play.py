@@ -26,10 +26,10 @@ from dialog_reader import (
 )
 from running import Letter, Running
 
-from pbmserv.capability import Capability, Purpose
-from pbmserv.commands.model import Secret
-from pbmserv.receive.mail import Envelope
-from pbmserv.store import inbox
+from pbmserv.commands.table.model import Secret
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.store.delivery import inbox
 
 WIDTH = 76
 """Columns of our text (spec/mail.md)."""

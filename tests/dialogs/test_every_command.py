@@ -11,15 +11,15 @@ from dialog_reader import Arrival, Dialog, Written, read_dialog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.commands.catalogue import IN_REPLY, ROWS
-from pbmserv.commands.forms import Row
-from pbmserv.commands.heads import find_command
-from pbmserv.commands.help import topic
-from pbmserv.commands.line import words_of
-from pbmserv.commands.model import Help
-from pbmserv.commands.reading import read
+from pbmserv.commands.grammar.command_names import find_command
+from pbmserv.commands.grammar.line import words_of
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.table.catalogue import IN_REPLY, ROWS
+from pbmserv.commands.table.help import topic
+from pbmserv.commands.table.model import Help
+from pbmserv.commands.table.row_types import Row
 from pbmserv.errors import PlayerError
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 
 GAMES = frozenset({"blackbox"})
 NEVER_REFUSED = {"help"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from processes import Sink
 
-from pbmserv.store.session import Database
+from pbmserv.store.core.database import Database
 
 
 @pytest.fixture

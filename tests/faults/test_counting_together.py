@@ -15,16 +15,16 @@ from sqlalchemy.exc import OperationalError
 from wire import Wire, mail
 
 from pbmserv.clock import SystemClock
-from pbmserv.networks import Source
-from pbmserv.service import counting as module
-from pbmserv.service import windows
-from pbmserv.service.counting import Book
-from pbmserv.service.lockout import Lockout
-from pbmserv.service.rates import Rates, Traffic
-from pbmserv.store import counted as rows
-from pbmserv.store.models import counted, counting
-from pbmserv.store.session import Database
-from pbmserv.store.writer import Writer, open_writer
+from pbmserv.mail.networks import Source
+from pbmserv.service.auth.lockout import Lockout
+from pbmserv.service.limits import shared_counts as module
+from pbmserv.service.limits import windows
+from pbmserv.service.limits.rates import Rates, Traffic
+from pbmserv.service.limits.shared_counts import Book
+from pbmserv.store.core import counted as rows
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import counted, counting
+from pbmserv.store.core.writer import Writer, open_writer
 
 OURS = "pbmserv@games.example"
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"

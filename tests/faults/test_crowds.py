@@ -16,11 +16,11 @@ import trustme
 from running import Running, start
 from wire import Wire, mail
 
-from pbmserv import descriptors
-from pbmserv.crowd import Bounds, Crowd
-from pbmserv.listening import Listening
-from pbmserv.receive import smtp
-from pbmserv.receive.visit import OCTETS_OF_USE
+from pbmserv.net import descriptors
+from pbmserv.net.connection_limits import Bounds, Crowd
+from pbmserv.net.listening import Listening
+from pbmserv.smtpd import server as smtp
+from pbmserv.smtpd.session import OCTETS_OF_USE
 from pbmserv.web import connections, server
 
 ALICE = "alice@players.example"
@@ -149,7 +149,7 @@ def test_a_handshake_that_never_comes_takes_a_place_as_well(tmp_path: Path) -> N
 def test_a_client_that_never_reads_is_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pbmserv.receive.visit.LINGER_S", 0.01)
+    monkeypatch.setattr("pbmserv.smtpd.session.LINGER_S", 0.01)
     monkeypatch.setattr(smtp, "SESSION_TIMEOUT", 0.05)
     with a_server(tmp_path) as running:
         client = sits(running.port, STRANGER)

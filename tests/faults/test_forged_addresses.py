@@ -12,7 +12,7 @@ from running import Running
 from seating import HIDINGS, seat_pairs
 from sqlalchemy import Connection
 
-from pbmserv.capability import (
+from pbmserv.mail.reply_address import (
     LONGEST_LOCAL,
     MAC_BYTES,
     Capability,
@@ -22,8 +22,9 @@ from pbmserv.capability import (
     _mac,
     password_mark,
 )
-from pbmserv.store import boards, players
-from pbmserv.store.models import players as players_table
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+from pbmserv.store.core.models import players as players_table
 
 RING = KeyRing({1: b"first key" * 4})
 HOUSE = House("pbmserv", "games.example", RING)

@@ -11,7 +11,7 @@ from running import Running, start
 
 from pbmserv.cli.main import run
 from pbmserv.config import Listen, Settings
-from pbmserv.greeting import greeting, program
+from pbmserv.stages.greeting import greeting, program
 
 
 def as_it_runs(server: Running) -> Settings:

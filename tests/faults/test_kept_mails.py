@@ -15,15 +15,16 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import select
 from wire import Wire, mail
 
-from pbmserv import beside
+from pbmserv.cli import operator_services
 from pbmserv.cli.main import run
-from pbmserv.commands import model
+from pbmserv.commands.table import model
 from pbmserv.config import load
-from pbmserv.receive import intake
-from pbmserv.service import dispatch
-from pbmserv.service.operating import Signature
-from pbmserv.store import audit, boards
-from pbmserv.store.models import inbox
+from pbmserv.service.core import executor
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.stages import door
+from pbmserv.store.boards import boards
+from pbmserv.store.core.models import inbox
+from pbmserv.store.operators import audit
 
 OURS = "pbmserv@games.example"
 PASSWORD = "hunter2-wonderland"
@@ -36,14 +37,14 @@ def a_fault(
     monkeypatch: pytest.MonkeyPatch, command: type, words: str = "the inner workings"
 ) -> Iterator[None]:
     """One handler does half of its work and then breaks."""
-    handler = dispatch._HANDLERS[command]
+    handler = executor._HANDLERS[command]
 
     def breaks(desk: Any, asked: Any) -> None:
         handler(desk, asked)
         raise ZeroDivisionError(words)
 
     with monkeypatch.context() as broken:
-        broken.setitem(dispatch._HANDLERS, command, breaks)
+        broken.setitem(executor._HANDLERS, command, breaks)
         yield
 
 
@@ -215,7 +216,7 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
     alice = "alice@players.example"
     raw = mail(alice, "help", Message_ID="<1@players.example>")
     with monkeypatch.context() as broken, Wire(operator.port) as wire:
-        broken.setattr(intake, "read_mail", breaks)
+        broken.setattr(door, "read_mail", breaks)
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, "postmaster", raw).startswith("250")
@@ -258,7 +259,7 @@ def test_the_operators_own_view(
     server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two operators retry at once: it is carried out once, and the second is told so."""
-    monkeypatch.setattr("pbmserv.beside.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.cli.operator_services.log.configure", lambda level: None)
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(tmp_path),
@@ -269,7 +270,7 @@ def test_the_operators_own_view(
     )
     with a_fault(monkeypatch, model.Help):
         assert server.send("alice@players.example", "help").startswith("250")
-    with beside.operator(loaded) as first, beside.operator(loaded) as second:
+    with operator_services.operator(loaded) as first, operator_services.operator(loaded) as second:
         (one,) = first.list()
         assert one.subject == "help"
         assert one.error == "ZeroDivisionError: the inner workings"

@@ -13,8 +13,8 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import select, update
 from wire import Wire, mail
 
-from pbmserv.store.models import inbox, outbox, plies
-from pbmserv.store.session import Database
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import inbox, outbox, plies
 
 TABLES = 100
 SESSIONS = 8

@@ -10,8 +10,8 @@ from processes import Process, Sink, wait_until
 from sqlalchemy import select, update
 from wire import Wire, mail
 
-from pbmserv.store.models import outbox, plies
-from pbmserv.store.session import Database
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import outbox, plies
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

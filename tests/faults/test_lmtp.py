@@ -9,9 +9,9 @@ from running import Running, start
 from sqlalchemy import func, select
 from wire import Wire, mail
 
-from pbmserv.capability import Capability, Purpose
-from pbmserv.receive.smtp import LARGEST_MAIL, Door
-from pbmserv.store.models import inbox
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.smtpd.server import LARGEST_MAIL, Door
+from pbmserv.store.core.models import inbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -16,11 +16,11 @@ from processes import Process, wait_until
 from sqlalchemy import delete
 from wire import Wire, mail
 
-from pbmserv.capability import Capability, House, KeyRing, Purpose
-from pbmserv.send import signing
-from pbmserv.store import players
-from pbmserv.store.models import keys
-from pbmserv.store.session import Database
+from pbmserv.mail.reply_address import Capability, House, KeyRing, Purpose
+from pbmserv.outbound import dkim as signing
+from pbmserv.store.accounts import players
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import keys
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"

@@ -13,10 +13,10 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import Connection, func, select, text
 from wire import Wire, mail
 
-from pbmserv.capability import Capability, Purpose
-from pbmserv.store import boards
-from pbmserv.store.models import boards as boards_table
-from pbmserv.store.models import inbox, seats
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.store.boards import boards
+from pbmserv.store.core.models import boards as boards_table
+from pbmserv.store.core.models import inbox, seats
 
 OURS = "pbmserv@games.example"
 

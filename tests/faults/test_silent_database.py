@@ -17,10 +17,10 @@ from sqlalchemy.exc import OperationalError
 from test_stopping import refused_to_start
 from wire import Wire, mail
 
-from pbmserv.receive.intake import TRY_LATER
-from pbmserv.store import schema
-from pbmserv.store.postgresql import timeouts
-from pbmserv.store.session import Database
+from pbmserv.stages.door import TRY_LATER
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.postgresql import timeouts
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
@@ -126,7 +126,7 @@ def test_a_queue_of_mails_is_put_off_together(
     server: Running, way: SilentWay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each would wait for itself else, four at a time."""
-    monkeypatch.setattr("pbmserv.store.writer.QUEUED_S", 0.5)
+    monkeypatch.setattr("pbmserv.store.core.writer.QUEUED_S", 0.5)
     way.fall_silent()
     wires = [Wire(server.port, source=f"127.0.4.{n}") for n in range(1, 20)]
     for n, wire in enumerate(wires):

@@ -16,8 +16,8 @@ from sqlalchemy import func, select
 from wire import Wire, mail
 
 from pbmserv.errors import ConfigError
-from pbmserv.receive.tls import Certificate
-from pbmserv.store.models import inbox
+from pbmserv.smtpd.tls import Certificate
+from pbmserv.store.core.models import inbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

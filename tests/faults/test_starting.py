@@ -14,7 +14,7 @@ from wire import Wire, mail
 
 from pbmserv.config import Listen
 from pbmserv.errors import ConfigError
-from pbmserv.listening import bind
+from pbmserv.net.listening import bind
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"

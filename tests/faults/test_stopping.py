@@ -15,11 +15,11 @@ from processes import Process, Sink, wait_until
 from sqlalchemy import select, update
 from wire import Wire, mail
 
-from pbmserv import serving
+from pbmserv import serve
 from pbmserv.config import load
 from pbmserv.errors import ConfigError
-from pbmserv.store.models import letter_bytes, outbox
-from pbmserv.store.session import Database
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import letter_bytes, outbox
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
@@ -157,11 +157,11 @@ def test_a_database_that_is_not_there_is_told_in_one_sentence(tmp_path: Path) ->
 def test_a_server_that_cannot_be_built_gives_its_addresses_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pbmserv.serving.log.configure", lambda *_: None)
+    monkeypatch.setattr("pbmserv.serve.log.configure", lambda *_: None)
     (tmp_path / "s1.pem").write_text("no key")
     address = f"127.0.0.1:{free_port()}"
     given = {"DATA_DIR": tmp_path, "SMTP": address, "WEB": "", "DKIM_KEYS": f"s1={tmp_path}/s1.pem"}
     loaded = load({f"PBMSERV_{name}": str(value) for name, value in given.items()}, None)
     for _ in range(2):
         with pytest.raises(ConfigError, match=r"s1\.pem"):
-            serving.serve(loaded)
+            serve.serve(loaded)

@@ -17,25 +17,25 @@ from typing import Any, cast
 from quoting import in_plain_text
 from zone import Zone
 
-from pbmserv.capability import House, KeyRing
 from pbmserv.clock import SystemClock
-from pbmserv.commands.reading import read
-from pbmserv.crowd import Bounds, Crowd
+from pbmserv.commands.reading.mail import read
 from pbmserv.errors import MailError
-from pbmserv.receive.attribution import BLANKS
-from pbmserv.receive.guards import wire_refusal
-from pbmserv.receive.intake import UNREADABLE, Intake
-from pbmserv.receive.mail import UNCHECKED, Envelope, Verdict
-from pbmserv.receive.message import read_mail
-from pbmserv.receive.reply import new_text
-from pbmserv.receive.reports import MOST_RECIPIENTS, read_report
-from pbmserv.receive.sender.checking import Senders, Trusted
-from pbmserv.receive.signs import unadorned
-from pbmserv.receive.smtp import Listener
-from pbmserv.service.desk import Post
-from pbmserv.service.office import Office
-from pbmserv.service.rates import Over, Rates, Traffic
-from pbmserv.service.receipt import Receipt
+from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.inbound.auto_mail import wire_refusal
+from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.attribution import BLANKS
+from pbmserv.inbound.quotes.line_signs import unadorned
+from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
+from pbmserv.mail.reply_address import House, KeyRing
+from pbmserv.net.connection_limits import Bounds, Crowd
+from pbmserv.service.core.context import Post
+from pbmserv.service.core.mail_service import Office
+from pbmserv.service.core.receipt import Receipt
+from pbmserv.service.limits.rates import Over, Rates, Traffic
+from pbmserv.smtpd.server import Listener
+from pbmserv.stages.door import UNREADABLE, Intake
 
 GAMES = frozenset({"blackbox"})
 HOUSE = House("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))

@@ -11,8 +11,9 @@ from indoors import PASSWORD, Indoors, address_of, indoors
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import GAME
-from pbmserv.service import office, play
-from pbmserv.service.budget import Budget, TooMuch, Unbounded, Work
+from pbmserv.service.boards import moves
+from pbmserv.service.core import mail_service
+from pbmserv.service.core.budget import Budget, TooMuch, Unbounded, Work
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 
@@ -31,7 +32,7 @@ def play_both(house: Indoors, options: str = "-size=4x4 -atoms=1") -> None:
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, allowed: int) -> None:
-    monkeypatch.setattr(office, "Budget", lambda: Budget(allowed))
+    monkeypatch.setattr(mail_service, "Budget", lambda: Budget(allowed))
 
 
 def test_the_rest_of_a_mail_is_not_tried_and_what_was_done_stays(house, monkeypatch) -> None:
@@ -100,7 +101,7 @@ def test_a_move_names_each_cell_once_or_so() -> None:
 
 def test_the_record_of_a_board_has_an_end_for_each_seat(house, monkeypatch) -> None:
     play_both(house)
-    monkeypatch.setattr(play, "MOST_WEIGHT", 10)
+    monkeypatch.setattr(moves, "MOST_WEIGHT", 10)
     said = ""
     for _ in range(6):
         letter = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +a1")[0]

@@ -11,11 +11,11 @@ from sqlalchemy import func, select
 
 from pbmserv.engine.record import weight
 from pbmserv.engine.referee import Position
-from pbmserv.games.blackbox.notation import Element
-from pbmserv.service import office
-from pbmserv.service.budget import ALLOWED, Budget, Work
-from pbmserv.store import boards
-from pbmserv.store.models import inbox
+from pbmserv.games.blackbox.notation.moves import Element
+from pbmserv.service.core import mail_service
+from pbmserv.service.core.budget import ALLOWED, Budget, Work
+from pbmserv.store.boards import boards
+from pbmserv.store.core.models import inbox
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_PLIES = ALLOWED // Work.PLY.price
@@ -56,7 +56,7 @@ class Watch:
         monkeypatch.setattr(Element, "__init__", read)
         monkeypatch.setattr(boards, "load", counting(boards.load))
         monkeypatch.setattr(boards, "lock", counting(boards.lock))
-        monkeypatch.setattr(office, "Budget", budget)
+        monkeypatch.setattr(mail_service, "Budget", budget)
 
 
 @pytest.mark.timeout(600)

@@ -8,7 +8,7 @@ from email.message import EmailMessage
 from indoors import Indoors
 from running import Letter
 
-from pbmserv.receive.mail import Envelope
+from pbmserv.mail.envelope import Envelope
 
 
 def take(server: Indoors, letter: Letter, body: str) -> None:

@@ -13,14 +13,15 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import OperatorError
-from pbmserv.games.blackbox.house.levels import Level
+from pbmserv.games.blackbox.bots.levels import Level
 from pbmserv.log import LineFormatter
-from pbmserv.service import operating_boards, operating_people
-from pbmserv.service.operating import Signature
-from pbmserv.service.operating_looks import user_facts
-from pbmserv.store import boards
-from pbmserv.store.models import boards as board_table
-from pbmserv.store.models import house_turns, outbox, ratings, scores
+from pbmserv.service.operators import boards as operating_boards
+from pbmserv.service.operators import people
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.views import user_facts
+from pbmserv.store.boards import boards
+from pbmserv.store.core.models import boards as board_table
+from pbmserv.store.core.models import house_turns, outbox, ratings, scores
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 HIDING = "b3,d3,h8,f2"
@@ -264,10 +265,10 @@ def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors
     assert facts["running"] == "1"
     signed = Signature("olga", "Let us see.")
     for deed in (
-        partial(operating_people.suspend, userid="house", end_games=True),
-        partial(operating_people.restore, userid="house"),
-        partial(operating_people.reset, userid="house"),
-        partial(operating_people.merge, userid="alice", into="house"),
+        partial(people.suspend, userid="house", end_games=True),
+        partial(people.restore, userid="house"),
+        partial(people.reset, userid="house"),
+        partial(people.merge, userid="alice", into="house"),
     ):
         with pytest.raises(OperatorError, match="played by this server itself"):
             server.operators.do(signed, deed)

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.bots import candidates as finding
+from pbmserv.games.blackbox.bots.candidates import candidates
+from pbmserv.games.blackbox.bots.hiding import anywhere, unobtrusive
+from pbmserv.games.blackbox.bots.levels import LEVELS
+from pbmserv.games.blackbox.bots.search import Case, search
+from pbmserv.games.blackbox.bots.solving import few_enough, informative
+from pbmserv.games.blackbox.bots.wandering import wander
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import Geometry, geometry
-from pbmserv.games.blackbox.house import candidates as finding
-from pbmserv.games.blackbox.house.candidates import candidates
-from pbmserv.games.blackbox.house.hiding import anywhere, unobtrusive
-from pbmserv.games.blackbox.house.levels import LEVELS
-from pbmserv.games.blackbox.house.search import Case, search
-from pbmserv.games.blackbox.house.solving import few_enough, informative
-from pbmserv.games.blackbox.house.wandering import wander
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.state import Box, State, new_state

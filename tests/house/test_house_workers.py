@@ -11,7 +11,7 @@ from indoors import Indoors, address_of, indoors
 from quiet import take
 from running import Running
 
-from pbmserv.store import boards
+from pbmserv.store.boards import boards
 
 ALICE = address_of("alice")
 HIDING = "b3,d3,h8,f2"

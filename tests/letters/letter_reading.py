@@ -12,7 +12,7 @@ from indoors import Indoors, Posted
 
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.views import View
-from pbmserv.store import boards
+from pbmserv.store.boards import boards
 
 WIDTH = 76
 ARROWS = "\u25b4\u25b8\u25be\u25c2"

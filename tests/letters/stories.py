@@ -9,10 +9,10 @@ from pathlib import Path
 
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.capability import Capability, Purpose
-from pbmserv.receive.mail import Envelope
-from pbmserv.service import operating_boards, operating_people
-from pbmserv.service.operating import Signature
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.service.operators import boards, people
+from pbmserv.service.operators.deeds import Signature
 
 ALICE, BOB, CAROL, DAVE = map(address_of, ("alice", "bob", "carol", "dave"))
 HOME, PHONE = "alice@home.example", "alice@phone.example"
@@ -280,13 +280,13 @@ def operating(folder: Path) -> Iterator[Posted]:
             server.send(address_of(players.split()[0]), f"blackbox challenge {players} {SMALL}")
         signed = Signature("olga", "Both asked for it.")
         for deed in (
-            partial(operating_boards.set_deadline, number=1, times=["--totaltime=60"]),
-            partial(operating_boards.hand_over, number=1, old="bob", new="dave"),
-            partial(operating_boards.set_rated, number=2, rated=True),
-            partial(operating_boards.withdrawn, number=3),
-            partial(operating_people.suspend, userid="carol", end_games=False),
-            partial(operating_people.restore, userid="carol"),
-            partial(operating_people.merge, userid="carol", into="dave"),
+            partial(boards.set_deadline, number=1, times=["--totaltime=60"]),
+            partial(boards.hand_over, number=1, old="bob", new="dave"),
+            partial(boards.set_rated, number=2, rated=True),
+            partial(boards.withdrawn, number=3),
+            partial(people.suspend, userid="carol", end_games=False),
+            partial(people.restore, userid="carol"),
+            partial(people.merge, userid="carol", into="dave"),
         ):
             server.operators.do(signed, deed)
             yield from server.letters()

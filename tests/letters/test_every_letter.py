@@ -10,10 +10,10 @@ from indoors import PASSWORD, Posted, indoors
 from letter_reading import Page, check_form, facts
 from stories import BOB, STORIES
 
-from pbmserv.receive.guards import automatic
-from pbmserv.receive.headers import read_headers, split_block
-from pbmserv.render.environment import templates_root
-from pbmserv.service import watch
+from pbmserv.inbound.auto_mail import automatic
+from pbmserv.inbound.headers import read_headers, split_block
+from pbmserv.letters.environment import templates_root
+from pbmserv.service.boards import queries
 
 NO_LETTERS = {"pieces"}
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
@@ -29,7 +29,7 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> list[Posted]:
 def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
     with indoors(folder) as server, pytest.MonkeyPatch.context() as patch:
         server.sign_up("bob")
-        patch.setattr(watch, "STATUSES", {})
+        patch.setattr(queries, "STATUSES", {})
         yield from server.send(BOB, "blackbox show bob")
 
 

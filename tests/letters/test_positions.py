@@ -11,8 +11,8 @@ from indoors import Indoors, Posted, address_of, indoors
 from letter_reading import boards_in_text, boards_in_view, check_form, seen_in
 from some_moves import some_move, some_options
 
-from pbmserv.store import boards
-from pbmserv.store.boards import BoardRow
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
 
 ALICE, BOB = "alice", "bob"
 GAMES = 6

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.render.letters import compose
+from pbmserv.letters.scene import compose
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 PROSE = "I thought about this for a long while and still do not know. " * 70

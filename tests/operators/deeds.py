@@ -8,7 +8,7 @@ from typing import Any
 
 from indoors import PASSWORD, Indoors, Posted, address_of
 
-from pbmserv.service.operating import Deed, Signature
+from pbmserv.service.operators.deeds import Deed, Signature
 
 SIGNED = Signature("olga", "it was asked for")
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))

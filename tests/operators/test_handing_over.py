@@ -11,11 +11,11 @@ from deeds import ALICE, BOB, CAROL, begun, do, flat, to
 from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import delete, select, update
 
-from pbmserv.capability import Purpose
 from pbmserv.errors import OperatorError
-from pbmserv.service import operating_boards
-from pbmserv.service.operating_looks import board_facts
-from pbmserv.store.models import letter_bytes, outbox
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.operators import boards
+from pbmserv.service.operators.views import board_facts
+from pbmserv.store.core.models import letter_bytes, outbox
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 def test_a_board_is_handed_over(house: Indoors) -> None:
     number = begun(house)
-    do(house, operating_boards.hand_over, number=number, old="alice", new="carol")
+    do(house, boards.hand_over, number=number, old="alice", new="carol")
     letters = house.letters()
     (news,) = to(letters, BOB)
     assert f"On board {number} carol plays in place of alice from now on." in flat(news)
@@ -58,7 +58,7 @@ def test_a_board_is_handed_over_only_to_somebody_who_can_take_it(
 ) -> None:
     number = begun(house)
     with pytest.raises(OperatorError, match=why):
-        do(house, operating_boards.hand_over, number=number, old=old, new=new)
+        do(house, boards.hand_over, number=number, old=old, new=new)
 
 
 SECRETS = ("c3", "C3")
@@ -77,7 +77,7 @@ def test_who_has_lost_a_seat_reads_nothing_through_it(house: Indoors, state: str
         waiting = update(outbox).where(outbox.c.player_id == 2, outbox.c.state == "tray")
         due = house.server.clock.now() if state == "queued" else None
         assert connection.execute(waiting.values(state=state, due_at=due)).rowcount == 1
-    do(house, operating_boards.hand_over, number=1, old="bob", new="carol")
+    do(house, boards.hand_over, number=1, old="bob", new="carol")
     after = to(house.letters(), BOB)
     hidden_by_carol(house, 1)
     after += to([*house.live(hours=20), *house.live(days=1)], BOB)
@@ -90,7 +90,7 @@ def test_who_has_lost_a_seat_reads_nothing_through_it(house: Indoors, state: str
 def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: Indoors) -> None:
     """Whatever state a letter was in: it may be sent again, or have been on its way."""
     house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
-    do(house, operating_boards.hand_over, number=1, old="bob", new="carol")
+    do(house, boards.hand_over, number=1, old="bob", new="carol")
     house.letters()
     hidden_by_carol(house, 1)
     news = {"event": "news", "undecided": [], "ratings": []}
@@ -112,7 +112,7 @@ def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: 
 def test_all_time_runs_when_a_board_begins_by_being_handed_over(house: Indoors) -> None:
     house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
     house.live(minutes=1)
-    do(house, operating_boards.hand_over, number=1, old="bob", new="carol")
+    do(house, boards.hand_over, number=1, old="bob", new="carol")
     house.letters()
     facts, _ = house.operators.look(partial(board_facts, number=1))
     assert ("status", "active") in facts
@@ -129,7 +129,7 @@ def test_who_takes_a_seat_over_has_all_the_time_anew(house: Indoors) -> None:
     facts, _ = house.operators.look(partial(board_facts, number=number))
     (slow,) = [value.partition(" ")[0] for name, value in facts if name == "waits for"]
     house.live(days=6)
-    do(house, operating_boards.hand_over, number=number, old=slow, new="carol")
+    do(house, boards.hand_over, number=number, old=slow, new="carol")
     house.letters()
     assert house.live(days=6) == []
     (reminder,) = house.live(days=1, hours=1)

@@ -13,10 +13,11 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
-from pbmserv.service import operating_people, rerating
-from pbmserv.service.operating_looks import board_lines
-from pbmserv.store import operating
-from pbmserv.store.models import metadata, outbox
+from pbmserv.service.operators import people
+from pbmserv.service.operators.views import board_lines
+from pbmserv.service.ratings import rerating
+from pbmserv.store.core.models import metadata, outbox
+from pbmserv.store.operators import operating
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     first = begun(house, "alice", "carol")
     house.send(ALICE, f"blackbox resign {first} alice {PASSWORD}")
     second = begun(house, "bob", "carol")
-    do(house, operating_people.merge, userid="alice", into="bob")
+    do(house, people.merge, userid="alice", into="bob")
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
     assert "The account alice was made part of your account bob" in flat(letters[0])
@@ -47,9 +48,9 @@ def test_two_accounts_become_one(house: Indoors) -> None:
 def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
     number = begun(house)
     with pytest.raises(OperatorError, match=f"board {number}"):
-        do(house, operating_people.merge, userid="alice", into="bob")
+        do(house, people.merge, userid="alice", into="bob")
     with pytest.raises(OperatorError, match="into itself"):
-        do(house, operating_people.merge, userid="alice", into="alice")
+        do(house, people.merge, userid="alice", into="alice")
 
 
 def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
@@ -62,7 +63,7 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
         house.send(address_of(first), f"blackbox resign {number} {first} {PASSWORD}")
     (table,) = house.send(BOB, "blackbox ratings bob")
     assert "1 rated game:" in flat(table)
-    do(house, operating_people.merge, userid="alice", into="bob")
+    do(house, people.merge, userid="alice", into="bob")
     assert rerating.check(house.server.database).differences == 0
     house.letters()
     (table,) = house.send(BOB, "blackbox standings")
@@ -82,14 +83,14 @@ def test_scores_and_boxes_of_the_day_move_and_none_comes_twice(house: Indoors) -
         house.send(f"{userid}@players.example", f"blackbox daily {userid} {PASSWORD} 07:30")
     boxes = house.live(hours=20)
     assert {letter.recipient for letter in boxes} == {ALICE, "carol@players.example"}
-    do(house, operating_people.merge, userid="alice", into="bob")
+    do(house, people.merge, userid="alice", into="bob")
     house.letters()
     again = house.send(BOB, f"blackbox daily bob {PASSWORD} 09:00")
     assert [letter.kind for letter in [*again, *house.live(hours=3)]] == ["daily-set"]
     (tomorrow,) = [x for x in house.live(hours=23) if x.recipient == BOB]
     assert tomorrow.board is not None
 
-    do(house, operating_people.merge, userid="carol", into="bob")
+    do(house, people.merge, userid="carol", into="bob")
     assert {x.recipient for x in house.letters()} == {BOB}
     later = [x for hours in range(24) for x in house.live(hours=1) if x.recipient == BOB]
     assert len([x for x in later if x.kind == "daily" or "daily" in x.inside]) <= 1
@@ -100,7 +101,7 @@ def test_no_row_but_the_retired_account_itself_stays_with_the_old_player(house: 
     house.live(hours=20)
     solved(house, "alice")
     begun(house, "alice", "carol")
-    do(house, operating_people.merge, userid="alice", into="bob")
+    do(house, people.merge, userid="alice", into="bob")
     house.letters()
     with house.server.database.reading.connect() as connection:
         for table in metadata.sorted_tables:
@@ -115,7 +116,7 @@ def test_what_the_old_account_was_not_sent_yet_it_never_is(house: Indoors) -> No
     with house.server.database.writing.begin() as connection:
         waits = update(outbox).where(outbox.c.letter == "message")
         connection.execute(waits.values(state="held", due_at=None))
-    do(house, operating_people.merge, userid="alice", into="bob")
+    do(house, people.merge, userid="alice", into="bob")
     assert [(x.kind, x.board) for x in house.letters()] == [
         ("operator-account", None),
         ("board", number),
@@ -126,7 +127,7 @@ def test_what_the_old_account_was_not_sent_yet_it_never_is(house: Indoors) -> No
 
 
 def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
-    do(house, operating_people.merge, userid="alice", into="bob")
+    do(house, people.merge, userid="alice", into="bob")
     house.letters()
     (refused,) = house.send("stranger@players.example", f"signup alice {PASSWORD}")
     assert 'Somebody plays as "alice" already.' in flat(refused)
@@ -138,7 +139,7 @@ def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
 def test_who_is_deleted_takes_the_names_of_all_their_accounts_along(house: Indoors) -> None:
     number = begun(house, "alice", "carol")
     house.send(ALICE, f"message alice {PASSWORD} carol", "words of mine")
-    do(house, operating_people.merge, userid="alice", into="bob")
+    do(house, people.merge, userid="alice", into="bob")
     house.letters()
     house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
     (asked,) = house.send(BOB, f"delete bob {PASSWORD}")

@@ -16,8 +16,8 @@ from indoors import address_of, indoors
 from sqlalchemy import text
 
 from pbmserv.cli.main import app, run
-from pbmserv.store import players
-from pbmserv.store.session import Database
+from pbmserv.store.accounts import players
+from pbmserv.store.core.database import Database
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ import pytest
 from indoors import Indoors, address_of, indoors
 
 from pbmserv.errors import OperatorError
-from pbmserv.service import operating_people, operating_post
-from pbmserv.service.operating import Signature
-from pbmserv.store import bounces, outbox, postroom
+from pbmserv.service.operators import letters, people
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.store.delivery import bounces, outbox
+from pbmserv.store.operators import outbox_admin
 
 SIGNED = Signature("olga", "the relay was mended")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -29,54 +30,54 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 def waiting(house: Indoors) -> list[int]:
     """Numbers of letters that have not been sent."""
     found = house.operators.look(
-        lambda desk: postroom.listed(desk.connection, ("queued", "held"), "", 99)
+        lambda desk: outbox_admin.listed(desk.connection, ("queued", "held"), "", 99)
     )
     return [row.id for row in found]
 
 
 def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
     with house.server.database.reading.connect() as connection:
-        newest = max(row.id for row in postroom.listed(connection, ("sent",), "", 9))
+        newest = max(row.id for row in outbox_admin.listed(connection, ("sent",), "", 9))
     queued = newest + 1
-    house.operators.do(SIGNED, partial(operating_people.reset, userid="alice"))
+    house.operators.do(SIGNED, partial(people.reset, userid="alice"))
     assert waiting(house) == [queued]
-    house.operators.do(SIGNED, partial(operating_post.hold, number=queued))
+    house.operators.do(SIGNED, partial(letters.hold, number=queued))
     assert house.letters() == []
-    house.operators.do(SIGNED, partial(operating_post.retry, numbers=[queued]))
+    house.operators.do(SIGNED, partial(letters.retry, numbers=[queued]))
     (letter,) = house.letters()
     assert letter.recipient == ALICE
     token = letter.reply_to.partition("+")[2].partition("@")[0]
     assert len(token) >= 20
-    row, text = house.operators.look(partial(operating_post.shown, number=queued))
+    row, text = house.operators.look(partial(letters.shown, number=queued))
     assert row.state == "sent"
     assert "another-word" in text or "password" in text
     assert token not in text
     with pytest.raises(OperatorError, match="has been sent"):
-        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[queued]))
-    for deed in (operating_post.hold, operating_post.drop):
+        house.operators.do(SIGNED, partial(letters.retry, numbers=[queued]))
+    for deed in (letters.hold, letters.drop):
         with pytest.raises(OperatorError, match="has been sent"):
             house.operators.do(SIGNED, partial(deed, number=queued))
 
 
 def test_a_dropped_letter_never_goes(house: Indoors) -> None:
-    house.operators.do(SIGNED, partial(operating_people.reset, userid="alice"))
+    house.operators.do(SIGNED, partial(people.reset, userid="alice"))
     (queued,) = waiting(house)
-    house.operators.do(SIGNED, partial(operating_post.drop, number=queued))
+    house.operators.do(SIGNED, partial(letters.drop, number=queued))
     assert house.letters() == []
-    row, text = house.operators.look(partial(operating_post.shown, number=queued))
+    row, text = house.operators.look(partial(letters.shown, number=queued))
     assert (row.state, row.error, text) == ("failed", "dropped: the relay was mended", "")
 
 
 def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -> None:
     for userid in ("alice", "bob", "alice"):
-        house.operators.do(SIGNED, partial(operating_people.reset, userid=userid))
+        house.operators.do(SIGNED, partial(people.reset, userid=userid))
     first, second, third = sorted(waiting(house))
     with house.server.database.writing.begin() as connection:
         outbox.failed(connection, [(n, "554 5.7.1 Relay access denied") for n in (first, second)])
-    house.operators.do(SIGNED, partial(operating_post.drop, number=third))
+    house.operators.do(SIGNED, partial(letters.drop, number=third))
 
     def failed(since: datetime | None = None) -> list[int]:
-        found: list[int] = house.operators.look(partial(operating_post.failed, since=since))
+        found: list[int] = house.operators.look(partial(letters.failed, since=since))
         return found
 
     assert failed() == failed(house.server.clock.now()) == [first, second]
@@ -88,7 +89,7 @@ def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -
         bounces.send_later(connection, letter, later, house.server.clock.now())
     assert failed() == [first]
 
-    deed = house.operators.do(SIGNED, partial(operating_post.retry, numbers=[first, third, 9_999]))
+    deed = house.operators.do(SIGNED, partial(letters.retry, numbers=[first, third, 9_999]))
     assert deed.said.splitlines() == [
         f"Letter {first} to {ALICE} is sent as soon as possible.",
         f"Letter {third} to {ALICE} is sent as soon as possible.",

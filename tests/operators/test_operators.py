@@ -13,10 +13,11 @@ from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import text
 
 from pbmserv.errors import OperatorError
-from pbmserv.service import operating_boards, operating_people, rerating
-from pbmserv.service.operating import Signature
-from pbmserv.service.operating_looks import board_facts, game_lines, user_facts
-from pbmserv.store import audit
+from pbmserv.service.operators import boards, people
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.views import board_facts, game_lines, user_facts
+from pbmserv.service.ratings import rerating
+from pbmserv.store.operators import audit
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> None:
     number = begun(house)
     (answer,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
-    do(house, operating_people.suspend, userid="alice", end_games=False)
+    do(house, people.suspend, userid="alice", end_games=False)
     (told,) = house.letters()
     assert told.recipient == ALICE
     assert "suspended the account alice." in flat(told)
@@ -46,7 +47,7 @@ def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> No
     (refused,) = house.send(BOB, "blackbox challenge bob alice")
     assert "Name 2 belongs to nobody who plays here" in flat(refused)
 
-    do(house, operating_people.restore, userid="alice")
+    do(house, people.restore, userid="alice")
     again, board = house.letters()
     assert "The account alice works again." in flat(again)
     assert board.board == number
@@ -56,7 +57,7 @@ def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> No
 
 def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> None:
     number = begun(house)
-    done = do(house, operating_people.suspend, userid="alice", end_games=True)
+    done = do(house, people.suspend, userid="alice", end_games=True)
     assert done.facts["ended"] == [number]
     (told,) = to(house.letters(), BOB)
     assert f"have ended board {number}. It counts for nothing." in flat(told)
@@ -67,7 +68,7 @@ def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> Non
 def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     number = begun(house)
     (old,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
-    do(house, operating_people.reset, userid="alice")
+    do(house, people.reset, userid="alice")
     reset, board = house.letters()
     (refused,) = house.reply(old, "1")
     assert "no longer" in flat(refused) or "revoked" in flat(refused)
@@ -83,7 +84,7 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     house.live(days=8)
     house.letters()
     times = ["--nagtime=5", "--forfeittime=40"]
-    do(house, operating_boards.set_deadline, number=number, times=times)
+    do(house, boards.set_deadline, number=number, times=times)
     (told, _) = house.letters()
     assert (
         "The times of board 1 were changed. A reminder comes after 5 days without a move, and "
@@ -95,7 +96,7 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     for _ in range(12):
         assert not [x for x in house.live(days=2) if x.kind == "result"]
     with pytest.raises(OperatorError, match="does not fit"):
-        do(house, operating_boards.set_deadline, number=number, times=["--nagtime=41", *times[1:]])
+        do(house, boards.set_deadline, number=number, times=["--nagtime=41", *times[1:]])
 
 
 def times_of(house: Indoors, number: int) -> str:
@@ -111,14 +112,14 @@ def test_times_that_are_not_named_stay_as_they_are(house: Indoors) -> None:
         ("--totaltime=0", "nagtime 5, forfeittime 40, totaltime none"),
         ("--forfeittime=1", "nagtime 0, forfeittime 1, totaltime none"),
     ):
-        do(house, operating_boards.set_deadline, number=number, times=[time])
+        do(house, boards.set_deadline, number=number, times=[time])
         assert times_of(house, number) == expected
 
 
 def test_a_board_without_a_forfeit_is_said_to_have_none(house: Indoors) -> None:
     number = begun(house)
     house.letters()
-    done = do(house, operating_boards.set_deadline, number=number, times=["--forfeittime=0"])
+    done = do(house, boards.set_deadline, number=number, times=["--forfeittime=0"])
     assert "reminder after 7 days, forfeit never" in done.said
     for told in house.letters():
         assert "A reminder comes after 7 days without a move. Whoever" in flat(told)
@@ -133,14 +134,14 @@ def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) ->
     house.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
     (table,) = house.send(ALICE, "blackbox standings")
     assert "alice" in table.text
-    do(house, operating_boards.set_rated, number=1, rated=False)
+    do(house, boards.set_rated, number=1, rated=False)
     assert len(house.letters()) == 2
     (empty,) = house.send(ALICE, "blackbox standings")
     assert "alice" not in empty.text
     assert rerating.check(house.server.database).differences == 0
     with pytest.raises(OperatorError, match="already"):
-        do(house, operating_boards.set_rated, number=1, rated=False)
-    do(house, operating_boards.set_rated, number=1, rated=True)
+        do(house, boards.set_rated, number=1, rated=False)
+    do(house, boards.set_rated, number=1, rated=True)
     house.letters()
     (again,) = house.send(ALICE, "blackbox standings")
     assert again.text == table.text
@@ -148,13 +149,13 @@ def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) ->
 
 def test_a_closed_game_begins_no_boards_and_those_that_run_go_on(house: Indoors) -> None:
     number = begun(house)
-    do(house, operating_boards.close_game, game="blackbox")
+    do(house, boards.close_game, game="blackbox")
     for line in ("blackbox challenge alice bob", f"blackbox seek alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
         assert "No new boards of Blackbox are made at present." in flat(refused)
     assert house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1")
     assert house.operators.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
-    do(house, operating_boards.open_game, game="blackbox")
+    do(house, boards.open_game, game="blackbox")
     assert len(house.send(ALICE, "blackbox challenge alice bob")) == 2
 
 
@@ -163,7 +164,7 @@ def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
         with pytest.raises(OperatorError, match="reason"):
             house.operators.do(
                 Signature("olga", why),
-                partial(operating_people.suspend, userid="alice", end_games=False),
+                partial(people.suspend, userid="alice", end_games=False),
             )
     assert house.operators.look(lambda desk: audit.entries(desk.connection, None, 9)) == []
     facts, _ = house.operators.look(partial(user_facts, userid="alice"))
@@ -172,11 +173,11 @@ def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
 
 def test_what_cannot_be_done_changes_nothing(house: Indoors) -> None:
     for deed, words in (
-        (operating_people.restore, {"userid": "alice"}),
-        (operating_people.suspend, {"userid": "nobody", "end_games": True}),
-        (operating_boards.withdrawn, {"number": 99}),
-        (operating_boards.open_game, {"game": "blackbox"}),
-        (operating_boards.close_game, {"game": "chess"}),
+        (people.restore, {"userid": "alice"}),
+        (people.suspend, {"userid": "nobody", "end_games": True}),
+        (boards.withdrawn, {"number": 99}),
+        (boards.open_game, {"game": "blackbox"}),
+        (boards.close_game, {"game": "chess"}),
     ):
         with pytest.raises(OperatorError):
             do(house, deed, **words)
@@ -185,7 +186,7 @@ def test_what_cannot_be_done_changes_nothing(house: Indoors) -> None:
 
 
 def test_a_player_reads_in_the_export_what_operators_did(house: Indoors) -> None:
-    do(house, operating_people.reset, userid="alice")
+    do(house, people.reset, userid="alice")
     house.letters()
     (export,) = house.send(ALICE, f"export alice {PASSWORD}")
     (attached,) = export.message.iter_attachments()
@@ -194,7 +195,7 @@ def test_a_player_reads_in_the_export_what_operators_did(house: Indoors) -> None
 
 
 def test_the_audit_forgets_a_player_who_is_deleted(house: Indoors) -> None:
-    do(house, operating_people.reset, userid="alice")
+    do(house, people.reset, userid="alice")
     house.letters()
     (asked,) = house.send(ALICE, f"delete alice {PASSWORD}")
     house.reply(asked, "yes")

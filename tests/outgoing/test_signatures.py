@@ -16,7 +16,7 @@ from zone import Zone
 
 from pbmserv.cli.main import run
 from pbmserv.errors import ConfigError
-from pbmserv.send.signing import NamedFile, Signer, load, make, named_files, published, strings
+from pbmserv.outbound.dkim import NamedFile, Signer, load, make, named_files, published, strings
 
 DOMAIN = "games.example"
 
@@ -255,7 +255,7 @@ def test_the_operator_makes_a_key_and_gets_the_record(
     assert "s2026._domainkey.games.example. IN TXT" in capsys.readouterr().out
     key = load(NamedFile("s2026", file))
     zone = Zone()
-    monkeypatch.setattr("pbmserv.dns.SystemResolver", lambda: zone)
+    monkeypatch.setattr("pbmserv.mail.dns.SystemResolver", lambda: zone)
     assert run(["dkim", "check"]) == 1
     assert "there is no such record" in capsys.readouterr().err
     zone.add_txt(key.name("games.example"), key.record)

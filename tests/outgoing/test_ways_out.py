@@ -13,8 +13,8 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import Letter, Running, start
 
-from pbmserv.service import operating_people
-from pbmserv.service.operating import Signature
+from pbmserv.service.operators import people
+from pbmserv.service.operators.deeds import Signature
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 HIDING = "a1,b2,c3,d4"
@@ -208,7 +208,7 @@ def test_a_link_is_its_readers_own_and_ends_with_their_other_addresses(house: In
     for wrong in (board, token[:-1] + ("a" if token[-1] != "a" else "b"), "", "x" * 500):
         assert run(visitors.subscription(wrong)) is None
         assert run(visitors.unsubscribe(wrong)) is None
-    reset = partial(operating_people.reset, userid="alice")
+    reset = partial(people.reset, userid="alice")
     house.operators.do(Signature("root", "a test"), reset)
     assert run(visitors.unsubscribe(token)) is None
 

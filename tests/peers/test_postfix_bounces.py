@@ -12,8 +12,8 @@ from mailers import Player
 from postfix import free_port, postfix, program
 from sqlalchemy import Row, select, update
 
-from pbmserv.store.models import bounces, outbox
-from pbmserv.store.session import Database
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import bounces, outbox
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 from processes import Process, wait_until

@@ -10,7 +10,7 @@ import dkim
 from mailers import Player
 from postfix import free_port, postfix, program
 
-from pbmserv.send import signing
+from pbmserv.outbound import dkim as signing
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 from processes import Process

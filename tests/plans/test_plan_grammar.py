@@ -25,7 +25,7 @@ from pbmserv.engine.plans import (
     read_plan,
 )
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
-from pbmserv.render.letters import why
+from pbmserv.letters.scene import why
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from running import Running
 from seating import seat_pairs
 from sqlalchemy import select
 
-from pbmserv.service.plans import MOST_PLIES
-from pbmserv.store.models import queued_moves
+from pbmserv.service.boards.queued_moves import MOST_PLIES
+from pbmserv.store.core.models import queued_moves
 
 
 @pytest.fixture

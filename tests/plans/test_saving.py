@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.games.blackbox.transcripts import read_transcript
-from pbmserv.store import boards
+from pbmserv.games.blackbox.notation.transcripts import read_transcript
+from pbmserv.store.boards import boards
 
 ALICE, BOB = map(address_of, ("alice", "bob"))
 SEED = "-size=4x4 -atoms=1 -seed=monday"

@@ -13,7 +13,7 @@ from indoors import Indoors, indoors
 from quoting import MARKUP, in_plain_text, in_wrapped_text
 from seating import HIDINGS, reply_address, seat_pairs
 
-from pbmserv.store import boards
+from pbmserv.store.boards import boards
 
 SEALED = sorted((Path(__file__).parent.parent / "sealed").glob("*encrypted*.eml"))
 

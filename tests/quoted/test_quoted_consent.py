@@ -15,8 +15,8 @@ from indoors import Indoors, Posted, indoors
 from quoting import MARKUP, SENT_FROM, in_plain_text
 from seating import HIDINGS, reply_address, seat_pairs
 
-from pbmserv.receive.attribution import BLANKS
-from pbmserv.receive.signs import PLAIN_MARKS
+from pbmserv.inbound.quotes.attribution import BLANKS
+from pbmserv.inbound.quotes.line_signs import PLAIN_MARKS
 
 NO = "No, never!"
 Asked = tuple[Indoors, Posted, str]

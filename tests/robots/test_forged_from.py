@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.receive.mail import Envelope
+from pbmserv.mail.envelope import Envelope
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 VICTIM, MALLORY = "victim@v.example", "mallory@evil.example"

@@ -12,11 +12,11 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from sqlalchemy import select
 
-from pbmserv.capability import Capability, Purpose
-from pbmserv.receive.guards import automatic
-from pbmserv.receive.mail import Envelope
-from pbmserv.receive.phrases import AWAY_WITHIN
-from pbmserv.store.models import notices, players
+from pbmserv.inbound.auto_mail import automatic
+from pbmserv.inbound.quotes.phrases import AWAY_WITHIN
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.store.core.models import notices, players
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, Running, start
 
-from pbmserv.send.relay import OutgoingLetter
+from pbmserv.outbound.relay import OutgoingLetter
 
 PASSWORD = "wonder-land"
 A, B = "pbmserv@a.example", "pbmserv@b.example"

@@ -11,9 +11,9 @@ from running import Letter, Running, start
 from sqlalchemy import func, select
 from wire import Wire, mail
 
-from pbmserv.networks import NOWHERE, Source
-from pbmserv.service.rates import Rates, Reply, TooMany, Traffic
-from pbmserv.store.models import inbox
+from pbmserv.mail.networks import NOWHERE, Source
+from pbmserv.service.limits.rates import Rates, Reply, TooMany, Traffic
+from pbmserv.store.core.models import inbox
 
 OURS = "pbmserv@games.example"
 ALICE, BOB = "alice@players.example", "bob@players.example"

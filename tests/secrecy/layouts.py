@@ -15,7 +15,7 @@ from pbmserv.engine.types import Step
 from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.state import State
-from pbmserv.store import boards
+from pbmserv.store.boards import boards
 
 TRIES = 200
 

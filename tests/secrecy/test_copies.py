@@ -12,10 +12,10 @@ from random import Random
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.games.blackbox.gameids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.store import boards
-from pbmserv.store.boards import BoardRow
+from pbmserv.games.blackbox.notation.gameids import atoms_of, read_id
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
 
 PLAYERS = ("alice", "bob", "carol")
 ALICE, BOB, CAROL = map(address_of, PLAYERS)

@@ -27,8 +27,8 @@ from worlds import (
     tell,
 )
 
-from pbmserv.app import Server
 from pbmserv.log import LineFormatter
+from pbmserv.stages.app import Server
 
 
 @dataclass

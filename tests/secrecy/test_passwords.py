@@ -12,10 +12,11 @@ from indoors import Indoors, Posted, address_of, indoors
 from running import start
 
 from pbmserv.log import LineFormatter
-from pbmserv.service import dispatch, play
-from pbmserv.service.custody import Custody
-from pbmserv.service.desk import Desk, Post
-from pbmserv.service.operating import Signature
+from pbmserv.service.boards import moves
+from pbmserv.service.core import executor
+from pbmserv.service.core.context import Desk, Post
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.kept_mail import Custody
 
 RIGHT = "Tiger-Lily-77"
 WRONG = "Peter-Pan-88"
@@ -136,7 +137,7 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
     def broken(*_: object) -> None:
         raise ValueError(f"a library says: not {RIGHT}")
 
-    monkeypatch.setattr(play, "must_run", broken)
+    monkeypatch.setattr(moves, "must_run", broken)
     mails = (
         (f"blackbox move 1 alice {RIGHT} g", ""),
         ("multiple", f"signup me {NEW}\nblackbox move 1 alice {RIGHT} g\nmove alice {WRONG}\n"),
@@ -166,7 +167,7 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("cannot read this")
 
-    monkeypatch.setattr("pbmserv.receive.intake.read", broken)
+    monkeypatch.setattr("pbmserv.stages.door.read", broken)
     server.send(ALICE, f"blackbox move 1 alice {RIGHT} g", f"signup bob {NEW}")
     read = server.server.intake.read
     custody = Custody(server.server.database, read, lambda *_: False, server.operators)
@@ -195,14 +196,14 @@ def test_no_page_shows_a_password(tmp_path: Path) -> None:
 def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
     """A debugger's or a traceback's view of what is at hand on the way of a mail."""
     seen: list[str] = []
-    original = dispatch.carry_out
+    original = executor.carry_out
 
     def watched(desk: Desk) -> object:
         seen.extend((repr(desk.post.reading), repr(desk.rooms), repr(desk.played)))
         return original(desk)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pbmserv.service.office.carry_out", watched)
+        patch.setattr("pbmserv.service.core.mail_service.carry_out", watched)
         for subject in SUBJECTS:
             server.send(ALICE, subject)
     # One more: once the password is another one, the old one is looked at anew.

@@ -20,12 +20,12 @@ from indoors import PASSWORD, address_of
 from some_moves import some_move, some_placement
 from sqlalchemy import select
 
-from pbmserv.app import Server
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.views import View
-from pbmserv.store import boards
-from pbmserv.store.boards import BoardRow
-from pbmserv.store.models import letter_bytes, outbox
+from pbmserv.stages.app import Server
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.core.models import letter_bytes, outbox
 
 SOLVER, HIDER, WATCHER = "solver", "hider", "watcher"
 

@@ -10,7 +10,7 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import publish, signed
 from zone import Zone
 
-from pbmserv.receive.mail import Envelope
+from pbmserv.mail.envelope import Envelope
 
 DOMAIN = "players.example"
 HIDING = "a1,b2,c3,d4"
@@ -335,7 +335,7 @@ def test_a_disowned_mail_is_turned_away_at_the_door_unless_its_address_says_enou
 
 
 def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
-    from pbmserv.service.custody import Custody
+    from pbmserv.service.operators.kept_mail import Custody
 
     writes(house, "alice", "prefs alice -")
     writes(house, "alice", "prefs alice -", sign=False)
@@ -354,11 +354,11 @@ def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
 def test_a_mail_that_was_kept_keeps_its_verdict(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pbmserv.commands import model
-    from pbmserv.service import dispatch
-    from pbmserv.service.custody import Custody
-    from pbmserv.service.desk import Post
-    from pbmserv.service.operating import Signature
+    from pbmserv.commands.table import model
+    from pbmserv.service.core import executor
+    from pbmserv.service.core.context import Post
+    from pbmserv.service.operators.deeds import Signature
+    from pbmserv.service.operators.kept_mail import Custody
 
     server = house.server
 
@@ -369,7 +369,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
         raise ZeroDivisionError
 
     with monkeypatch.context() as broken:
-        broken.setitem(dispatch._HANDLERS, model.Prefs, breaks)
+        broken.setitem(executor._HANDLERS, model.Prefs, breaks)
         (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
     assert kept.kind == "kept"
     custody = Custody(server.database, server.intake.read, retry, house.operators)
@@ -385,8 +385,8 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pbmserv.receive import intake
-    from pbmserv.service.custody import Custody
+    from pbmserv.service.operators.kept_mail import Custody
+    from pbmserv.stages import door
 
     server = house.server
 
@@ -395,7 +395,7 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
 
     raw = signed_once(house)
     with monkeypatch.context() as broken:
-        broken.setattr(intake, "read_mail", breaks)
+        broken.setattr(door, "read_mail", breaks)
         assert not house.send_raw(address_of("alice"), raw)
         assert not house.send_raw("m@evil.example", raw.replace(b"12:00:00 ", b"12:00:00  "))
     custody = Custody(
@@ -404,7 +404,7 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
         lambda number, post: house.loop.run_until_complete(server.office.retry(number, post)),
         house.operators,
     )
-    from pbmserv.service.operating import Signature
+    from pbmserv.service.operators.deeds import Signature
 
     signed = Signature("olga", "mended")
     first, second = custody.list()
@@ -420,8 +420,8 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
 def test_nobody_is_rated_for_a_board_that_they_never_played_at(
     house: Indoors, alice_plays: bool
 ) -> None:
-    from pbmserv.service.rerating import check
-    from pbmserv.store import ratings
+    from pbmserv.service.ratings.rerating import check
+    from pbmserv.store.ratings import ratings
 
     writes(house, "alice", "blackbox challenge alice bob", sign=False)
     house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from signing import USUAL, ed25519_key, publish, rsa_key, sealed, signed
 from zone import Zone
 
-from pbmserv.receive.mail import Envelope, Verdict
-from pbmserv.receive.sender.checking import Senders, Trusted
+from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.mail.envelope import Envelope, Verdict
 
 HOUSE = "pbmserv@games.example"
 PEER = "198.51.100.7"

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, address_of, indoors
 
-from pbmserv.commands.catalogue import ROWS
+from pbmserv.commands.table.catalogue import ROWS
 
 MOST_CPU_S = 0.05
 LINE_CPU_S = 0.005

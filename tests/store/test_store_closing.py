@@ -13,11 +13,11 @@ from migrated import migrated
 from running import start
 from sqlalchemy.exc import DBAPIError
 
-from pbmserv import app
 from pbmserv.cli.main import run
 from pbmserv.config import load
 from pbmserv.errors import ConfigError
-from pbmserv.store.session import Database
+from pbmserv.stages import app
+from pbmserv.store.core.database import Database
 
 COMMANDS = (
     "db upgrade",
@@ -86,7 +86,7 @@ def test_a_command_closes_what_it_has_opened(
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("PBMSERV_DATABASE", migrated(tmp_path / "pbmserv.sqlite3"))
-    monkeypatch.setattr("pbmserv.beside.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.cli.operator_services.log.configure", lambda level: None)
     before = writers()
     run(shlex.split(command))
     assert connections.made

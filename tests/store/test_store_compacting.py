@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
-from pbmserv.store import compacting, schema
-from pbmserv.store.session import Database
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.operators import compacting
 
 _KEEP = text("INSERT INTO keys (id, secret, created_at) VALUES (:id, :secret, '2026-03-01')")
 

@@ -11,18 +11,19 @@ import pytest
 from running import MovableClock
 from sqlalchemy import Connection, select
 
-from pbmserv.capability import House, KeyRing
 from pbmserv.engine.registry import Registry
-from pbmserv.send.composing import Composer
-from pbmserv.send.outbox import Failed, Later, Sent, Untried
-from pbmserv.send.queue import LEASE, DatabaseOutbox
-from pbmserv.send.signing import Signer
-from pbmserv.store import bounces, outbox, schema
-from pbmserv.store.models import outbox as rows
-from pbmserv.store.outbox import NewLetter
-from pbmserv.store.positions import Positions
-from pbmserv.store.session import Database
-from pbmserv.store.writer import Writer, open_writer
+from pbmserv.letters.compose import Composer
+from pbmserv.mail.reply_address import House, KeyRing
+from pbmserv.outbound.dkim import Signer
+from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
+from pbmserv.outbound.outbox_adapter import LEASE, DatabaseOutbox
+from pbmserv.store.boards.positions import Positions
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import outbox as rows
+from pbmserv.store.core.writer import Writer, open_writer
+from pbmserv.store.delivery import bounces, outbox
+from pbmserv.store.delivery.outbox import NewLetter
 
 PATIENCE_S = 20
 

@@ -10,8 +10,8 @@ from argon2.exceptions import VerifyMismatchError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.service import passwords as passwords_module
-from pbmserv.service.passwords import Outdated, Passwords
+from pbmserv.service.auth import passwords as passwords_module
+from pbmserv.service.auth.passwords import Outdated, Passwords
 
 
 class CountingHasher(PasswordHasher):

@@ -11,10 +11,10 @@ import pytest
 from indoors import PASSWORD, address_of, indoors
 from sqlalchemy import select
 
-from pbmserv.send.maildir import MaildirRelay
-from pbmserv.send.relay import OutgoingLetter
-from pbmserv.store.models import inbox
-from pbmserv.store.place import file_of, open_to_others
+from pbmserv.files.file_permissions import file_of, open_to_others
+from pbmserv.outbound.maildir import MaildirRelay
+from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.store.core.models import inbox
 
 
 @pytest.fixture

@@ -10,12 +10,13 @@ from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import select
 from wire import mail
 
-from pbmserv.capability import Capability, Purpose
-from pbmserv.commands import model
-from pbmserv.receive.intake import TAKEN, TRY_LATER
-from pbmserv.receive.mail import Envelope
-from pbmserv.service import dispatch, quota
-from pbmserv.store.models import inbox
+from pbmserv.commands.table import model
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.service.core import executor
+from pbmserv.service.limits import text_quota
+from pbmserv.stages.door import TAKEN, TRY_LATER
+from pbmserv.store.core.models import inbox
 
 MIB = 1 << 20
 HALF = "x" * 76 + "\r\n"
@@ -135,14 +136,14 @@ def test_a_full_quota_stops_no_game_and_loses_no_mail(
         assert octets(server) <= 2 * MIB
         # One on which our code fails has nothing else: it is put off, and comes again.
         with monkeypatch.context() as broken:
-            broken.setitem(dispatch._HANDLERS, model.Help, breaks)
+            broken.setitem(executor._HANDLERS, model.Help, breaks)
             assert large(server, "help", ALICE) == TRY_LATER
         assert [state for state, size in kept(server)].count("kept") == 1
         # In time there is room again.
         server.live(days=15)
         server.live(minutes=6)
         with monkeypatch.context() as broken:
-            broken.setitem(dispatch._HANDLERS, model.Help, breaks)
+            broken.setitem(executor._HANDLERS, model.Help, breaks)
             assert large(server, "help", ALICE) == TAKEN
         assert kept(server)[-1][0] == "kept"
 
@@ -150,12 +151,12 @@ def test_a_full_quota_stops_no_game_and_loses_no_mail(
 def test_what_other_processes_keep_is_seen_in_a_while(tmp_path: Path) -> None:
     with indoors(tmp_path, inbox_octets="1M") as server:
         server.sign_up("alice")
-        other = quota.Quota(server.server.database, MIB, keeps_unused=False)
+        other = text_quota.Quota(server.server.database, MIB, keeps_unused=False)
         now = server.server.clock.now()
         other.measure(now)
         assert large(server, f"prefs alice {PASSWORD} tz=UTC", ALICE, size=MIB - 1000) == TAKEN
         assert other.takes("done", 5000)
         other.frees("done", 5000)
-        other.measure(now + quota.MEASURE_EVERY)
+        other.measure(now + text_quota.MEASURE_EVERY)
         assert not other.takes("done", 5000)
         assert other.excess > 0

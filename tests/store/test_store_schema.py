@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import inspect, text
 
 from pbmserv.errors import ServerFault
-from pbmserv.store import schema
-from pbmserv.store.models import metadata
-from pbmserv.store.session import Database
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import metadata
 
 PATIENCE_S = 60
 

@@ -13,11 +13,13 @@ from sqlalchemy import JSON, Column, Connection, MetaData, bindparam, inspect, s
 from sqlalchemy.sql.elements import TextClause
 
 from pbmserv.errors import ServerFault
-from pbmserv.service import rerating, upgrading
-from pbmserv.store import inbox, schema
-from pbmserv.store.columns import Instant
-from pbmserv.store.packed import pack, unpack
-from pbmserv.store.session import Database
+from pbmserv.service.operators import upgrade
+from pbmserv.service.ratings import rerating
+from pbmserv.store.core import schema
+from pbmserv.store.core.columns import Instant
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.packed import pack, unpack
+from pbmserv.store.delivery import inbox
 
 REVISIONS = sorted(
     path.stem.partition("_")[0] for path in (schema.migrations_folder() / "versions").glob("*.py")
@@ -108,7 +110,7 @@ def test_nothing_is_lost_from_any_older_revision(empty: Database, revision: str)
     before = rows(empty)
     assert all(before.values()), "every table has a row"
 
-    upgrading.prepare(empty)
+    upgrade.prepare(empty)
     assert schema.check(empty) == []
     after = {name: [legible(row) for row in found] for name, found in rows(empty).items()}
     for letter in after["outbox"]:
@@ -184,7 +186,7 @@ def a_finished_board(database: Database) -> None:
 def test_boards_that_ended_before_there_were_ratings_are_rated(empty: Database) -> None:
     schema.upgrade(empty, "0001")
     a_finished_board(empty)
-    upgrading.prepare(empty)
+    upgrade.prepare(empty)
     compared = rerating.check(empty)
     assert (compared.boards, compared.players, compared.differences) == (1, 2, 0)
 

@@ -15,10 +15,12 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import ServerFault
-from pbmserv.store import players, schema, session
-from pbmserv.store.models import players as players_table
-from pbmserv.store.session import Database
-from pbmserv.store.writer import ATTEMPTS, BATCH, Closed, GroupWriter, PoolWriter, open_writer
+from pbmserv.store.accounts import players
+from pbmserv.store.core import database as session
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import players as players_table
+from pbmserv.store.core.writer import ATTEMPTS, BATCH, Closed, GroupWriter, PoolWriter, open_writer
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PATIENCE_S = 20

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from running import Letter, Running
 
-from pbmserv.capability import Capability, Purpose
-from pbmserv.commands.model import Command, Line, Reading
-from pbmserv.receive.mail import Envelope, Mail
-from pbmserv.service.desk import Post
-from pbmserv.store import players, preferences
+from pbmserv.commands.table.model import Command, Line, Reading
+from pbmserv.mail.envelope import Envelope, Mail
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.service.core.context import Post
+from pbmserv.store.accounts import players, preferences
 
 HIDINGS = ("a5,c6,e7,g5", "b6,d7,f5,a7")
 """Nothing of either stands in the way of a ray along row 1."""

@@ -21,7 +21,7 @@ from pbmserv.engine.ratings import (
     settle,
     weights,
 )
-from pbmserv.service import rerating
+from pbmserv.service.ratings import rerating
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 FIRST_WIN = 138

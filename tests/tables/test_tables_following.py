@@ -7,7 +7,7 @@ import re
 from asking import Guest, guests
 from running import Letter, Running
 
-from pbmserv.commands.model import (
+from pbmserv.commands.table.model import (
     Accept,
     Challenge,
     Follow,
@@ -17,7 +17,7 @@ from pbmserv.commands.model import (
     Resign,
     ShowAs,
 )
-from pbmserv.store import followers
+from pbmserv.store.boards import followers
 
 
 def begin(alice: Guest, bob: Guest) -> None:

@@ -8,18 +8,10 @@ from asking import Guest, guests, lose
 from running import Running
 from sqlalchemy import func, select
 
-from pbmserv.commands.model import (
-    Accept,
-    Challenge,
-    Games,
-    Message,
-    Rematch,
-    Resign,
-    Seek,
-)
-from pbmserv.service.invitations import OPEN_CHALLENGES, TOWARDS_ONE
-from pbmserv.service.matching import MOST_SEEKS
-from pbmserv.store.models import boards, seats, seeks
+from pbmserv.commands.table.model import Accept, Challenge, Games, Message, Rematch, Resign, Seek
+from pbmserv.service.boards.invitations import OPEN_CHALLENGES, TOWARDS_ONE
+from pbmserv.service.boards.matching import MOST_SEEKS
+from pbmserv.store.core.models import boards, seats, seeks
 
 
 def seek(*options: str, off: bool = False) -> Seek:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asking import Guest, guests, hide, lose, open_up
 from running import Letter, Running
 
-from pbmserv.commands.model import (
+from pbmserv.commands.table.model import (
     Accept,
     Challenge,
     History,
@@ -18,7 +18,7 @@ from pbmserv.commands.model import (
 )
 from pbmserv.engine.record import replay
 from pbmserv.engine.scoresheet import read_record
-from pbmserv.service import rerating
+from pbmserv.service.ratings import rerating
 
 
 def test_two_games_and_all_that_is_told_of_them(server: Running) -> None:

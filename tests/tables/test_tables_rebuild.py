@@ -16,15 +16,18 @@ from sqlalchemy import Connection, Select, delete, insert, select, text, update
 
 from pbmserv.cli.main import run
 from pbmserv.engine.types import Outcome
-from pbmserv.service import rating, rerating
-from pbmserv.store import boards, histories, players, ratings, schema
-from pbmserv.store.models import boards as boards_table
-from pbmserv.store.models import players as players_table
-from pbmserv.store.models import rating_changes
-from pbmserv.store.models import ratings as ratings_table
-from pbmserv.store.models import seats as seats_table
-from pbmserv.store.session import Database
-from pbmserv.store.writer import Writer, open_writer
+from pbmserv.service.ratings import rating, rerating
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards, histories
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import boards as boards_table
+from pbmserv.store.core.models import players as players_table
+from pbmserv.store.core.models import rating_changes
+from pbmserv.store.core.models import ratings as ratings_table
+from pbmserv.store.core.models import seats as seats_table
+from pbmserv.store.core.writer import Writer, open_writer
+from pbmserv.store.ratings import ratings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

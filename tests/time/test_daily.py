@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.games.blackbox.gameids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.service.daily import day_of, number_of
-from pbmserv.store import boards
+from pbmserv.games.blackbox.notation.gameids import atoms_of, read_id
+from pbmserv.service.solo.daily_box import day_of, number_of
+from pbmserv.store.boards import boards
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 

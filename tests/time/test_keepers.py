@@ -14,12 +14,14 @@ from running import Running, start
 from seating import seat_pairs
 from sqlalchemy import select, update
 
-from pbmserv.app import Server
-from pbmserv.service import deadlines, keeper
-from pbmserv.service.keeper import Keeper
-from pbmserv.store import boards, clocks, preferences
-from pbmserv.store.models import boards as boards_table
-from pbmserv.store.models import heartbeats, outages, outbox, plies
+from pbmserv.service.time import deadlines, scheduler
+from pbmserv.service.time.scheduler import Keeper
+from pbmserv.stages.app import Server
+from pbmserv.store.accounts import preferences
+from pbmserv.store.boards import boards
+from pbmserv.store.core.models import boards as boards_table
+from pbmserv.store.core.models import heartbeats, outages, outbox, plies
+from pbmserv.store.time import clocks
 
 MANY = 30
 
@@ -115,7 +117,8 @@ def test_a_board_that_cannot_be_looked_at_does_not_stop_the_others(
     assert reminded == {good.board}
     with server.server.database.reading.connect() as connection:
         assert (
-            boards.load(connection, bad.board).due_at == server.server.clock.now() + keeper.PUT_OFF
+            boards.load(connection, bad.board).due_at
+            == server.server.clock.now() + scheduler.PUT_OFF
         )
     monkeypatch.undo()
     server.live(hours=1)

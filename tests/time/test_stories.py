@@ -8,10 +8,11 @@ import pytest
 from running import Letter, Running, start
 from sqlalchemy import select
 
-from pbmserv.service.timekeeping import read_times
-from pbmserv.store import boards, preferences
-from pbmserv.store.models import boards as boards_table
-from pbmserv.store.models import heartbeats, outages
+from pbmserv.service.time.clocks import read_times
+from pbmserv.store.accounts import preferences
+from pbmserv.store.boards import boards
+from pbmserv.store.core.models import boards as boards_table
+from pbmserv.store.core.models import heartbeats, outages
 
 
 def challenge(server: Running, words: str = "") -> tuple[Letter, Letter]:

@@ -16,26 +16,30 @@ from sqlalchemy import Connection, bindparam, event, func, select, update
 from year_rules import Human
 from year_world import BEGINNING, Event
 
-from pbmserv.app import Server
 from pbmserv.config import load
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.types import Seat
-from pbmserv.send.relay import OutgoingLetter
-from pbmserv.service import invitations, play, timekeeping
-from pbmserv.service.deadlines import clock_desk
-from pbmserv.service.desk import Desk
-from pbmserv.service.expiry import Expiry, Kept
-from pbmserv.service.keeper import Keeper
-from pbmserv.service.localtime import next_local
-from pbmserv.service.passwords import Passwords
-from pbmserv.service.results import told_letter
-from pbmserv.store import boards, clocks, outbox, players, preferences
-from pbmserv.store.boards import BoardRow, Sitter
-from pbmserv.store.models import boards as boards_table
-from pbmserv.store.models import heartbeats
-from pbmserv.store.models import outbox as outbox_table
-from pbmserv.store.models import players as players_table
-from pbmserv.store.session import Database
+from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.boards import invitations, moves
+from pbmserv.service.core.context import Desk
+from pbmserv.service.core.results import told_letter
+from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.service.time.localtime import next_local
+from pbmserv.service.time.retention import Expiry, Kept
+from pbmserv.service.time.scheduler import Keeper
+from pbmserv.stages.app import Server
+from pbmserv.store.accounts import players, preferences
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import boards as boards_table
+from pbmserv.store.core.models import heartbeats
+from pbmserv.store.core.models import outbox as outbox_table
+from pbmserv.store.core.models import players as players_table
+from pbmserv.store.delivery import outbox
+from pbmserv.store.time import clocks
 
 T = TypeVar("T")
 
@@ -161,7 +165,7 @@ class ServiceHouse:
             game = position.game
             view = game.view(position.state, sitter.seat)
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
-            answer = play.play_move(desk, row, sitter, position, move, "")
+            answer = moves.play_move(desk, row, sitter, position, move, "")
             letters = [told_letter(desk, told) for told in answer.told]
             if waiting := [letter for letter in letters if letter.tray]:
                 outbox.add(desk.connection, waiting, desk.now)

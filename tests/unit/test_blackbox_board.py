@@ -13,8 +13,8 @@ from pbmserv.engine.types import Note, Seat
 from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
-from pbmserv.render.environment import environment, templates_root
-from pbmserv.render.mailto import Mailto
+from pbmserv.letters.environment import environment, templates_root
+from pbmserv.letters.mailto import Mailto
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 NAMES = ("dzander1", "dzander2")

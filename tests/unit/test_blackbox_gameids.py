@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pbmserv.errors import OptionError, Refusal
-from pbmserv.games.blackbox.gameids import (
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.notation.gameids import (
     SEED_LIMIT,
     TEXT_LIMIT,
     GameId,
@@ -25,9 +26,8 @@ from pbmserv.games.blackbox.gameids import (
     read_parameters,
     seeded_id,
 )
-from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
@@ -213,7 +213,7 @@ def test_an_id_that_names_a_cell_twice_is_refused() -> None:
 
 
 def _forged(plain: list[int]) -> str:
-    from pbmserv.games.blackbox.gameids import _obscured
+    from pbmserv.games.blackbox.notation.gameids import _obscured
 
     return _obscured(bytes(plain)).hex()
 

@@ -18,7 +18,7 @@ from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 
 ALICE, BOB = Seat(0), Seat(1)
 
@@ -285,7 +285,9 @@ def test_canonical_text_is_read_as_itself(
 
 def raised_codes() -> set[str]:
     folder = Path(package.__file__).parent
-    source = "\n".join(path.read_text() for path in sorted(folder.rglob("*.py")))
+    # The command line speaks for itself; the rules leave their sentences to the templates.
+    paths = [path for path in sorted(folder.rglob("*.py")) if folder / "cli" not in path.parents]
+    source = "\n".join(path.read_text() for path in paths)
     direct = re.findall(r'"blackbox\.([a-z-]+)"', source)
     through = re.findall(r'_refuse\(\s*"([a-z-]+)"', source)
     return {*direct, *through}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from pbmserv.cli.blackbox import app
+from pbmserv.games.blackbox.cli import app
 
 POINT = 25.4 / 72
 MARGIN = 12.0

@@ -10,10 +10,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from pbmserv.cli.blackbox.terminal.application import Start, Terminal
-from pbmserv.cli.blackbox.terminal.asking import Keys, Question
-from pbmserv.cli.blackbox.terminal.board import Board
-from pbmserv.games.blackbox.gameids import read_id
+from pbmserv.games.blackbox.cli.terminal.application import Start, Terminal
+from pbmserv.games.blackbox.cli.terminal.asking import Keys, Question
+from pbmserv.games.blackbox.cli.terminal.board import Board
+from pbmserv.games.blackbox.notation.gameids import read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
 from pbmserv.games.blackbox.state import Box
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from pbmserv.cli.blackbox import app
-from pbmserv.games.blackbox.gameids import atoms_of, read_id
+from pbmserv.games.blackbox.cli import app
+from pbmserv.games.blackbox.notation.gameids import atoms_of, read_id
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.capability import Capability, House, KeyRing, Purpose
+from pbmserv.mail.reply_address import Capability, House, KeyRing, Purpose
 
 RING = KeyRing({1: b"a key" * 8})
 NUMBERS = st.integers(0, 2**40)

@@ -17,7 +17,7 @@ from pbmserv.__main__ import main
 from pbmserv.cli import inbox
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
-from pbmserv.service.operating import Signature
+from pbmserv.service.operators.deeds import Signature
 
 SIGNED = Signature("olga", "mended")
 

@@ -6,9 +6,9 @@ import pytest
 
 from pbmserv.cli.completion import subjects
 from pbmserv.cli.main import run
-from pbmserv.commands.catalogue import ROWS
-from pbmserv.commands.forms import Scope
-from pbmserv.commands.reading import read
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.row_types import Scope
 from pbmserv.errors import Misread
 
 

@@ -15,8 +15,8 @@ from aiosmtpd.smtp import SMTP
 
 from pbmserv.cli.main import run
 from pbmserv.cli.read import print_more
-from pbmserv.send.maildir import Mailbox, MaildirRelay
-from pbmserv.send.relay import OutgoingLetter
+from pbmserv.outbound.maildir import Mailbox, MaildirRelay
+from pbmserv.outbound.relay import OutgoingLetter
 
 
 class Door:

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from pbmserv.commands.model import (
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.table.model import (
     BoardRef,
     Credentials,
     Help,
@@ -15,7 +16,6 @@ from pbmserv.commands.model import (
     Secret,
     Show,
 )
-from pbmserv.commands.reading import read
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import pbmserv.commands
-from pbmserv.commands.catalogue import ROWS
-from pbmserv.commands.examples import example
-from pbmserv.commands.help import help_pages, topic
-from pbmserv.commands.model import STRANGER
-from pbmserv.commands.reading import read
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.examples import example
+from pbmserv.commands.table.help import help_pages, topic
+from pbmserv.commands.table.model import STRANGER
 from pbmserv.errors import PlayerError
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 
 GAMES = frozenset({"blackbox"})
 
@@ -119,7 +119,8 @@ def test_an_example_of_every_row_is_understood():
 # What is refused, by code: found in the room's own source, so that none is forgotten.
 
 SOURCE = "".join(
-    path.read_text(encoding="utf-8") for path in Path(pbmserv.commands.__file__).parent.glob("*.py")
+    path.read_text(encoding="utf-8")
+    for path in Path(pbmserv.commands.__file__).parent.rglob("*.py")
 )
 CODES = sorted(
     set(re.findall(r'(?:Misread|refusal|next)\(\s*"([a-z-]+)"', SOURCE)) | {"unknown-game"}

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pbmserv.commands.catalogue import BY_NAME, BY_SLIP, ROWS, nearest
-from pbmserv.commands.forms import Place, Scope, Taken
-from pbmserv.commands.line import read_arguments
-from pbmserv.commands.model import (
+from pbmserv.commands.grammar.line import read_arguments
+from pbmserv.commands.grammar.reserved_userids import is_reserved
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, ROWS, nearest
+from pbmserv.commands.table.model import (
     Accept,
     Away,
     Back,
@@ -58,8 +59,7 @@ from pbmserv.commands.model import (
     TrayReply,
     Undo,
 )
-from pbmserv.commands.reading import read
-from pbmserv.commands.reserved import is_reserved
+from pbmserv.commands.table.row_types import Place, Scope, Taken
 from pbmserv.errors import Misread, OptionError, PlayerError
 
 GAMES = frozenset({"blackbox"})

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from pbmserv.commands.assent import says_yes
-from pbmserv.commands.model import (
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.yes_no import says_yes
+from pbmserv.commands.table.model import (
     Accept,
     Away,
     Back,
@@ -46,7 +47,6 @@ from pbmserv.commands.model import (
     Undo,
     Yes,
 )
-from pbmserv.commands.reading import read
 from pbmserv.errors import Misread, PlayerError
 
 GAMES = frozenset({"blackbox"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pbmserv.commands.catalogue import ROWS
-from pbmserv.commands.reserved import STAFF, is_reserved
+from pbmserv.commands.grammar.reserved_userids import STAFF, is_reserved
+from pbmserv.commands.table.catalogue import ROWS
 
 GAMES = ("blackbox", "Black Box")
 SERVER = "pbmserv@play.games.example"

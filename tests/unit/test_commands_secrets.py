@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pbmserv.commands.model import Reading
-from pbmserv.commands.reading import read
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})

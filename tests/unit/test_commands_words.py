@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.commands.words import fold, split
+from pbmserv.commands.grammar.words import fold, split
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.config import (
-    Listen,
-    Loaded,
-    blank_passwords,
-    described,
-    load,
-    public_url,
-    shown,
-)
+from pbmserv.config import Listen, Loaded, blank_passwords, described, load, public_url, shown
 from pbmserv.errors import ConfigError
 
 

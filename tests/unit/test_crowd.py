@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.counts import REGISTRY
-from pbmserv.crowd import (
+from pbmserv.monitoring.metrics import REGISTRY
+from pbmserv.net.connection_limits import (
     FROM_NETWORK,
     IN_ALL,
     LEAST_STAY_S,

@@ -6,9 +6,9 @@ import resource
 
 import pytest
 
-from pbmserv import descriptors
-from pbmserv.descriptors import raise_limit, shares, wanted
 from pbmserv.errors import ConfigError
+from pbmserv.net import descriptors
+from pbmserv.net.descriptors import raise_limit, shares, wanted
 
 
 @pytest.mark.parametrize(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])

@@ -13,8 +13,8 @@ import dns.rcode
 import dns.rrset
 import pytest
 
-from pbmserv.dns import LONGEST_TXT, SystemResolver
 from pbmserv.errors import NamesUnavailable
+from pbmserv.mail.dns import LONGEST_TXT, SystemResolver
 
 RECORDS = {
     ("long.example.", "TXT"): ['"v=DKIM1; k=rsa; " "p=MIIB" "abc"'],

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import RelayPermanent, RelayTemporary
-from pbmserv.send.maildir import Mailbox, MaildirRelay, addresses, folder_of
-from pbmserv.send.relay import OutgoingLetter
+from pbmserv.outbound.maildir import Mailbox, MaildirRelay, addresses, folder_of
+from pbmserv.outbound.relay import OutgoingLetter
 
 LETTER = OutgoingLetter(
     id=7,

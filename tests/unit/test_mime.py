@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pbmserv.errors import ServerFault
-from pbmserv.render.mime import Headers, build
+from pbmserv.letters.mime import Headers, build
 
 HEADERS = Headers(
     from_name="Blackbox",

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quoting import MARKUP
 
-from pbmserv.receive.headers import ContentType
-from pbmserv.receive.html import read_html
-from pbmserv.receive.mail import Envelope, Mail
-from pbmserv.receive.message import read_mail
-from pbmserv.receive.reply import new_text
-from pbmserv.receive.sealed import signed_entity
+from pbmserv.inbound.headers import ContentType
+from pbmserv.inbound.html import read_html
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.smime import signed_entity
+from pbmserv.mail.envelope import Envelope, Mail
 
 TESTS = Path(__file__).parent.parent
 REPLIES = sorted((TESTS / "replies").glob("*.eml"))

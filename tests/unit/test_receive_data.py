@@ -10,7 +10,7 @@ from aiosmtpd.smtp import SMTP
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pbmserv.receive.data import MailAtOnce
+from pbmserv.smtpd.data import MailAtOnce
 
 LARGEST = 4_000
 

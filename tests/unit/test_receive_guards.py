@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.receive.guards import Automatic, automatic, wire_refusal
+from pbmserv.inbound.auto_mail import Automatic, automatic, wire_refusal
 
 HOST = "play.example.net"
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import MailError
-from pbmserv.receive.address import one_mailbox, plain_address
-from pbmserv.receive.headers import (
+from pbmserv.inbound.address import one_mailbox, plain_address
+from pbmserv.inbound.headers import (
     HEADER_LIMIT,
     content_type,
     first,

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import MailError
-from pbmserv.receive.mail import Envelope
-from pbmserv.receive.message import read_mail
-from pbmserv.receive.reply import new_text
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.mail.envelope import Envelope
 
 PIECES = st.sampled_from(
     [

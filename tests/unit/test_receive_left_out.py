@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.receive.mail import Envelope, Mail
-from pbmserv.receive.message import read_mail
-from pbmserv.receive.reply import read_new_text
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.reply import read_new_text
+from pbmserv.mail.envelope import Envelope, Mail
 
 QUOTE = "On Sun, 1 Mar 2026 at 12:00, pbmserv <p@games.example> wrote:\n> Will you play?\n> Bob\n"
 

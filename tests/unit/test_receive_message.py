@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import MailError
-from pbmserv.receive.body import unflow
-from pbmserv.receive.charset import decode
-from pbmserv.receive.html import read_html
-from pbmserv.receive.mail import Envelope, Mail
-from pbmserv.receive.message import read_mail
-from pbmserv.receive.reply import new_text
+from pbmserv.inbound.body import unflow
+from pbmserv.inbound.charset import decode
+from pbmserv.inbound.html import read_html
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.mail.envelope import Envelope, Mail
 
 FROM = "From: Alice <alice@example.org>\r\n"
 

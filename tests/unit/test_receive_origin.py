@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.networks import Source
-from pbmserv.receive.mail import Envelope
-from pbmserv.receive.origin import source_of
+from pbmserv.inbound.client_network import source_of
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.networks import Source
 
 OURS = (ip_network("10.0.0.5/32"),)
 SENDER = "Alice@Players.example"

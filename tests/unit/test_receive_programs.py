@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pbmserv.receive.mail import Envelope, Mail
-from pbmserv.receive.message import read_mail
+from pbmserv.inbound.message import read_mail
+from pbmserv.mail.envelope import Envelope, Mail
 
 FACE = (
     "Content-Type: text/plain; charset=UTF-8\n\n\U0001f44d\n\nBob reacted via Gmail <https://x>\n"

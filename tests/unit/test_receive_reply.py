@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
 
-from pbmserv.receive.reply import new_text, read_new_text
-from pbmserv.receive.signs import MARKER, unadorned
+from pbmserv.inbound.quotes.line_signs import MARKER, unadorned
+from pbmserv.inbound.quotes.reply import new_text, read_new_text
 
 LETTER = "> Reply above this line\n>\n> blackbox board 12\n> resign\n"
 

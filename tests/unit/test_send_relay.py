@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import ConfigError
-from pbmserv.send.maildir import MaildirRelay
-from pbmserv.send.relay import RelayAddress, check_relay_url, open_relay, read_relay_url
-from pbmserv.send.smtp import SmtpRelay
+from pbmserv.outbound.maildir import MaildirRelay
+from pbmserv.outbound.relay import RelayAddress, check_relay_url, open_relay, read_relay_url
+from pbmserv.outbound.smtp_client import SmtpRelay
 
 
 @pytest.mark.parametrize(

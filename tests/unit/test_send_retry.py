@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.send.breaker import FAILURES, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker
-from pbmserv.send.retry import LIFETIME, delay
+from pbmserv.outbound.breaker import FAILURES, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker
+from pbmserv.outbound.retry import LIFETIME, delay
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 NEW = timedelta()

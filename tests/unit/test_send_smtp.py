@@ -16,15 +16,9 @@ import pytest
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from pbmserv.errors import (
-    RelayBusy,
-    RelayDown,
-    RelayPermanent,
-    RelayRefusesUs,
-    RelayTemporary,
-)
-from pbmserv.send.relay import OutgoingLetter, RelayAddress, open_relay
-from pbmserv.send.smtp import Patience, SmtpRelay
+from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayRefusesUs, RelayTemporary
+from pbmserv.outbound.relay import OutgoingLetter, RelayAddress, open_relay
+from pbmserv.outbound.smtp_client import Patience, SmtpRelay
 
 LETTER = OutgoingLetter(
     id=7,

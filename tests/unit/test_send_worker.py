@@ -19,10 +19,10 @@ from pbmserv.errors import (
     ServerFault,
 )
 from pbmserv.log import LineFormatter
-from pbmserv.send.breaker import FAILURES, SHORTEST_PAUSE
-from pbmserv.send.domains import domain_of
-from pbmserv.send.relay import OutgoingLetter
-from pbmserv.send.worker import (
+from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
+from pbmserv.outbound.domains import domain_of
+from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.outbound.worker import (
     BATCH,
     BATCH_TIME,
     ClaimedLetter,
@@ -617,7 +617,7 @@ def test_a_letter_that_took_long_gives_the_rest_of_its_batch_back(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = iter(range(0, 10_000, 100))
-    monkeypatch.setattr("pbmserv.send.worker.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("pbmserv.outbound.worker.monotonic", lambda: next(seconds))
     outbox.add(4)
     begin()
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))

@@ -20,12 +20,12 @@ from sqlalchemy import Connection, update
 from wire import Wire, mail
 
 from pbmserv.errors import RelayDown
-from pbmserv.service import health as looks
-from pbmserv.service import rounds
-from pbmserv.service.quota import MEASURE_EVERY
-from pbmserv.store import health as rows
-from pbmserv.store import writer
-from pbmserv.store.models import boards, inbox, outbox
+from pbmserv.service.limits.text_quota import MEASURE_EVERY
+from pbmserv.service.operators import health as looks
+from pbmserv.service.time import rounds
+from pbmserv.store.core import writer
+from pbmserv.store.core.models import boards, inbox, outbox
+from pbmserv.store.operators import health as rows
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

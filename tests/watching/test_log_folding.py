@@ -7,7 +7,7 @@ import logging
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pbmserv.log_folding import FLOOD, MOST, SPAN_S, WIDE_FLOOD, Entry, Folding
+from pbmserv.monitoring.log_folding import FLOOD, MOST, SPAN_S, WIDE_FLOOD, Entry, Folding
 
 
 def trouble(at: float, event: str = "the outbox failed", why: str = "gone") -> Entry:

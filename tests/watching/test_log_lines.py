@@ -13,7 +13,7 @@ from running import Running, start
 from seating import HIDINGS, seat_pairs
 from wire import Wire, mail
 
-from pbmserv.capability import Capability, Purpose
+from pbmserv.mail.reply_address import Capability, Purpose
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

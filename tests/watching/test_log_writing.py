@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from pbmserv import log
-from pbmserv.log_writing import MOST_WAITING, Writing
+from pbmserv.monitoring.log_writing import MOST_WAITING, Writing
 
 
 class Pipe:
@@ -114,7 +114,7 @@ def test_at_the_end_what_waits_is_written_and_sums_are_too(
 def test_the_end_does_not_wait_for_a_pipe_that_nobody_reads(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pbmserv.log_writing.LAST_WORDS_S", 0.05)
+    monkeypatch.setattr("pbmserv.monitoring.log_writing.LAST_WORDS_S", 0.05)
     pipe.configure()
     for number in range(MOST_WAITING):
         logging.getLogger("pbmserv.send").info("letter", extra={"letter": number})

@@ -15,8 +15,8 @@ from seating import HIDINGS, seat_pairs
 from sqlalchemy import Connection, text
 from wire import Wire, mail
 
-from pbmserv.store import health as rows
-from pbmserv.store.session import Database
+from pbmserv.store.core.database import Database
+from pbmserv.store.operators import health as rows
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
@@ -24,7 +24,7 @@ OURS = "pbmserv@games.example"
 
 @pytest.fixture(autouse=True)
 def _every_question_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pbmserv.service.health.FRESH_S", 0.0)
+    monkeypatch.setattr("pbmserv.service.operators.health.FRESH_S", 0.0)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_no_look_goes_through_a_whole_table(database_url: str, name: str) -> Non
 def test_numbers_are_told_while_the_writer_is_stuck(
     watched: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pbmserv.service.health.WRITE_S", 0.1)
+    monkeypatch.setattr("pbmserv.service.operators.health.WRITE_S", 0.1)
     goes_on = threading.Event()
     try:
         for _ in watched.server.writer.vitals():

@@ -9,12 +9,12 @@ import re
 import pytest
 from test_pages import BLACKBOX, MERELS, Desk, Links, pages
 
-from pbmserv.commands.catalogue import ROWS
-from pbmserv.commands.help import help_pages, topic
-from pbmserv.commands.reading import read
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.help import help_pages, topic
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox import GAME
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.help import slug_of
 

@@ -17,13 +17,13 @@ import pytest
 from starlette.applications import Starlette
 
 from pbmserv.config import Listen
-from pbmserv.crowd import Crowd
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
-from pbmserv.listening import Listening, bind
-from pbmserv.render.environment import environment
+from pbmserv.letters.environment import environment
+from pbmserv.net.connection_limits import Crowd
+from pbmserv.net.listening import Listening, bind
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer, bounds
 

@@ -13,11 +13,11 @@ from poison import ALICE, BOB, CAROL, HELLO, challenged, hidden, poison, said_to
 from running import MovableClock
 from sqlalchemy import select
 
-from pbmserv.commands.catalogue import ROWS
-from pbmserv.commands.forms import Row
-from pbmserv.commands.rows_playing import PLAYING
-from pbmserv.commands.rows_starting import STARTING
-from pbmserv.store.models import outbox
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.playing_rows import PLAYING
+from pbmserv.commands.table.row_types import Row
+from pbmserv.commands.table.starting_rows import STARTING
+from pbmserv.store.core.models import outbox
 
 WAYS = ("subject", "body", "reply", "digest-form", "message", "message-in-full")
 

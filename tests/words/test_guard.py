@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, indoors
 from poison import ALICE, BOB, hidden, said_to_others
 
-from pbmserv.commands.quoted import Quoted
+from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.errors import ServerFault
-from pbmserv.service import passing_on
-from pbmserv.service.answers import Part
+from pbmserv.service.core import words_for_others
+from pbmserv.service.core.answers import Part
 
 LETTER = """Your move in board 1
 
@@ -92,7 +92,7 @@ def test_words_that_have_not_passed_get_into_no_letter() -> None:
 
 
 def test_only_the_guard_makes_words_for_others() -> None:
-    for path in Path(passing_on.__file__).parent.rglob("*.py"):
+    for path in Path(words_for_others.__file__).parent.rglob("*.py"):
         if path.name == "passing_on.py":
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

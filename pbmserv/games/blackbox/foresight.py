@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pbmserv.engine.types import Move, Note, Preview, Seat
 from pbmserv.games.blackbox.markers import Markers
-from pbmserv.games.blackbox.notation import Element, Kind, print_elements
+from pbmserv.games.blackbox.notation.moves import Element, Kind, print_elements
+from pbmserv.games.blackbox.notation.reading import elements_of, is_free
 from pbmserv.games.blackbox.playing import names
-from pbmserv.games.blackbox.reading import elements_of, is_free
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
 
 

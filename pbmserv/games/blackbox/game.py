@@ -9,15 +9,16 @@ from pbmserv.engine.protocol import Bot, Game, Saved
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Seat, Step
 from pbmserv.errors import Illegal
-from pbmserv.games.blackbox import conditions, foresight, gameids, racing, saving
+from pbmserv.games.blackbox import conditions, foresight, racing, saving
 from pbmserv.games.blackbox import options as rules
 from pbmserv.games.blackbox import state as truth
+from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.checking import check_markers, test_ray
-from pbmserv.games.blackbox.house.levels import LEVELS
-from pbmserv.games.blackbox.notation import Kind, print_elements
+from pbmserv.games.blackbox.notation import gameids
+from pbmserv.games.blackbox.notation.moves import Kind, print_elements
+from pbmserv.games.blackbox.notation.reading import elements_of, read_move
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.playing import dropped_out, lost, place, play, revealed
-from pbmserv.games.blackbox.reading import elements_of, read_move
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View, view_of
 

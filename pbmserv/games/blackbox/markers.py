@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.notation import Element, Kind
+from pbmserv.games.blackbox.notation.moves import Element, Kind
 
 
 @dataclass(frozen=True, slots=True)

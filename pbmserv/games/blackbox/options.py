@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
-from pbmserv.games.blackbox import gameids
 from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST, Geometry, geometry
+from pbmserv.games.blackbox.notation import gameids
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import opening, racing
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.markers import Markers
-from pbmserv.games.blackbox.notation import Element, Kind, print_elements
+from pbmserv.games.blackbox.notation.moves import Element, Kind, print_elements
 from pbmserv.games.blackbox.rays import HIT, trace, trace_all
 from pbmserv.games.blackbox.state import (
     HIT_MARK,

@@ -14,13 +14,13 @@ from functools import cached_property
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
-from pbmserv.games.blackbox.gameids import GameId, atoms_of
+from pbmserv.games.blackbox.notation.gameids import GameId, atoms_of
+from pbmserv.games.blackbox.notation.reading import elements_of
+from pbmserv.games.blackbox.notation.transcripts import MOST_MOVES, Transcript
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.playing import dropped_out, play
 from pbmserv.games.blackbox.racing import Score, score
-from pbmserv.games.blackbox.reading import elements_of
 from pbmserv.games.blackbox.state import State, new_state
-from pbmserv.games.blackbox.transcripts import MOST_MOVES, Transcript
 from pbmserv.games.blackbox.views import View, view_of
 
 PLAYER = Seat(0)

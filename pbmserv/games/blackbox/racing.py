@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pbmserv.engine.types import Note, Outcome, Seat, Value
 from pbmserv.errors import OptionError
-from pbmserv.games.blackbox import gameids
+from pbmserv.games.blackbox.notation import gameids
 from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Options
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State
 

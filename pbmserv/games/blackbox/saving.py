@@ -7,15 +7,16 @@ from collections.abc import Callable
 
 from pbmserv.engine.protocol import Saved
 from pbmserv.engine.record import RESTART, WITHDRAW
-from pbmserv.games.blackbox import gameids, racing
 from pbmserv.games.blackbox import options as rules
-from pbmserv.games.blackbox.options import Options
-from pbmserv.games.blackbox.transcripts import (
+from pbmserv.games.blackbox import racing
+from pbmserv.games.blackbox.notation import gameids
+from pbmserv.games.blackbox.notation.transcripts import (
     FIRST_LINE,
     Transcript,
     read_transcript,
     write_transcript,
 )
+from pbmserv.games.blackbox.options import Options
 
 MARK = FIRST_LINE
 SOLVE = "solve"

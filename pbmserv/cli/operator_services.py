@@ -1,0 +1,53 @@
+"""The parts of a server for one command of an operator, beside a server that may be running."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pbmserv import log
+from pbmserv.config import Loaded
+from pbmserv.files.file_permissions import must_be_there
+from pbmserv.service.core.context import Post
+from pbmserv.service.operators.deeds import Operators
+from pbmserv.service.operators.kept_mail import Custody
+from pbmserv.stages.app import Server
+
+
+@contextmanager
+def operator(loaded: Loaded) -> Iterator[Custody]:
+    """What ``pbmserv inbox`` works with; the server may be running at the same time."""
+    with _beside(loaded) as server:
+
+        def retry(number: int, post: Post) -> bool:
+            return asyncio.run(server.office.retry(number, post))
+
+        yield Custody(server.database, server.intake.read, retry, _operators(server))
+
+
+@contextmanager
+def operators(loaded: Loaded) -> Iterator[Operators]:
+    """What ``pbmserv user``, ``board``, ``game`` and ``rating`` work with; as `operator`."""
+    with _beside(loaded) as server:
+        yield _operators(server)
+
+
+@contextmanager
+def _beside(loaded: Loaded) -> Iterator[Server]:
+    """The parts of a server for one command of an operator, closed at its end.
+
+    Raises:
+        OperatorError: there is no database.
+    """
+    log.configure("WARNING")
+    must_be_there(loaded.settings.database, loaded.sources)
+    server = Server(loaded.settings)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _operators(server: Server) -> Operators:
+    return Operators(server.rooms, server.database, server.writer, server.clock)

@@ -1,0 +1,1 @@
+"""How one line is read: words, arguments, spelling."""

@@ -1,0 +1,168 @@
+"""Finds out which command the first words of a line name, slips included."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from pbmserv.commands.grammar.words import Word
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, FINAL, misspelt, nearest
+from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope
+
+_SAID_AS_MOVES = frozenset({"pass", "swap", "propose", "draw"})
+"""Moves of some games that people write in the command's place: ``game propose 12 ...``."""
+
+EVERY_GAME = "all"
+"""Stands in a game's place: ``all show alice``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the first words of a line try to say.
+
+    Exactly one of `row` and `unknown` says what was found.
+
+    Attributes:
+        front: the game's word as the echo repeats it, or ``""``.
+        game: the game it names; ``None`` for none, or for every game.
+        row: the command.
+        rest: place of the first argument.
+        unknown: ``"game"`` or ``"command"``: the word that is none.
+        suggestion: what that word may mean, or ``""``.
+        move: a move that stood in the command's place, so it is missing behind it.
+    """
+
+    front: str
+    game: str | None
+    row: Row | None
+    rest: int
+    unknown: str = ""
+    suggestion: str = ""
+    move: tuple[Word, ...] = ()
+
+
+def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
+    """The head of a line, or ``None`` when the line does not try to be a command."""
+    front, game, at = _game(words, games)
+    found = _named(words, front, game, at)
+    if found is not None or front == EVERY_GAME:
+        return found
+    word = _plain(words[at].text)
+    suggestion = _suggestion(word)
+    if front:
+        return Head(front, game, None, at, unknown="command", suggestion=suggestion)
+    if len(words) > 2 and _names_a_command(words):
+        known = tuple(sorted(games))
+        return Head("", None, None, 1, unknown="game", suggestion=nearest(word, known) or "")
+    if suggestion and _may_mean(suggestion, words[1:], games):
+        return Head("", None, None, 0, unknown="command", suggestion=suggestion)
+    return None
+
+
+def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
+    """The head of a line that names a command, known slips included; no guesses (and so quick)."""
+    front, game, at = _game(words, games)
+    return _named(words, front, game, at)
+
+
+def _game(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:
+    """The game in front of a command: its word, the game, and the place behind it."""
+    first = _plain(words[0].text)
+    if first in games:
+        return first, first, 1
+    if len(words) < 2 or first in BY_NAME:
+        return "", None, 0
+    if first == EVERY_GAME:
+        return first, None, 1
+    second = _plain(words[1].text)
+    if first + second in games:
+        return first + second, first + second, 2
+    if second in BY_NAME or second in BY_SLIP:
+        near = nearest(first, tuple(sorted(games)))
+        if near is not None:
+            return near, near, 1
+    return "", None, 0
+
+
+def _named(words: Sequence[Word], front: str, game: str | None, at: int) -> Head | None:
+    """The head when a command is named; a game by itself asks for its help."""
+    if at >= len(words):
+        return Head(front, game, BY_NAME["help"], at)
+    return _command(words, at, front, game)
+
+
+def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> Head | None:
+    """The command at a place: one word or two, as it is or misspelt."""
+    word = _plain(words[at].text)
+    following = words[at + 1].text.lower() if at + 1 < len(words) else ""
+    pair = f"{word} {following}"
+    row = BY_NAME.get(pair) or _guessed(BY_SLIP.get(pair))
+    if row is not None:
+        return Head(front, game, row, at + 2)
+    row = BY_NAME.get(word) or _guessed(BY_SLIP.get(word))
+    if row is not None:
+        return Head(front, game, row, at + 1)
+    if word in _SAID_AS_MOVES and front and is_number(following):
+        return Head(front, game, BY_NAME["move"], at + 1, move=(words[at],))
+    # Without a game in front, a number must follow: "more ..." is English, "movr 12 ..." is not.
+    if front or is_number(following):
+        row = _guessed(misspelt(word))
+        if row is not None and (front or row.name[0] == word[0]):  # "what 5 ..." is English, too
+            return Head(front, game, row, at + 1)
+    return None
+
+
+def _guessed(row: Row | None) -> Row | None:
+    """A command whose name was misspelt, unless carrying it out cannot be taken back."""
+    return None if row is not None and row.name in FINAL else row
+
+
+def _names_a_command(words: Sequence[Word]) -> bool:
+    """Whether the second word is a game command and its first argument fits."""
+    row = BY_NAME.get(_plain(words[1].text))
+    if row is None or row.scope is not Scope.GAME or not row.parameters:
+        return False
+    kind = row.parameters[0].kind
+    return kind in {Kind.PLAYERS, Kind.ALONE} or (kind is Kind.BOARD and is_number(words[2].text))
+
+
+def _may_mean(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
+    """Whether what follows a misspelt command could belong to it.
+
+    "What a day", "last week" and "except me" are English, though a command is near.
+    """
+    row = BY_NAME[name]
+    kinds = [parameter.kind for parameter in row.parameters]
+    if not rest or not kinds:
+        return not rest
+    texts = [word.text.lower().rstrip(",;.!") for word in rest]
+    match kinds[0]:
+        case Kind.BOARD | Kind.SHOWN:
+            return is_number(texts[0])
+        case Kind.GAMES:
+            return all(text in games for text in texts)
+        case Kind.SUBJECTS | Kind.PEOPLE:
+            return len(rest) == 1
+        case Kind.WATCHED:
+            return len(rest) <= 2
+    least, most = row.least, row.most
+    if name == "change password":  # also for a change of something else
+        return len(rest) <= most + 1
+    return least <= len(rest) <= (most if most < NO_LIMIT else least + 6)
+
+
+def _suggestion(word: str) -> str:
+    if word in {"change", "chnage"}:
+        return "change password"
+    return nearest(word) or ""
+
+
+def is_number(text: str) -> bool:
+    """Whether a word is a board number: ``12`` or ``#12``."""
+    digits = text[1:] if text[:1] == "#" else text
+    return digits.isascii() and digits.isdigit()
+
+
+def _plain(word: str) -> str:
+    """A word in lower case without the punctuation that people put behind it."""
+    return word.lower().rstrip(":,.;!")

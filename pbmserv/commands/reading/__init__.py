@@ -1,0 +1,1 @@
+"""How a whole mail is read: subject, body, replies."""

@@ -1,0 +1,278 @@
+"""Reads a reply to one of our letters, whose address says who speaks and of which board."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from pbmserv.commands.grammar.command_names import find_command, is_number
+from pbmserv.commands.grammar.credentials import has_credentials
+from pbmserv.commands.grammar.line import LONGEST_LINE, REST, read_arguments, words_of
+from pbmserv.commands.grammar.words import Word, fold
+from pbmserv.commands.reading.bodies import read_body, text_lines
+from pbmserv.commands.reading.trailing_text import Below, is_signature
+from pbmserv.commands.reading.yes_no import adds_nothing
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, WHICH
+from pbmserv.commands.table.model import (
+    Accept,
+    Chat,
+    Games,
+    Line,
+    NotTried,
+    Reading,
+    ReplyMove,
+    ShowAs,
+    Yes,
+)
+from pbmserv.commands.table.row_types import Kind, Row
+from pbmserv.commands.table.viewing_commands import Looking
+from pbmserv.errors import Misread
+
+MOST_LINES = 5
+LONGEST_ECHO = 200
+
+EMPTY = Line("(an empty reply)", Yes(unsaid=True))
+"""What a reply with nothing in it is read as."""
+
+_ALONE = frozenset(
+    {"reject", "resign", "solve", "restart", "signoff", "delete", "export", "broadcast"}
+)
+"""What cannot be taken back, or is long, counts only when nothing else stands on its line."""
+
+_MAYBE_WORDS = frozenset(
+    {"undo", "redo", "replay", "check", "back", "rematch", "record", "standings", "scores"}
+)
+"""Commands of one word with which an English sentence may begin as well."""
+
+_LONGEST_PORT = 3
+"""Letters of what "check" may name; "check this" is a sentence, "check 12" is not."""
+
+_POLITE = frozenset(
+    ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
+)
+"""Words behind a command of one word that change nothing about it."""
+
+_MOVES = re.compile(
+    r"(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)(?:\s*,\s*(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)){0,20}",
+    re.IGNORECASE | re.ASCII,
+)
+"""What moves look like at most games' boards: ``g``, ``14``, ``+b2,?``."""
+
+_GREETING = re.compile(
+    r"(?:hi|hello|hey|dear|hallo|hola|salut|bonjour|ciao|moin|good \w{3,9})\b.{0,40}",
+    re.IGNORECASE,
+)
+
+_MOST_PEOPLE = 3
+"""``history alice bob`` is a command, "history repeats itself every time" is not."""
+
+
+def read_reply(body: str, games: Collection[str]) -> Reading:
+    """What a reply asks for."""
+    lines = text_lines(body)
+    top = top_lines(lines)
+    words = words_of(top[0][1]) if top else []
+    if not words:
+        return Reading((EMPTY,))
+    read = read_body(body, games) if is_full_form(words, games) else None
+    if read is not None:
+        return read
+    below = Below(lines, top[0][0] + 1, games)
+    head = _head(words, games)
+    if head.row is not None and head.row.name == "chat":
+        said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
+        all_of_it = Below([*said, *lines[top[0][0] + 1 :]], 0, games)
+        return Reading(
+            (Line("chat", Chat(None, None, None)), *all_of_it.not_tried()), all_of_it.words()
+        )
+    if head.row is not None and head.row.name != "move":
+        line = _command(head, games)
+        if line is not None:
+            return _with_what_follows(line, top[1:], below, lines, games)
+    if head.row is None and "passw" in top[0][1].lower():
+        refused = Misread("reply-password", example="password NEWPASSWORD")
+        return Reading((Line(REST, refused),))
+    move = _moves(top, below, lines, games)
+    return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
+
+
+def _moves(
+    top: Sequence[tuple[int, str]], below: Below, lines: Sequence[str], games: Collection[str]
+) -> ReplyMove:
+    """Lines of which one may be a move, and for each what stands below it.
+
+    What has the form of a move and stands apart from the first one, such as the letter "A" with
+    which Alice signs, is neither played nor passed on.
+    """
+    texts = [_without_move_word(text, games) for _, text in top]
+    breaks = [
+        place
+        for place in range(1, len(top))
+        if not all(line.strip() for line in lines[top[place - 1][0] + 1 : top[place][0]])
+    ]
+    forms = [place for place, text in enumerate(texts) if _MOVES.fullmatch(text)]
+    apart: set[int] = set()
+    if forms:
+        behind = next((place for place in breaks if place > forms[0]), len(top))
+        apart.update(place for place in forms if place >= behind)
+        if forms[0] in breaks and _may_be_initial(lines, top[forms[0]]) and not _greets(texts[0]):
+            apart.add(forms[0])
+    for place in apart:
+        below.leave_out(*top[place])
+    kept = [place for place in range(len(top)) if place not in apart]
+    return ReplyMove(
+        tuple(texts[place] for place in kept),
+        tuple(below.words(top[place][0] + 1) for place in kept),
+        tuple(number for number, place in enumerate(kept) if place in breaks),
+    )
+
+
+def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
+    """Whether a line is a single letter with which a mail ends."""
+    at, text = line
+    return len(text) == 1 and text.isalpha() and not any(map(str.strip, lines[at + 1 :]))
+
+
+def _greets(text: str) -> bool:
+    """Whether a line only greets, so that what the mail is about comes below it."""
+    return _GREETING.fullmatch(text) is not None
+
+
+def _with_what_follows(
+    line: Line,
+    following: Sequence[tuple[int, str]],
+    below: Below,
+    lines: Sequence[str],
+    games: Collection[str],
+) -> Reading:
+    """A command in a reply, with what its writer put below it."""
+    if isinstance(line.asked, Yes | Accept) and following:
+        # "accept", and below it the first move: surely no words for the opponent.
+        first = _moves(following, below, lines, games)
+        line = replace(line, asked=replace(line.asked, below=first))
+    left = below.not_tried()
+    if isinstance(line.asked, Looking):
+        # Nobody is told anything by these, so a move below them would be lost without a word.
+        left = (*(Line(text, NotTried("below")) for _, text in following if may_act(text)), *left)
+    return Reading((line, *left), below.words())
+
+
+def may_act(text: str) -> bool:
+    """Whether a line has the form of a move, or is a command of one word."""
+    return _MOVES.fullmatch(text) is not None or text.lower().rstrip(".!") in IN_REPLY
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """How a reply begins: perhaps a game, a command's name, and what is behind it."""
+
+    game: str | None
+    name: str
+    row: Row | None
+    rest: Sequence[Word]
+
+
+def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
+    first = _plain(words[0])
+    game = first if first in games and len(words) > 1 else None
+    words = words[1:] if game else words
+    name, rest = _plain(words[0]), words[1:]
+    pair = " ".join(_plain(word) for word in words[:2])
+    if pair in IN_REPLY:
+        return _Head(game, pair, IN_REPLY[pair], words[2:])
+    row = IN_REPLY.get(name) or _slip(name)
+    if row is not None and row.name == "move" and len(rest) == 1:
+        instead = _plain(rest[0])  # "move resign"
+        if instead in {"resign", "undo"}:
+            return _Head(game, instead, IN_REPLY[instead], ())
+    return _Head(game, name, row, rest)
+
+
+def _command(head: _Head, games: Collection[str]) -> Line | None:
+    """The command that opens a reply; ``None`` when its first line is a sentence, or a move."""
+    row, rest, game = head.row, head.rest, head.game
+    assert row is not None
+    name = row.name
+    texts = [_plain(word) for word in rest]
+    if name in _ALONE:
+        if rest:
+            refused = Misread("stands-alone", part=name, example=name)
+            return Line(f"{name} {REST}", refused)
+        return read_arguments(row.as_reply, name, game, (), games)
+    if name in {"yes", "accept"}:
+        if not adds_nothing(" ".join(word.raw for word in rest)):
+            return None  # "yes, but not now"
+        said = head.name if head.name in row.names else name
+        return read_arguments(row.as_reply, said, game, (), games)
+    here = name == "show" and texts in (["board"], ["boards"])
+    if here or (name in {"show", "showas"} and not rest):
+        return Line("show", ShowAs(game, None))
+    if name == "games" and WHICH.issuperset(texts):
+        return Line(" ".join(("games", *texts)), Games(game, (), (texts or ["active"])[-1]))
+    if _names_a_board(row, rest):
+        return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
+    kinds = {parameter.kind for parameter in row.parameters}
+    port = name == "check" and len(texts) == 1 and len(texts[0]) <= _LONGEST_PORT
+    prose = (name in _MAYBE_WORDS and not port and not _POLITE.issuperset(texts)) or (
+        Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
+    )
+    if prose:
+        return None
+    plain = row.as_reply
+    return read_arguments(plain, name, game, rest if plain.parameters else (), games)
+
+
+def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
+    """Whether a board is named by its number alone, for what does no harm at any board."""
+    if not rest or not is_number(rest[0].text):
+        return False
+    if row.name in {"subscribe", "notify", "unsubscribe", "record"}:
+        return len(rest) == 1
+    return row.name == "preview" and len(rest) > 1
+
+
+def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
+    """Whether the line is a command as it would stand in a subject, password and all."""
+    head = find_command(words, games)
+    if head is None or head.row is None:
+        return _plain(words[0]) in games
+    reply = _head(words, games)
+    if reply.row is None and not head.row.in_reply:
+        return True
+    return has_credentials(head.row, words[head.rest :], named=bool(head.front))
+
+
+def _slip(name: str) -> Row | None:
+    """The reply command a word is a known misspelling of; never one that ends a game."""
+    row = BY_SLIP.get(name)
+    known = row is not None and row.in_reply and row.name not in _ALONE
+    return row if known and name.isalpha() else None  # "?" is a move
+
+
+def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """The first non-blank lines, folded, with their places; none from below a signature."""
+    found: list[tuple[int, str]] = []
+    for place, line in enumerate(lines):
+        text = fold(line).strip()
+        if is_signature(text) or text.startswith(">"):
+            break
+        if text:
+            found.append((place, text[:LONGEST_LINE]))
+            if len(found) == MOST_LINES:
+                break
+    return found
+
+
+def _without_move_word(text: str, games: Collection[str]) -> str:
+    """A line without ``move`` or ``GAME move`` in front, which a reply does not need."""
+    first, _, rest = text.partition(" ")
+    if first.lower() in games:
+        shorter = _without_move_word(rest.lstrip(), ())
+        return text if shorter == rest.lstrip() else shorter
+    row = BY_NAME.get(first.lower().rstrip(":")) or BY_SLIP.get(first.lower())
+    return rest.strip() if row is not None and row.name == "move" and rest.strip() else text
+
+
+def _plain(word: Word) -> str:
+    return word.text.lower().rstrip(".,!:;")

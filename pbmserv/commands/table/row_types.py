@@ -1,0 +1,248 @@
+"""The shape of a catalogue row: its names, parameters, and what is built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from functools import cached_property
+
+from pbmserv.commands.table.model import BoardRef, Command, Credentials, Secret
+
+NO_LIMIT = 1_000_000
+
+
+class Kind(Enum):
+    """What stands in a parameter's place."""
+
+    BOARD = auto()
+    USERID = auto()
+    NEW_USERID = auto()
+    PASSWORD = auto()
+    NEW_PASSWORD = auto()
+    MOVE = auto()  # the rest of the line, and perhaps its number
+    PLAN = auto()  # the rest of the line, as it is
+    DATE = auto()  # the rest of the line, with or without "until"
+    SETTINGS = auto()  # name=value
+    SEATS = auto()  # how many, and options; or "off"
+    PLAYERS = auto()  # userids, options and times
+    ALONE = auto()  # one userid, options and times
+    RECIPIENTS = auto()  # userids to write to
+    SHOWN = auto()  # boards, or userids and which of their boards
+    WATCHED = auto()  # userids, or nobody, and which of their boards
+    BOARDS = auto()  # boards, or which of them
+    PEOPLE = auto()  # userids, or nobody
+    ADDRESSES = auto()
+    NEW_ADDRESSES = auto()  # at least one
+    GAMES = auto()
+    SUBJECTS = auto()  # of help
+
+    @property
+    def least(self) -> int:
+        """The fewest words that can fill the place."""
+        return _SHAPES[self][0]
+
+    @property
+    def most(self) -> int:
+        """The most words that can fill the place."""
+        return _SHAPES[self][1]
+
+    @property
+    def sample(self) -> str:
+        """What an example puts there; ``""`` where it is better left out."""
+        return _SHAPES[self][2]
+
+    @property
+    def secret(self) -> bool:
+        """Whether what stands there is never repeated."""
+        return self in {Kind.PASSWORD, Kind.NEW_PASSWORD}
+
+
+_SHAPES: Mapping[Kind, tuple[int, int, str]] = {
+    Kind.BOARD: (1, 1, "12"),
+    Kind.USERID: (1, 1, "alice"),
+    Kind.NEW_USERID: (1, 1, "alice"),
+    Kind.PASSWORD: (1, 1, ""),
+    Kind.NEW_PASSWORD: (1, 1, ""),
+    Kind.MOVE: (1, NO_LIMIT, "g,+b2"),
+    Kind.PLAN: (1, NO_LIMIT, "g if #: c else j"),
+    Kind.DATE: (1, NO_LIMIT, "until friday"),
+    Kind.SETTINGS: (0, NO_LIMIT, "digest=daily@07:30"),
+    Kind.SEATS: (0, NO_LIMIT, ""),
+    Kind.PLAYERS: (1, NO_LIMIT, "alice bob"),
+    Kind.ALONE: (1, NO_LIMIT, "alice"),
+    Kind.RECIPIENTS: (1, NO_LIMIT, "bob"),
+    Kind.SHOWN: (1, NO_LIMIT, "12"),
+    Kind.WATCHED: (0, NO_LIMIT, "alice"),
+    Kind.BOARDS: (0, NO_LIMIT, ""),
+    Kind.PEOPLE: (0, NO_LIMIT, "alice"),
+    Kind.ADDRESSES: (0, NO_LIMIT, "alice@example.org"),
+    Kind.NEW_ADDRESSES: (1, NO_LIMIT, "alice@example.org"),
+    Kind.GAMES: (0, NO_LIMIT, ""),
+    Kind.SUBJECTS: (0, NO_LIMIT, "move"),
+}
+
+
+class Scope(Enum):
+    """Whether a game's name stands in front."""
+
+    GAME = "game"
+    SERVER = "server"
+    BOTH = "both"
+
+
+class Place(Enum):
+    """Where a command may stand."""
+
+    LINE = "a subject or a line of the body"
+    REPLY = "a reply to one of our letters"
+
+
+@dataclass(slots=True)
+class Taken:
+    """The arguments of one line, as far as they have been read."""
+
+    board: int | None = None
+    number: int | None = None
+    userid: str = ""
+    password: Secret | None = None
+    new: Secret = field(default_factory=lambda: Secret(""))
+    move: str = ""
+    until: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
+    seats: int | None = None
+    off: bool = False
+    boards: tuple[BoardRef, ...] = ()
+    userids: tuple[str, ...] = ()
+    which: str = "active"
+    options: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+
+    @property
+    def who(self) -> Credentials | None:
+        """Userid and password, where the command has them."""
+        return None if self.password is None else Credentials(self.userid, self.password)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One place behind the command: how help writes it, and what may stand there."""
+
+    label: str
+    kind: Kind
+
+    @property
+    def sample(self) -> str:
+        """What an example puts there; ``""`` where it is better left out."""
+        if self.kind.secret:
+            return "NEWPASSWORD" if self.label == "new" else "PASSWORD"
+        return self.kind.sample
+
+    @property
+    def rest(self) -> bool:
+        """Whether the rest of the line stands there, for somebody else to read."""
+        return self.kind in {Kind.MOVE, Kind.PLAN}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One command.
+
+    Attributes:
+        names: lower case, the first is the one we write; may be two words.
+        slips: misspellings that are understood silently.
+        section: heading in the help index.
+        scope: whether a game stands in front.
+        parameters: in order; only the last can take more than one word.
+        build: the command from its game and its arguments; ``None`` for words
+            that steer the reading (``quit``) and ask for nothing themselves.
+        summary: one line for the help index.
+        example: a complete line that works.
+        places: where it may stand.
+        page: name of its page under ``help/commands/``.
+        needs_game: it makes a board, so it must be clear of which game.
+    """
+
+    names: tuple[str, ...]
+    section: str
+    scope: Scope
+    parameters: tuple[Parameter, ...]
+    build: Callable[[str | None, Taken], Command] | None
+    summary: str
+    example: str
+    page: str
+    slips: tuple[str, ...] = ()
+    places: frozenset[Place] = frozenset({Place.LINE})
+    needs_game: bool = False
+
+    @property
+    def name(self) -> str:
+        """The spelling we write ourselves."""
+        return self.names[0]
+
+    @cached_property
+    def least(self) -> int:
+        """The fewest words behind the command."""
+        return sum(parameter.kind.least for parameter in self.parameters)
+
+    @cached_property
+    def most(self) -> int:
+        """The most words behind the command."""
+        return sum(parameter.kind.most for parameter in self.parameters)
+
+    @cached_property
+    def secrets(self) -> tuple[int, ...]:
+        """Places (0-based, behind the command) of what is never repeated."""
+        return tuple(i for i, parameter in enumerate(self.parameters) if parameter.kind.secret)
+
+    @cached_property
+    def proving(self) -> Row | None:
+        """The row of a challenge with the challenger's userid and password in front."""
+        if not self.parameters or self.parameters[0].kind is not Kind.PLAYERS:
+            return None
+        return replace(self, parameters=(USERID, PASSWORD, *self.parameters))
+
+    @cached_property
+    def may_be_vouched(self) -> bool:
+        """Whether the password may be left out of a mail whose sender is proven.
+
+        Not where a new one stands behind it: nobody could tell which of the two is missing.
+        """
+        kinds = {parameter.kind for parameter in self.parameters}
+        return Kind.PASSWORD in kinds and Kind.NEW_PASSWORD not in kinds
+
+    @property
+    def in_reply(self) -> bool:
+        """Whether a reply to a letter may consist of it."""
+        return Place.REPLY in self.places
+
+    @property
+    def in_line(self) -> bool:
+        """Whether it may be a subject or a line of the body."""
+        return Place.LINE in self.places
+
+    @cached_property
+    def as_reply(self) -> Row:
+        """The row in a reply, whose address says who speaks and of which board."""
+        return self.without(Kind.BOARD, Kind.USERID, Kind.PASSWORD)
+
+    def without(self, *known: Kind) -> Row:
+        """The row without the places of what is known already; so no game is in front."""
+        left = tuple(parameter for parameter in self.parameters if parameter.kind not in known)
+        return replace(self, scope=Scope.SERVER, parameters=left)
+
+    def form(self, game: str) -> str:
+        """How the command is written, with *game* in front where one belongs."""
+        front = (game,) if self.scope is Scope.GAME else ()
+        return " ".join((*front, self.name, *(parameter.label for parameter in self.parameters)))
+
+
+ANYWHERE = frozenset(Place)
+REPLIES = frozenset({Place.REPLY})
+
+BOARD = Parameter("board", Kind.BOARD)
+USERID = Parameter("userid", Kind.USERID)
+PASSWORD = Parameter("password", Kind.PASSWORD)
+ON_A_BOARD = (BOARD, USERID, PASSWORD)

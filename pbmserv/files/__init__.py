@@ -1,0 +1,1 @@
+"""Files and folders of ours: private, whole or not there, and regular."""

@@ -1,0 +1,40 @@
+"""``pbmserv blackbox``: boxes at the command line, to make, read, print and play.
+
+Exit codes of all these commands: 0 done; 1 `check` found a mark that the markers do not explain,
+or a file could not be read or written; 2 an argument or a line of standard input is wrong;
+130 stopped by Ctrl-C; 141 whoever read the output went away.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from pbmserv.games.blackbox.cli.checking import check
+from pbmserv.games.blackbox.cli.ids import decode, encode, generate
+from pbmserv.games.blackbox.cli.keeping import load, save
+from pbmserv.games.blackbox.cli.playing import play
+from pbmserv.games.blackbox.cli.printing import print_
+from pbmserv.games.blackbox.cli.rays import rays
+from pbmserv.games.blackbox.cli.showing import show
+
+_HELP = (
+    "Blackbox at the command line: make, read, print and play boxes.\n\n"
+    "PARAMS says what box it is: 8x8, 8x8/5, 8x8/3-6, or w8h8m3M6 as in Simon Tatham's program, "
+    "whose game IDs are read and written in both forms. Results go to standard output, one a "
+    "line, so that commands can be put behind each other, such as:\n\n"
+    "pbmserv blackbox generate 12 8x8/5 | pbmserv blackbox print 2x3 > boxes.pdf\n\n"
+    "Exit codes: 0 done; 1 check found a contradiction, or a file cannot be used; 2 wrong input; "
+    "130 stopped by Ctrl-C; 141 the reader of a pipe left."
+)
+
+app = typer.Typer(no_args_is_help=True, help=_HELP)
+app.command()(generate)
+app.command()(decode)
+app.command()(encode)
+app.command()(rays)
+app.command()(show)
+app.command()(check)
+app.command("print")(print_)
+app.command()(play)
+app.command()(save)
+app.command()(load)

@@ -1,0 +1,69 @@
+"""``pbmserv blackbox check``: which marks the markers explain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pbmserv.cli.output import say
+from pbmserv.games.blackbox.cli.ending import Unusable, politely
+from pbmserv.games.blackbox.cli.evidence import Markers, Marks, Which, grid, marks_seen, subject
+
+if TYPE_CHECKING:
+    from pbmserv.games.blackbox.views import BoxView
+
+
+def check(
+    which: Which,
+    marks: Marks = "",
+    markers: Markers = "",
+    way: Annotated[
+        str, typer.Option("--way", metavar="PORT", help="Draw the way of a ray among the markers.")
+    ] = "",
+) -> None:
+    """Say which marks these markers explain: every marked port is fired through the markers.
+
+    For a box that is played elsewhere write the results down: --marks "A:# B:% C:14". Exit code 1
+    means that some mark is not explained.
+
+    Example: pbmserv blackbox check 7x7 --marks "A:1 B:# C:#" --markers "G1 B2 B4 F5" --way A
+    """
+    with politely("check"):
+        from pbmserv.engine.types import Seat
+        from pbmserv.games.blackbox import GAME
+        from pbmserv.games.blackbox.checking import check_markers
+        from pbmserv.letters.scene import note_sentences
+
+        about = subject(which)
+        view = about.view(marks_seen(about, marks), markers, "", opened=False)
+        notes = check_markers(view)
+        drawn = _with_way(view.boxes[0], way) if way else ""
+        for line in note_sentences(GAME, notes, ["you"], Seat(0)):
+            say(line)
+        if drawn:
+            say("")
+            say(drawn)
+        if any(note.kind == "check-wrong" for note in notes):
+            raise typer.Exit(1)
+
+
+def _with_way(box: BoxView, label: str) -> str:
+    """The board with ``*`` on the cells that a ray passes among the markers.
+
+    Raises:
+        Unusable: there is no such port.
+    """
+    from pbmserv.games.blackbox.rays import way
+
+    port = box.board.port(label.strip().upper())
+    if port is None:
+        raise Unusable(
+            f'"{label[:20]}" is no port of a {box.board.width}x{box.board.height} board.'
+        )
+    lines = grid([box]).split("\n")
+    for cell in set(way(box.board, box.markers, port)):
+        row, column = divmod(cell, box.board.width)
+        line, at = 3 + 2 * row, 6 + 3 * column  # below labels, marks and rule; see grid.txt.j2
+        lines[line] = lines[line][:at] + "*" + lines[line][at + 1 :]
+    return "\n".join(lines)

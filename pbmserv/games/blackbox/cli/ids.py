@@ -1,0 +1,150 @@
+"""``pbmserv blackbox generate``, ``decode`` and ``encode``: between boxes and game IDs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from pbmserv.cli.output import harmless, say
+from pbmserv.errors import PlayerError
+from pbmserv.games.blackbox.cli.boxes import Ids, Params, every_box, lines
+from pbmserv.games.blackbox.cli.ending import Unusable, politely, sentence
+
+if TYPE_CHECKING:
+    from pbmserv.games.blackbox.notation.gameids import Parameters
+
+MOST = 1_000_000
+
+
+class Form(StrEnum):
+    """The two forms of a game ID."""
+
+    ID = "id"
+    SEED = "seed"
+
+
+FormOption: TypeAlias = Annotated[
+    Form, typer.Option("--form", help="id describes the box, seed names what it is drawn from.")
+]
+
+
+def generate(
+    count: Annotated[int, typer.Argument(metavar="N", min=1, max=MOST, help="How many.")],
+    params: Params = "7x7/4",
+    seed: Annotated[
+        str | None,
+        typer.Option("--seed", metavar="TEXT", help="Draw from this text (then TEXT-2, TEXT-3 …)."),
+    ] = None,
+    form: FormOption = Form.ID,
+) -> None:
+    """Make N new boxes and print their game IDs, one a line.
+
+    Example: pbmserv blackbox generate 3 8x8/3-6 --form seed
+    """
+    with politely("generate"):
+        from pbmserv.games.blackbox.notation.gameids import (
+            described,
+            read_id,
+            read_parameters,
+            seeded_id,
+        )
+
+        kind = read_parameters(params)
+        for number in range(1, count + 1):
+            text = seeded_id(kind, _seed(seed, number))
+            say(text if form is Form.SEED else described(read_id(text)))
+
+
+def _seed(given: str | None, number: int) -> str:
+    """The seed of one of several boxes."""
+    if given is None:
+        return fresh_seed()
+    return given if number == 1 else f"{given}-{number}"
+
+
+def fresh_seed() -> str:
+    """A seed that nobody has used: fifteen digits, as in Simon Tatham's program."""
+    from secrets import randbelow
+
+    return str(10**14 + randbelow(9 * 10**14))
+
+
+def decode(
+    ids: Ids = None,
+    form: Annotated[
+        Form | None,
+        typer.Option("--form", help="id: print the descriptive ID, whatever was given."),
+    ] = None,
+) -> None:
+    """Print each game ID and, behind it, the cells of its atoms: column letter, row number.
+
+    Example: pbmserv blackbox decode w8h8m5M5:9fef256fb015513fe87e0c4c
+    """
+    with politely("decode"):
+        from pbmserv.games.blackbox.notation.gameids import described
+
+        for box in every_box(ids):
+            if form is Form.SEED and box.game.seed is None:
+                raise Unusable(f"{box.game.text} describes its box; its seed cannot be known.")
+            text = box.game.text
+            if text != harmless(text):  # the ID that is printed must be one of this very box
+                if form is Form.SEED:
+                    raise Unusable(f"{harmless(text)} has a seed that cannot be shown.")
+                text = described(box.game)
+            elif form is Form.ID:
+                text = described(box.game)
+            say(" ".join((text, *box.names)))
+
+
+def encode(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PARAMS CELLS...", help="None = such lines on standard input."),
+    ] = None,
+) -> None:
+    """Print the descriptive game ID of a box with atoms on these cells.
+
+    PARAMS may be a size alone; then the box has just so many atoms. The ID keeps the order of
+    the cells. Lines as `decode` prints them can be read, too.
+
+    Example: pbmserv blackbox encode 8x8 D1 G1 B3 F5 D7
+    """
+    with politely("encode"):
+        if words and words != ["-"]:
+            say(_encoded(words))
+            return
+        for number, line in lines():
+            try:
+                say(_encoded(line.split()))
+            except PlayerError as error:
+                raise Unusable(f"line {number}: {sentence(error)}") from None
+            except Unusable as error:
+                raise Unusable(f"line {number}: {error}") from None
+
+
+def _encoded(words: Sequence[str]) -> str:
+    from pbmserv.games.blackbox.cli.evidence import cells_named
+    from pbmserv.games.blackbox.geometry import geometry
+    from pbmserv.games.blackbox.notation.gameids import descriptive_id
+
+    kind, names = _parameters(words[0]), " ".join(words[1:])
+    cells = cells_named(geometry(kind.width, kind.height), names)
+    if not cells:
+        raise Unusable("no cells are named behind the size. Example: 8x8 D1 G1 B3")
+    least, most = kind.least, kind.most
+    if words[0].isalnum() and "x" in words[0].lower():
+        least = most = len(cells)
+    elif not least <= len(cells) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        raise Unusable(f"{words[0]} wants {wanted} atoms, but {len(cells)} cells are named.")
+    return descriptive_id(kind.width, kind.height, least, most, cells)
+
+
+def _parameters(word: str) -> Parameters:
+    """What box it is; of a game ID only the front counts."""
+    from pbmserv.games.blackbox.notation.gameids import read_parameters
+
+    return read_parameters(word.partition(":")[0].partition("#")[0])

@@ -1,0 +1,86 @@
+"""``pbmserv blackbox print``: puzzles on paper."""
+
+from __future__ import annotations
+
+import re
+import sys
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pbmserv.games.blackbox.cli.boxes import Ids, every_box
+from pbmserv.games.blackbox.cli.ending import Unusable, politely
+
+MOST_BOXES = 1000
+MOST_ACROSS = 10
+
+
+class Paper(StrEnum):
+    """Sizes of paper."""
+
+    A4 = "a4"
+    LETTER = "letter"
+
+
+def print_(
+    layout: Annotated[
+        str, typer.Argument(metavar="COLSxROWS", help="Puzzles across and down a page, as 2x3.")
+    ],
+    ids: Ids = None,
+    with_solutions: Annotated[
+        bool, typer.Option("--with-solutions", help="Their solutions on the pages behind them.")
+    ] = False,
+    scale: Annotated[
+        float, typer.Option("--scale", min=0.1, max=10, help="Larger numbers make puzzles larger.")
+    ] = 1.0,
+    colour: Annotated[
+        bool, typer.Option("--colour", "--color", help="In colour instead of black and white.")
+    ] = False,
+    blank: Annotated[
+        bool, typer.Option("--blank", help="Leave the ports empty, for two players and a pencil.")
+    ] = False,
+    paper: Annotated[
+        Paper, typer.Option("--paper", help="Either prints whole on both.")
+    ] = Paper.A4,
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Above every page.")] = (
+        "Blackbox"
+    ),
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instead of a pipe.")
+    ] = None,
+) -> None:
+    """Print puzzles as a PDF: each box with what all its ports show, its atoms to be found.
+
+    A page holds COLS puzzles across and ROWS down. The game IDs come as arguments or, one a line,
+    through standard input; the PDF goes to standard output.
+
+    Example: pbmserv blackbox generate 12 8x8/5 | pbmserv blackbox print 2x3 > boxes.pdf
+    """
+    with politely("print"):
+        found = re.fullmatch(r"([1-9][0-9]?)[xX\u00d7]([1-9][0-9]?)", layout)
+        if not found or max(int(found[1]), int(found[2])) > MOST_ACROSS:
+            most = f"{MOST_ACROSS}x{MOST_ACROSS}"
+            raise Unusable(f'"{layout[:20]}" is no layout of a page from 1x1 to {most}, like 2x3.')
+        if not all(" " <= char <= "~" or "\u00a0" <= char <= "\u00ff" for char in title):
+            raise Unusable("--title may have Latin letters only; the PDF's own font has no others.")
+        if output is None and sys.stdout.isatty():
+            raise Unusable("a PDF is nothing for a terminal; write: print 2x3 > boxes.pdf")
+        boxes = list(islice(every_box(ids), MOST_BOXES + 1))
+        if not boxes:
+            raise Unusable("no game IDs came. Example: generate 12 8x8/5 | print 2x3 > boxes.pdf")
+        if len(boxes) > MOST_BOXES:
+            raise Unusable(f"these are more than {MOST_BOXES} puzzles.")
+        from pbmserv.games.blackbox.cli.sheets import Look, pages
+
+        look = Look(
+            int(found[1]), int(found[2]), scale, colour, paper.value, blank, title.strip() or " "
+        )
+        made = pages(boxes, look, with_solutions)
+        if output is None:
+            sys.stdout.buffer.write(made)
+            sys.stdout.buffer.flush()
+        else:
+            output.write_bytes(made)

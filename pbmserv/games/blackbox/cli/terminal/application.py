@@ -1,0 +1,300 @@
+"""The full-screen game: keys and mouse become moves of a `Practice`, and it is drawn again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, ScrollableContainer, Vertical
+from textual.widgets import Static
+
+from pbmserv.engine.types import Note
+from pbmserv.errors import PlayerError
+from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.checking import check_markers
+from pbmserv.games.blackbox.cli.ending import sentence
+from pbmserv.games.blackbox.cli.evidence import grid
+from pbmserv.games.blackbox.cli.files import Unreadable, load, save
+from pbmserv.games.blackbox.cli.terminal.asking import Keys, Question
+from pbmserv.games.blackbox.cli.terminal.board import Board, Pointing
+from pbmserv.games.blackbox.cli.terminal.panel import facts, pointed_out, test_ray
+from pbmserv.games.blackbox.cli.terminal.squares import Square, cell_at, line_of, port_at
+from pbmserv.games.blackbox.practice import PLAYER, Practice
+from pbmserv.games.blackbox.rays import trace, way
+from pbmserv.letters.scene import note_sentences
+
+USUAL_FILE = "blackbox.txt"
+SHORT = "Enter fire/mark  Space seal  g guess  c check  u undo  s save  h keys  q quit"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a game begins with.
+
+    Attributes:
+        practice: the game as it stands.
+        seconds: for how long it was played before.
+        file: where it came from, if from a file.
+    """
+
+    practice: Practice
+    seconds: int = 0
+    file: str = USUAL_FILE
+
+
+class Terminal(App[None]):
+    """One box after the other, until the player has enough."""
+
+    TITLE = "Blackbox"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #field { width: 1fr; height: 1fr; background: #121212; align: center middle; }
+    #field { scrollbar-size: 1 1; }
+    #side { width: 32; height: 1fr; padding: 0 1; background: #1a1f24; color: #e8e8e8; }
+    #facts { height: auto; margin-bottom: 1; }
+    #told { height: 1fr; color: #b8d8f0; }
+    #keys { height: 1; background: #2d3945; color: #ffffff; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "type", show=False),
+        Binding("g,question_mark", "guess", show=False),
+        Binding("c", "check", show=False),
+        Binding("u,ctrl+z", "change('undo')", show=False),
+        Binding("r,ctrl+r,ctrl+y", "change('redo')", show=False),
+        Binding("R", "change('restart')", show=False),
+        Binding("n", "new", show=False),
+        Binding("v", "solve", show=False),
+        Binding("s,ctrl+s", "save", show=False),
+        Binding("o,ctrl+o", "open", show=False),
+        Binding("i", "identify", show=False),
+        Binding("y", "copy", show=False),
+        Binding("h,f1", "keys", show=False),
+        Binding("q,ctrl+q", "leave", show=False),
+    ]
+
+    def __init__(
+        self,
+        start: Start,
+        fresh: Callable[[Practice], Practice],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """*fresh* makes another game of the same kind; *clock* tells seconds from anywhere."""
+        super().__init__()
+        self.practice = start.practice
+        self._file = start.file
+        self._fresh = fresh
+        self._clock = clock
+        self._before = start.seconds
+        self._since = clock()
+        self._kept: Practice | None = start.practice
+        self._asked = ""
+        self._opening = True
+        self._pointing = Pointing()
+        self._told: list[tuple[str, ...]] = []
+        # Kept, not looked for: a question above the board must not hide them from the timer.
+        self._board = Board(self.practice.view.boxes[0])
+        self._facts = Static(id="facts", markup=False)
+        self._news = Static(id="told", markup=False)
+
+    @property
+    def seconds(self) -> int:
+        """For how long this game has been played; it stands still once the game is over."""
+        running = 0 if self.practice.over else int(self._clock() - self._since)
+        return self._before + running
+
+    def compose(self) -> ComposeResult:
+        """Board on the left, facts on the right, keys below."""
+        with Horizontal():
+            with ScrollableContainer(id="field", can_focus=False):
+                yield self._board
+            with Vertical(id="side"):
+                yield self._facts
+                yield self._news
+        yield Static(SHORT, id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self._board.focus()
+        self.set_interval(1, self._tell_facts)
+        self._say("Where are the atoms? Fire rays from the ports around the box.")
+        self._draw()
+
+    def on_board_chosen(self, chosen: Board.Chosen) -> None:
+        """A click."""
+        self._choose(chosen.square, second=chosen.second)
+
+    def on_board_dragged(self, dragged: Board.Dragged) -> None:
+        """Seal, or open, what the mouse is drawn over."""
+        box = self.practice.view.boxes[0]
+        cell = cell_at(box.board, dragged.square)
+        if cell is not None and (cell not in box.sealed) == self._opening:
+            self._play("!" + box.board.name(cell))
+
+    def action_type(self) -> None:
+        """A move in words."""
+        self.push_screen(Question("Your move, such as 4,+c7,!b2", ""), self._play)
+
+    def action_guess(self) -> None:
+        """Judge the markers."""
+        self._play("?")
+
+    def action_check(self) -> None:
+        """Compare markers and marks."""
+        notes = check_markers(self.practice.view)
+        self._pointing = pointed_out(self.practice.options.board, notes)
+        self._say(*self._sentences(notes))
+        self._draw()
+
+    def action_change(self, what: str) -> None:
+        """Undo, redo or restart."""
+        self._change(getattr(self.practice, what))
+
+    def action_solve(self) -> None:
+        """Give up, once it is asked for twice."""
+        if self.practice.over or self._sure("v", "Press v again to give up and see the atoms."):
+            self._change(self.practice.solve)
+
+    def action_new(self) -> None:
+        """Another box of the same kind."""
+        if self._nothing_lost() or self._sure("n", "Press n again to leave this box for another."):
+            self._begin(Start(self._fresh(self.practice)))
+            self._say("A new box.")
+            self._draw()
+
+    def action_leave(self) -> None:
+        """Quit, but not by mistake."""
+        if self._nothing_lost() or self._sure("q", "Not saved. Press q again to quit, s to save."):
+            self.exit()
+
+    def action_save(self) -> None:
+        """Ask where to, and write it."""
+        self.push_screen(Question("Save this game as", self._file), self._save)
+
+    def action_open(self) -> None:
+        """Ask for a file, and go on with its game."""
+        self.push_screen(Question("Open the game in", self._file), self._open)
+
+    def action_identify(self) -> None:
+        """Show the game ID."""
+        self._say(f"This box: {self.practice.game.text}")
+        self._draw()
+
+    def action_copy(self) -> None:
+        """Put the board on the clipboard."""
+        self.copy_to_clipboard(grid(list(self.practice.view.boxes)) + "\n")
+        self._say("The board is on the clipboard as text, if this terminal has one.")
+        self._draw()
+
+    def action_keys(self) -> None:
+        """Show all keys."""
+        self.push_screen(Keys())
+
+    def _choose(self, square: Square, *, second: bool) -> None:
+        box = self.practice.view.boxes[0]
+        port, cell = port_at(box.board, square), cell_at(box.board, square)
+        if cell is not None:
+            name = box.board.name(cell)
+            self._opening = cell not in box.sealed
+            sign = "!" if second else "/" if cell in box.markers else "+"
+            self._play(sign + name)
+        elif port is not None and box.marks[port]:
+            self._point_at(port, test=second)
+        elif port is not None:
+            self._play("!" + line_of(box.board, square) if second else box.board.ports[port])
+
+    def _point_at(self, port: int, *, test: bool) -> None:
+        """Show both ends of a ray, or its way through the markers."""
+        box = self.practice.view.boxes[0]
+        mark, ports = box.marks[port], box.board.ports
+        if test:
+            found = trace(box.board, box.markers, port)
+            self._pointing = Pointing(cells=frozenset(way(box.board, box.markers, port)))
+            self._say(test_ray(box, port, found))
+        else:
+            same = {other for other, shown in enumerate(box.marks) if shown == mark}
+            ends = frozenset(same if mark.isalpha() else {port})
+            self._pointing = Pointing(ports=ends)
+            names = " and ".join(ports[end] for end in sorted(ends))
+            self._say(f"{names}: {mark}")
+        self._draw()
+
+    def _play(self, text: str | None) -> None:
+        if text:
+            self._change(lambda: self.practice.play(text, self.seconds))
+
+    def _change(self, change: Callable[[], Practice]) -> None:
+        """Go on to what a change makes of the game, or say why it cannot."""
+        seconds, length = self.seconds, self.practice.done
+        try:
+            after = change()
+        except PlayerError as error:
+            self._say(sentence(error))
+            self._draw()
+            return
+        self._before, self._since = seconds, self._clock()
+        self.practice = after
+        notes = after.notes if after.done > length else ()
+        self._pointing = pointed_out(after.options.board, notes)
+        self._say(*self._sentences(notes))
+        self._draw()
+
+    def _sentences(self, notes: Iterable[Note]) -> list[str]:
+        return note_sentences(GAME, notes, ["you"], PLAYER)
+
+    def _begin(self, start: Start) -> None:
+        self.practice, self._file = start.practice, start.file
+        self._kept = start.practice
+        self._before, self._since = start.seconds, self._clock()
+        self._pointing = Pointing()
+
+    def _save(self, name: str | None) -> None:
+        if name:
+            try:
+                save(Path(name).expanduser(), self.practice.transcript(self.seconds))
+            except Unreadable as error:
+                self._say(str(error))
+            else:
+                self._file, self._kept = name, self.practice
+                self._say(f"Saved as {name}.")
+            self._draw()
+
+    def _open(self, name: str | None) -> None:
+        if name:
+            try:
+                practice, seconds = load(Path(name).expanduser())
+            except Unreadable as error:
+                self._say(str(error))
+            else:
+                self._begin(Start(practice, seconds, name))
+                self._say(f"Opened {name}.")
+            self._draw()
+
+    def _nothing_lost(self) -> bool:
+        return self.practice is self._kept or self.practice.over or not self.practice.chain
+
+    def _sure(self, key: str, question: str) -> bool:
+        """Whether this was asked for twice in a row; the first time it only asks back."""
+        if self._asked == key:
+            return True
+        self._say(question)
+        self._asked = key
+        self._draw()
+        return False
+
+    def _say(self, *lines: str) -> None:
+        self._asked = ""
+        if lines:
+            self._told = [lines, *self._told[:8]]
+
+    def _draw(self) -> None:
+        self._board.show(self.practice.view.boxes[0], self._pointing)
+        self._news.update("\n".join(line for lines in self._told for line in lines))
+        self._tell_facts()
+
+    def _tell_facts(self) -> None:
+        self._facts.update(facts(self.practice, self.seconds))

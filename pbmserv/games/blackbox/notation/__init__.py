@@ -1,0 +1,1 @@
+"""How Blackbox is written: moves, game IDs, cells, transcripts."""

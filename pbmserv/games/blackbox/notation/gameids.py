@@ -1,0 +1,297 @@
+"""Game IDs: a box as a text that Simon Tatham's Black Box and this game both read.
+
+There are two forms, and both begin with the parameters, such as ``w8h8m3M6``:
+
+- ``w8h8m3M6:5b7e…`` describes the box. The digits hide it from a glance, not from a program.
+- ``w8h8m3M6#any text`` names the seed from which the box is drawn (see `seeds`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from hashlib import sha1
+from typing import NoReturn
+
+from pbmserv.errors import OptionError
+from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST
+from pbmserv.games.blackbox.notation.seeds import cells_from_seed
+
+SEED_LIMIT = 100
+"""Longest text of a seed, in characters."""
+
+TEXT_LIMIT = 4 * (LARGEST * LARGEST + 1) + 50
+"""Longest game ID: the one of a full board of the largest size, and some blanks."""
+
+EXAMPLE_SEED = "w8h8m5M5#123456789012345"
+EXAMPLE_ID = "w8h8m5M5:9fef256fb015513fe87e0c4c"
+EXAMPLE_PARAMETERS = "8x8/3-6"
+
+_OURS = re.compile(
+    r"([0-9]{1,4})\s*[xX*\u00d7]\s*([0-9]{1,4})(?:\s*/\s*([0-9]{1,4})(?:-([0-9]{1,4}))?)?"
+)
+_TATHAM = re.compile(r"(?:[whmM][0-9]{1,4})+")
+_TATHAM_DEFAULTS = {"w": 8, "h": 8, "m": 5, "M": 5}
+_USUAL_COUNT = 4
+_HEX = re.compile(r"[0-9a-fA-F]*")
+_UNFIT = frozenset({"Cc", "Cs", "Zl", "Zp"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What kind of box it is.
+
+    Attributes:
+        width, height: cells across and down, 2 to 26 each. (Simon Tatham's program allows 255.)
+        least, most: how many atoms there may be, 1 to all cells.
+    """
+
+    width: int
+    height: int
+    least: int
+    most: int
+
+    @property
+    def parameters(self) -> str:
+        """As Simon Tatham's program writes them: ``w8h8m3M6``."""
+        return f"w{self.width}h{self.height}m{self.least}M{self.most}"
+
+
+@dataclass(frozen=True, slots=True)
+class GameId(Parameters):
+    """A game ID that was read; exactly one of `cells` and `seed` is there.
+
+    Attributes:
+        cells: where the atoms are, in the order of the ID.
+        seed: the text that they are drawn from.
+    """
+
+    cells: tuple[int, ...] | None = field(default=None, repr=False)
+    seed: str | None = field(default=None, repr=False)
+
+    @property
+    def atoms(self) -> frozenset[int] | None:
+        """The cells as a set; ``None`` if the ID names a seed (see `atoms_of`)."""
+        return None if self.cells is None else frozenset(self.cells)
+
+    @property
+    def text(self) -> str:
+        """The ID in its canonical spelling and the form in which it was given."""
+        if self.seed is not None:
+            return f"{self.parameters}#{self.seed}"
+        return described(self)
+
+
+def read_parameters(text: str) -> Parameters:
+    """Read ``w8h8m3M6``, or as people write it: ``8x8``, ``8x8/5``, ``8x8/3-6``.
+
+    A size alone means four atoms. What is missing in the first form is 8 by 8 with 5 atoms, as
+    in Simon Tatham's program.
+
+    Raises:
+        OptionError: it is neither, or no such box can be made.
+    """
+    plain = text.strip()
+    if found := _OURS.fullmatch(plain):
+        least = int(found[3] or _USUAL_COUNT)
+        parameters = Parameters(int(found[1]), int(found[2]), least, int(found[4] or least))
+    elif _TATHAM.fullmatch(plain):
+        parameters = _from_letters(plain)
+    else:
+        _refuse("parameters-form", plain, EXAMPLE_PARAMETERS)
+    _check(parameters, plain)
+    return parameters
+
+
+def read_id(text: str) -> GameId:
+    """Read a game ID of either form; blanks around it do not count.
+
+    Raises:
+        OptionError: it is none, or no such box can be made; nothing of it is drawn yet, so
+            this is cheap whatever *text* is.
+    """
+    if len(text) > TEXT_LIMIT:
+        raise OptionError(
+            "blackbox.id-long",
+            part=text[:40] + "…",
+            example=EXAMPLE_ID,
+            length=len(text),
+            most=TEXT_LIMIT,
+        )
+    plain = text.strip()
+    found = re.search("[:#]", plain)
+    if not found:
+        _refuse("id-form", plain, EXAMPLE_SEED)
+    kind = read_parameters(plain[: found.start()])
+    rest = plain[found.end() :]
+    if found[0] == "#":
+        return GameId(kind.width, kind.height, kind.least, kind.most, seed=read_seed(rest))
+    return GameId(kind.width, kind.height, kind.least, kind.most, _described_cells(kind, rest))
+
+
+def cells_of(game: GameId) -> tuple[int, ...]:
+    """The cells that hold an atom, in the order of the ID; a seed's are drawn."""
+    if game.cells is not None:
+        return game.cells
+    seed = (game.seed or "").encode()
+    return cells_from_seed(game.width, game.height, game.least, game.most, seed)
+
+
+def atoms_of(game: GameId) -> frozenset[int]:
+    """The cells that hold an atom; a seed's are drawn."""
+    return frozenset(cells_of(game))
+
+
+def described(game: GameId) -> str:
+    """The descriptive form of any ID, as Simon Tatham's program gives it for the same box."""
+    return descriptive_id(game.width, game.height, game.least, game.most, cells_of(game))
+
+
+def descriptive_id(width: int, height: int, least: int, most: int, atoms: Iterable[int]) -> str:
+    """The ID that describes a box.
+
+    Args:
+        width, height, least, most: as in `Parameters`.
+        atoms: the cells in the order that the ID keeps. A set has none; it is taken row by row,
+            so that the same box has the same ID.
+
+    Raises:
+        OptionError: there is no such box.
+    """
+    cells = sorted(atoms) if isinstance(atoms, AbstractSet) else list(atoms)
+    kind = Parameters(width, height, least, most)
+    _check(kind, kind.parameters)
+    if not least <= len(cells) <= most or not _are_cells(kind, cells):
+        _refuse("id-cells", kind.parameters, EXAMPLE_ID)
+    plain = bytearray((width, height))
+    for cell in cells:
+        row, column = divmod(cell, width)
+        plain += bytes((column, row))
+    return f"{kind.parameters}:{_obscured(bytes(plain)).hex()}"
+
+
+def seeded_id(kind: Parameters, seed: str) -> str:
+    """The ID that names a seed.
+
+    Raises:
+        OptionError: the seed is empty, too long, or not one line of text.
+    """
+    return f"{kind.parameters}#{read_seed(seed.rstrip())}"
+
+
+def _from_letters(text: str) -> Parameters:
+    values = dict(_TATHAM_DEFAULTS)
+    seen = set()
+    for letter, digits in re.findall("([whmM])([0-9]+)", text):
+        if letter in seen:
+            raise OptionError(
+                "blackbox.parameters-twice", part=text, example="w8h8m3M6", letter=letter
+            )
+        seen.add(letter)
+        values[letter] = int(digits)
+    return Parameters(values["w"], values["h"], values["m"], values["M"])
+
+
+def _check(kind: Parameters, part: str) -> None:
+    sides = (kind.width, kind.height)
+    if not all(SMALLEST <= side <= LARGEST for side in sides):
+        values = {"least": SMALLEST, "most": LARGEST}
+        raise OptionError("blackbox.size-range", part=part, example=EXAMPLE_PARAMETERS, **values)
+    if kind.least < 1:
+        _refuse("atoms-none", part, EXAMPLE_PARAMETERS)
+    if kind.most < kind.least:
+        turned = Parameters(kind.width, kind.height, max(kind.most, 1), kind.least)
+        _refuse("atoms-order", part, turned.parameters)
+    cells = kind.width * kind.height
+    if kind.most > cells:
+        raise OptionError(
+            "blackbox.atoms-many",
+            part=part,
+            example=EXAMPLE_PARAMETERS,
+            cells=cells,
+            width=kind.width,
+            height=kind.height,
+        )
+
+
+def read_seed(text: str) -> str:
+    """The text of a seed, as it is.
+
+    Raises:
+        OptionError: it is empty, too long, or has characters that no mail can carry.
+    """
+    if not text:
+        _refuse("id-seed-none", "#", EXAMPLE_SEED)
+    if len(text) > SEED_LIMIT:
+        shown = text[:40] + "…"
+        raise OptionError(
+            "blackbox.id-seed-long", part=shown, example=EXAMPLE_SEED, most=SEED_LIMIT
+        )
+    for character in text:
+        if unicodedata.category(character) in _UNFIT:
+            raise OptionError(
+                "blackbox.id-seed-character", example=EXAMPLE_SEED, named=f"U+{ord(character):04X}"
+            )
+    return text
+
+
+def _described_cells(kind: Parameters, digits: str) -> tuple[int, ...]:
+    if not _HEX.fullmatch(digits):
+        wrong = next(digit for digit in digits if not _HEX.fullmatch(digit))
+        _refuse("id-digit", wrong, EXAMPLE_ID)
+    count, odd = divmod(len(digits) - 4, 4)
+    if odd or not kind.least <= count <= kind.most:
+        wanted = [4 * (atoms + 1) for atoms in (kind.least, kind.most)]
+        raise OptionError(
+            "blackbox.id-length",
+            part=kind.parameters,
+            example=EXAMPLE_ID,
+            have=len(digits),
+            least=wanted[0],
+            most=wanted[1],
+        )
+    plain = _plain(bytes.fromhex(digits))
+    pairs = list(zip(plain[2::2], plain[3::2], strict=True))
+    if tuple(plain[:2]) != (kind.width, kind.height) or not all(
+        column < kind.width and row < kind.height for column, row in pairs
+    ):
+        _refuse("id-spoilt", kind.parameters, EXAMPLE_ID)
+    cells = tuple(row * kind.width + column for column, row in pairs)
+    if len(set(cells)) < len(cells):
+        _refuse("id-spoilt", kind.parameters, EXAMPLE_ID)
+    return cells
+
+
+def _are_cells(kind: Parameters, cells: list[int]) -> bool:
+    every = range(kind.width * kind.height)
+    return len(set(cells)) == len(cells) and all(cell in every for cell in cells)
+
+
+def _obscured(plain: bytes) -> bytes:
+    """Each half masked by the other: first the front by the back, then the back by the front."""
+    half = len(plain) // 2
+    front = _masked(plain[:half], plain[half:])
+    return front + _masked(plain[half:], front)
+
+
+def _plain(obscured: bytes) -> bytes:
+    half = len(obscured) // 2
+    back = _masked(obscured[half:], obscured[:half])
+    return _masked(obscured[:half], back) + back
+
+
+def _masked(data: bytes, key: bytes) -> bytes:
+    mask = b""
+    counter = 0
+    while len(mask) < len(data):
+        mask += sha1(key + str(counter).encode(), usedforsecurity=False).digest()
+        counter += 1
+    return bytes(a ^ b for a, b in zip(data, mask, strict=False))
+
+
+def _refuse(code: str, part: str, example: str) -> NoReturn:
+    shown = part if len(part) <= 60 else part[:40] + "…"
+    raise OptionError(f"blackbox.{code}", part=shown, example=example)

@@ -1,0 +1,169 @@
+"""Whether a move that can be read may be made, judged by the mover's own view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pbmserv.engine.types import Move
+from pbmserv.errors import Illegal, MoveError
+from pbmserv.games.blackbox.markers import Markers
+from pbmserv.games.blackbox.notation.moves import (
+    TEXT_LIMIT,
+    Element,
+    Example,
+    Kind,
+    print_elements,
+    read_elements,
+)
+from pbmserv.games.blackbox.views import FIRED, BoxView, View
+
+_NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
+"""Words that are moves of other games."""
+
+_FREE = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
+_CHARACTERS_A_CELL = 8  # "+AA52" and blanks
+
+
+def read_move(view: View, text: str) -> Move:
+    """Read a move into canonical text.
+
+    A turn may be read while another seat has to move: whether it may be used
+    now is checked when it is applied.
+
+    Raises:
+        NotUnderstood: the text is no Blackbox move.
+        Illegal: it is one, but malformed or not allowed here; the refusal
+            names the element and, where one exists, gives an example that works.
+    """
+    elements = elements_of(view, text)
+    return Move(print_elements(elements), is_free(elements))
+
+
+def is_free(elements: Sequence[Element]) -> bool:
+    """Whether these use no turn: nothing but markers and seals."""
+    return all(element.kind in _FREE for element in elements)
+
+
+def elements_of(view: View, text: str) -> tuple[Element, ...]:
+    """The elements of a move that may be made, as `read_move` reads them."""
+    example = _examples(view)
+    if text.strip().lower() in _NOT_HERE and view.own is not None:
+        word = text.strip()
+        raise Illegal("blackbox.no-such-turn", part=word, example=example(Kind.PROBE))
+    limit = max(TEXT_LIMIT, view.options.most * _CHARACTERS_A_CELL)
+    elements = read_elements(view.options.board, text, example, limit)
+    if view.phase == "over":
+        raise Illegal("blackbox.finished")
+    own = view.own
+    if own is None:
+        raise Illegal("blackbox.watching")
+    if view.phase == "done":
+        raise Illegal("blackbox.done", part=print_elements(elements))
+    if view.has_hidden:
+        _check_play(view, own, elements, example)
+    else:
+        _check_placement(view, elements, example)
+    return elements
+
+
+def _examples(view: View) -> Example:
+    def example(kind: str, better: str = "") -> str:
+        if view.seat is None or view.phase in {"over", "done"}:
+            return ""
+        if better:
+            try:
+                return read_move(view, better).text
+            except MoveError:
+                return view.examples.for_kind(kind)
+        return view.examples.for_kind(kind)
+
+    return example
+
+
+def _check_placement(view: View, elements: Sequence[Element], example: Example) -> None:
+    least, most = view.options.least, view.options.most
+    others = [element for element in elements if element.kind != Kind.CELL]
+    if len(others) == len(elements):
+        raise Illegal(
+            "blackbox.hide-first",
+            part=others[0].part,
+            example=example(Kind.CELL),
+            wanted=_count(view),
+        )
+    if others:
+        raise Illegal("blackbox.placement-element", part=others[0].part, example=example(Kind.CELL))
+    seen: dict[str, str] = {}
+    for element in elements:
+        if element.text in seen:
+            raise Illegal(
+                "blackbox.repeated-cell",
+                part=element.part,
+                example=example(Kind.CELL),
+                first=seen[element.text],
+                cell=element.text,
+            )
+        seen[element.text] = element.part
+    if not least <= len(elements) <= most:
+        code = "blackbox.too-few-atoms" if len(elements) < least else "blackbox.too-many-atoms"
+        part = print_elements(elements)
+        raise Illegal(
+            code, part=part, example=example(Kind.CELL), have=len(elements), wanted=_count(view)
+        )
+
+
+def _check_play(view: View, own: BoxView, elements: Sequence[Element], example: Example) -> None:
+    cells = [element for element in elements if element.kind == Kind.CELL]
+    again = len(cells) > 1 or view.phase == "hiding"
+    if again and len(cells) == len(elements):
+        raise Illegal("blackbox.already-hidden", part=cells[0].part, example=example(Kind.MARK))
+    for cell in cells:
+        better = example(Kind.MARK, "+" + cell.text)
+        raise Illegal("blackbox.unsigned-cell", part=cell.part, example=better, cell=cell.text)
+    _check_probe(own, [e for e in elements if e.kind == Kind.PROBE], example)
+    guesses = [element for element in elements if element.kind == Kind.GUESS]
+    if len(guesses) > 1:
+        raise Illegal("blackbox.two-guesses", part=guesses[1].part, example=example(Kind.GUESS))
+    if guesses:
+        _check_guess(view, own, elements, guesses[0].part, example)
+
+
+def _check_probe(own: BoxView, probes: Sequence[Element], example: Example) -> None:
+    if len(probes) > 1:
+        raise Illegal(
+            "blackbox.two-probes",
+            part=probes[1].part,
+            example=example(Kind.PROBE),
+            first=probes[0].part,
+        )
+    for probe in probes:
+        if mark := own.marks[probe.port]:
+            raise Illegal(
+                "blackbox.port-used",
+                part=probe.part,
+                example=example(Kind.PROBE),
+                port=probe.text,
+                mark=mark,
+                later=mark == FIRED,
+            )
+
+
+def _check_guess(
+    view: View, own: BoxView, elements: Sequence[Element], part: str, example: Example
+) -> None:
+    if own.guesses_left < 1:
+        raise Illegal("blackbox.no-guesses", part=part, example=example(Kind.PROBE))
+    after = Markers(own.markers, own.sealed)
+    for element in elements:
+        after.use(element)
+    if not view.options.least <= len(after.markers) <= view.options.most:
+        raise Illegal(
+            "blackbox.guess-markers",
+            part=part,
+            example=example(Kind.GUESS),
+            have=len(after.markers),
+            wanted=_count(view),
+        )
+
+
+def _count(view: View) -> str:
+    return view.options.atoms

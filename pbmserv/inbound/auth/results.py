@@ -1,0 +1,165 @@
+"""What another mail server found out about a mail (Authentication-Results, RFC 8601).
+
+Anybody can write such a field into a mail. Which of them may be believed the caller decides;
+here they are read, through authres, and held against the From address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pbmserv.inbound.auth.dkim import ALGORITHMS, MOST_SIGNATURES, Tags, tags_of, uncovered
+from pbmserv.inbound.auth.domains import ascii_domain
+from pbmserv.inbound.auth.findings import PASS, POLICY, Finding
+from pbmserv.inbound.headers import Headers
+
+LONGEST_FIELD = 4_000
+MOST_FIELDS = 10
+METHODS = frozenset(("spf", "dkim", "dmarc", "arc"))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One statement of another server: a method, its result, and for which domain.
+
+    Attributes:
+        domain: by `ascii_domain`, ``""`` where none is named.
+        mark: the first octets of the signature meant (``header.b``, RFC 6008), ``""`` if unsaid.
+        selector: the name of its key (``header.s``), ``""`` if unsaid.
+    """
+
+    method: str
+    result: str
+    domain: str
+    mark: str = ""
+    selector: str = ""
+
+    def may_mean(self, tags: Tags, signer: str) -> bool:
+        """Whether this may be about the signature with these tags.
+
+        An identity (``header.i``) may lie below the signing domain (RFC 6376 section 3.5).
+        """
+        return (
+            f".{self.domain}".endswith(f".{signer}")
+            and "".join(tags.get("b", "").split()).startswith(self.mark)
+            and self.selector in {"", tags.get("s", "").lower()}
+        )
+
+    def contradicts(self, other: Said) -> bool:
+        """Whether one of two statements says that a signature is right, and the other may not."""
+        return (
+            self.method == other.method == "dkim"
+            and self.domain == other.domain
+            and (self.result == PASS) != (other.result == PASS)
+            and (self.mark.startswith(other.mark) or other.mark.startswith(self.mark))
+            and ("" in {self.selector, other.selector} or self.selector == other.selector)
+        )
+
+
+def said_by(server: str, fields: Sequence[str]) -> list[Said]:
+    """What *server* (an authserv-id) says in these fields, in the order of the mail.
+
+    Servers write above what is there already. So of each method only the topmost field counts:
+    one below it may have come with the mail (RFC 8601 section 5).
+    """
+    found: list[Said] = []
+    for field in fields[:MOST_FIELDS]:
+        read = _read(field)
+        if read is None or str(read.authserv_id).lower() != server.lower():
+            continue
+        known = {one.method for one in found}
+        said = map(_said, read.results)
+        found += [one for one in said if one.method in METHODS and one.method not in known]
+    return found
+
+
+def believed(
+    said: Sequence[Said],
+    signatures: Sequence[str],
+    headers: Headers,
+    recipient: str,
+    method: str,
+    counts: Callable[[str, str], bool],
+) -> list[Finding]:
+    """What statements that can be believed are worth for this mail.
+
+    A server that contradicts itself is not believed.
+
+    Args:
+        signatures: the DKIM-Signature fields that the server can have meant.
+        method: the name that the findings get.
+        counts: whether a domain is aligned for ``"spf"`` or ``"dkim"``.
+    """
+    if len({one.result for one in said if one.method == "dmarc"}) > 1:
+        return [Finding(method, POLICY, note="the statements contradict each other")]
+    found = []
+    for one in said:
+        if one.result != PASS or one.method not in {"spf", "dkim"}:
+            continue
+        if not one.domain or not counts(one.method, one.domain):
+            continue
+        if any(one.contradicts(other) for other in said):
+            note = "the statements contradict each other"
+        elif one.method == "dkim":
+            note = _uncovered(one, signatures, headers, recipient)
+        else:
+            note = ""
+        result = POLICY if note else PASS
+        found.append(Finding(method, result, one.domain, aligned=True, note=note or one.method))
+    return found or [Finding(method, "fail", note="nothing in it proves the sender")]
+
+
+def _uncovered(one: Said, signatures: Sequence[str], headers: Headers, recipient: str) -> str:
+    """Why the signature that a server found right does not count; ``""`` if it does.
+
+    Anybody can put a signature that looks like the right one beside it. So each that may be meant
+    must cover what decides, and where one cannot be read nobody knows which was meant.
+    """
+    if len(signatures) > MOST_SIGNATURES:
+        return "too many signatures"
+    meant = []
+    for field in signatures:
+        tags = tags_of(field)
+        signer = ascii_domain(tags.get("d", ""))
+        if signer is None:
+            return "one of the signatures cannot be read"
+        if not one.may_mean(tags, signer):
+            continue
+        if signer != one.domain:
+            return "a signature of another domain may be meant"
+        if tags.get("a", "").lower() not in ALGORITHMS:
+            return "an algorithm that does not count"
+        meant.append(uncovered(tags, headers, recipient))
+    if not meant:
+        return "no such signature in the mail"
+    return next(filter(None, meant), "")
+
+
+def _said(result: Any) -> Said:
+    values: dict[str, str] = {}
+    for one in result.properties:
+        values.setdefault(f"{one.type}.{one.name}".lower(), str(one.value))
+    method = str(result.method).lower()
+    named = {
+        "spf": values.get("smtp.mailfrom") or values.get("smtp.helo", ""),
+        "dkim": values.get("header.d") or values.get("header.i", ""),
+        "dmarc": values.get("header.from", ""),
+    }.get(method, "")
+    mark = values.get("header.b", "").strip('"')
+    selector = values.get("header.s", "").strip('"').lower()
+    domain = ascii_domain(named.rpartition("@")[2]) or ""
+    return Said(method, str(result.result).lower(), domain, mark, selector)
+
+
+def _read(field: str) -> Any:
+    """A field as authres reads it; ``None`` where it cannot."""
+    import authres
+
+    if len(field) > LONGEST_FIELD or not field.isascii():
+        return None
+    try:
+        return authres.AuthenticationResultsHeader.parse_value(field)
+    except Exception:  # noqa: BLE001 - a stranger's text; authres raises several kinds
+        return None

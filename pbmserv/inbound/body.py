@@ -1,0 +1,273 @@
+"""The text that a person wrote, out of the parts of a MIME body.
+
+A walker of our own, because the standard library's builds every part before
+anyone can count them: a mail of 1 MiB can make it hold 200,000 parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pbmserv.errors import MailError
+from pbmserv.inbound.charset import decode
+from pbmserv.inbound.headers import (
+    ContentType,
+    Headers,
+    content_type,
+    disposition_of,
+    first,
+    read_headers,
+    split_block,
+)
+from pbmserv.inbound.html import HTML_LIMIT, read_html
+from pbmserv.inbound.parts import encoding_of, octets_of, split_parts
+from pbmserv.inbound.smime import (
+    ENCRYPTED,
+    OPAQUE,
+    has_armour,
+    is_pgp_encrypted,
+    is_smime,
+    signed_entity,
+)
+
+PARTS_LIMIT = 100
+DEPTH_LIMIT = 20
+TEXT_LIMIT = 256 * 1024
+"""Characters of text that are kept: far more than the commands and words of any mail."""
+
+_SIGNATURES = frozenset(
+    ("application/pgp-signature", "application/pgp-keys",
+     "application/pkcs7-signature", "application/x-pkcs7-signature")
+)  # fmt: skip
+"""Parts that machines add and in which nobody says anything."""
+
+_REACTION = "text/vnd.google.email-reaction+json"
+"""What Gmail sends below a face and a sentence, which a person did not write."""
+
+_SHOWN = re.compile(r"(?:text|mms|sms)?[-_ ]?[0-9]{0,8}\.txt")
+
+_PICTURE = re.compile(rb"<(?:img|image|picture|video|audio|object|embed|svg)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The text of a mail.
+
+    Attributes:
+        text: what a person wrote, with what it quotes; ``""`` if there is none.
+        unread: why there could be more that was not read: ``"encrypted"`` or ``"opaque"``
+            (`pbmserv.receive.sealed`), ``"html"`` for markup beyond all bounds, ``"no-text"``
+            for a mail of files alone; ``""`` when all is well, also for an empty mail.
+        left_out: there was more in the mail than this text and signatures of machines: other
+            parts, pictures, or text beyond `TEXT_LIMIT`.
+        reaction: a program wrote it for somebody who pressed on a face below a mail.
+    """
+
+    text: str = ""
+    unread: str = ""
+    left_out: bool = False
+    reaction: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found in a leaf: text as it shall be read, still HTML, or why it is neither."""
+
+    text: str = ""
+    html: bool = False
+    unread: str = ""
+
+
+_BLANK = _Found()
+
+
+def read_body(headers: Headers, body: bytes) -> Body:
+    """What stands in a mail with these headers: plain text, else HTML made plain.
+
+    Attached files and messages are not looked into.
+
+    Raises:
+        MailError: ``too-many-parts``, ``too-deep``, or ``headers-too-long`` or
+            ``bad-header`` in a part.
+    """
+    walk = _Walk()
+    found = walk.find(headers, body, depth=1)
+    if walk.reaction:
+        return Body(left_out=True, reaction=True)
+    if (found is None or found is _BLANK) and walk.shown is not None:
+        found = walk.shown
+    if found is None:
+        return Body(unread="no-text" if body.strip() else "")
+    if found.unread:
+        return Body(unread=found.unread)
+    if not found.html:
+        return Body(found.text, left_out=walk.left_out)
+    html = read_html(found.text)
+    if html is None:
+        return Body(unread="html")
+    if has_armour(html.text):
+        return Body(unread=ENCRYPTED)
+    return Body(_cut(html.text), left_out=walk.left_out or html.left_out)
+
+
+class _Walk:
+    """One pass over the parts of one mail, counting them."""
+
+    def __init__(self) -> None:
+        self._parts = 0
+        self.left_out = self.reaction = False  # see `Body`
+        self.shown: _Found | None = None  # text that has a name, but is shown
+
+    def find(
+        self, headers: Headers, body: bytes, *, depth: int, default: str = "text/plain"
+    ) -> _Found | None:
+        """What this part has to say, ``None`` if nothing."""
+        kind = content_type(first(headers, "content-type") or default)
+        if is_pgp_encrypted(kind):
+            return _Found(unread=ENCRYPTED)
+        if kind.kind.startswith("multipart/"):
+            return self._in_multipart(kind, body, depth)
+        encoding = encoding_of(headers)
+        if is_smime(kind):
+            return self._in_wrapper(kind, octets_of(body, encoding), depth)
+        if kind.kind == _REACTION:
+            self.reaction = True
+            return None
+        if kind.kind not in ("text/plain", "text/html") or _is_file(headers, kind):
+            if kind.kind == "text/plain" and self.shown is None and _is_shown(headers):
+                self.shown = self._text(kind, octets_of(body, encoding))
+            self.left_out = self.left_out or kind.kind not in _SIGNATURES
+            return None
+        octets = octets_of(body, encoding)
+        if kind.kind == "text/html":
+            self.left_out = self.left_out or len(octets) > HTML_LIMIT
+            return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
+        return self._text(kind, octets)
+
+    def _text(self, kind: ContentType, octets: bytes) -> _Found:
+        text = decode(octets, kind.param("charset"))
+        self.left_out = self.left_out or len(text) > TEXT_LIMIT
+        text = _cut(text)
+        if has_armour(text):
+            return _Found(unread=ENCRYPTED)
+        if kind.param("format") == "flowed":
+            text = unflow(text, delsp=kind.param("delsp") == "yes")
+        return _Found(text) if text.strip() else _BLANK
+
+    def _in_multipart(self, kind: ContentType, body: bytes, depth: int) -> _Found | None:
+        if depth > DEPTH_LIMIT:
+            raise MailError("too-deep")
+        choose = kind.kind == "multipart/alternative"
+        default = "message/rfc822" if kind.kind == "multipart/digest" else "text/plain"
+        other: _Found | None = None
+        parts = self._split(body, kind.params.get("boundary", ""))
+        for block, inner in parts:
+            found = self.find(read_headers(block), inner, depth=depth + 1, default=default)
+            if found is None or found is _BLANK:
+                other = other or found
+            elif not (choose and found.html):
+                once = other is None or other is _BLANK
+                self.left_out |= not once or self._says_more(parts, alternatives=choose)
+                return found
+            elif other is None or other is _BLANK:
+                other = found
+            else:
+                self.left_out = True  # two forms of one text in HTML
+        return other
+
+    def _in_wrapper(self, kind: ContentType, octets: bytes, depth: int) -> _Found | None:
+        """What a person wrote into S/MIME's signed-data (RFC 8551 section 3.5.2)."""
+        if depth > DEPTH_LIMIT:
+            raise MailError("too-deep")
+        entity = signed_entity(kind, octets)
+        if isinstance(entity, str):
+            return _Found(unread=entity)
+        try:
+            block, inner = split_block(entity)
+            headers = read_headers(block)
+        except MailError:
+            return _Found(unread=OPAQUE)  # torn on its way
+        return self.find(headers, inner, depth=depth + 1)
+
+    def _says_more(self, rest: Iterator[tuple[bytes, bytes]], *, alternatives: bool) -> bool:
+        """Whether the parts behind the one that was read may hold something that is not in it."""
+        more = False
+        try:
+            for block, inner in rest:
+                headers = read_headers(block)
+                kind = content_type(first(headers, "content-type"))
+                self.reaction |= kind.kind == _REACTION
+                if kind.kind not in _SIGNATURES and not more:
+                    octets = octets_of(inner, encoding_of(headers))
+                    same = alternatives and kind.kind == "text/html"
+                    more = not same or _PICTURE.search(octets) is not None
+        except MailError:
+            return True
+        return more
+
+    def _split(self, body: bytes, boundary: str) -> Iterator[tuple[bytes, bytes]]:
+        for part in split_parts(body, boundary):
+            self._parts += 1
+            if self._parts > PARTS_LIMIT:
+                raise MailError("too-many-parts")
+            yield part
+
+
+def _is_file(headers: Headers, kind: ContentType) -> bool:
+    """Whether a part is attached rather than shown; whatever has a name of its own is."""
+    if kind.param("name"):
+        return True
+    disposition = first(headers, "content-disposition")
+    return bool(disposition) and (
+        disposition.lower().startswith("attachment")
+        or bool(content_type(disposition).param("filename"))
+    )
+
+
+def _is_shown(headers: Headers) -> bool:
+    """Whether a named text is shown in the mail: a telephone's, which gives all its parts names."""
+    name = disposition_of(headers).param("filename")
+    return first(headers, "content-disposition").lower().startswith("inline") and (
+        not name or _SHOWN.fullmatch(name) is not None
+    )
+
+
+def _cut(text: str) -> str:
+    if len(text) <= TEXT_LIMIT:
+        return text
+    end = text.rfind("\n", 0, TEXT_LIMIT)
+    return text[: end if end >= 0 else TEXT_LIMIT]
+
+
+def unflow(text: str, *, delsp: bool) -> str:
+    """Join the flowed lines of format=flowed text (RFC 3676 section 4); quotes stay quoted.
+
+    `delsp` is whether the blank that marks a flowed line is no part of the text.
+    """
+    paragraphs: list[str] = []
+    pieces: list[str] = []
+    depth = 0
+    for line in text.split("\n"):
+        content = line.lstrip(">")
+        quoted = len(line) - len(content)
+        content = content.removeprefix(" ")  # section 4.4: space-stuffing
+        signature = content == "-- "  # section 4.3: never flowed
+        if pieces and (quoted != depth or signature):
+            paragraphs.append(_paragraph(pieces, depth))
+            pieces = []
+        depth = quoted
+        flows = content.endswith(" ") and not signature
+        pieces.append(content[:-1] if flows and delsp else content)
+        if not flows:
+            paragraphs.append(_paragraph(pieces, depth))
+            pieces = []
+    if pieces:
+        paragraphs.append(_paragraph(pieces, depth))
+    return "\n".join(paragraphs)
+
+
+def _paragraph(pieces: list[str], depth: int) -> str:
+    text = "".join(pieces)
+    return f"{'>' * depth} {text}" if depth else text

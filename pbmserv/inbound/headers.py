@@ -1,0 +1,197 @@
+"""Header fields of a mail or a part, read without trusting a byte of them.
+
+The standard library's parser takes a line without a colon for the start of the
+body, keeps forged lines apart by other rules than mail servers do, and its
+decoder of encoded words is quadratic; this reader is strict and linear instead.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from urllib.parse import unquote_to_bytes
+
+from pbmserv.errors import MailError
+from pbmserv.inbound.charset import clean, decode
+
+HEADER_LIMIT = 64 * 1024
+"""Octets that the header block of a mail, or of one part, may have."""
+
+Headers = Mapping[str, Sequence[str]]
+"""Field values by field name in lower case, in the order of the mail; unfolded.
+
+Octets that are not UTF-8 stand in them as surrogates (PEP 383).
+"""
+
+# Both are cut before they are looked at closely: what is longer is no mail client's work.
+_SUBJECT_LIMIT = 2_000
+_CONTENT_TYPE_LIMIT = 1_000
+
+# RFC 2047 section 2; blanks inside the text are wrong there but seen.
+_ENCODED_WORD = re.compile(r"=\?([^?\s]{1,80})\?([bBqQ])\?([^?]*)\?=")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_PARAMETER = re.compile(r';\s*([^\s=;"]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;\s]*)')
+# RFC 2231 sections 3 and 4: name*0, name*1*, name*
+_PIECE = re.compile(r"([^*]+)(?=\*)(?:\*([0-9]{1,3}))?(\*?)")
+_QUOTED_PAIR = re.compile(r"\\(.)")
+
+
+def split_block(raw: bytes) -> tuple[bytes, bytes]:
+    """The header block and the body of `raw`, without the empty line between.
+
+    Raises:
+        MailError: ``headers-too-long``.
+    """
+    if raw.startswith(b"\r\n"):
+        return b"", raw[2:]
+    end = raw.find(b"\r\n\r\n")
+    if end < 0:
+        block, body = raw, b""
+    else:
+        block, body = raw[:end], raw[end + 4 :]
+    if len(block) > HEADER_LIMIT:
+        raise MailError("headers-too-long")
+    return block, body
+
+
+def read_headers(block: bytes) -> Headers:
+    """The fields of a header block with CRLF lines (RFC 5322 section 2.2).
+
+    Raises:
+        MailError: ``bad-header`` for a line that is no field. Other readers
+            begin the body there, so what follows could be read in two ways.
+    """
+    # RFC 5322 section 2.2.3: unfolding takes away the CRLF and leaves the blank.
+    text = block.decode("utf-8", "surrogateescape")
+    if "\r\n " in text or "\r\n\t" in text:
+        text = text.replace("\r\n ", " ").replace("\r\n\t", "\t")
+    if text.startswith("From ") and not text[5:].lstrip(" \t").startswith(":"):
+        text = text.partition("\r\n")[2]  # the separator line of an mbox file
+    fields: dict[str, list[str]] = {}
+    for line in text.split("\r\n"):
+        name, colon, value = line.partition(":")
+        # "From : x" is obsolete syntax (section 4.5) but must count as a From.
+        name = name.rstrip(" \t")
+        if not colon or not name or " " in name or not (name.isascii() and name.isprintable()):
+            if not line:
+                continue
+            raise MailError("bad-header")
+        fields.setdefault(name.lower(), []).append(value.strip(" \t"))
+    return fields
+
+
+def first(headers: Headers, name: str) -> str:
+    """The first value of the field `name` (lower case), ``""`` if there is none."""
+    values = headers.get(name)
+    return values[0] if values else ""
+
+
+def one_line(value: str) -> str:
+    """A field's value as people read it: encoded words decoded, no control characters.
+
+    At most 2,000 characters of `value` are looked at. Never raises.
+    """
+    value = value[:_SUBJECT_LIMIT]
+    if not value.isascii():
+        value = decode(value.encode("utf-8", "surrogateescape"), "utf-8")
+    if "=?" in value:
+        value = _decode_words(value)
+    return _CONTROL.sub(" ", value).strip()
+
+
+def _decode_words(value: str) -> str:
+    """`value` with its encoded words (RFC 2047) decoded; broken ones stay as they are."""
+    done: list[str] = []
+    pending: list[bytes] = []  # words of one charset may share a character between them
+    charset = ""
+    at = 0
+    for match in _ENCODED_WORD.finditer(value):
+        octets = _word_octets(match[2], match[3])
+        if octets is None:
+            continue
+        between = value[at : match.start()]
+        named = match[1].partition("*")[0].lower()  # RFC 2231 section 5: charset*language
+        # RFC 2047 section 6.2: blanks between two encoded words are not shown.
+        adjacent = bool(pending) and (not between or between.isspace())
+        if not adjacent or named != charset:
+            done.append(decode(b"".join(pending), charset))
+            pending = []
+        if not adjacent:
+            done.append(between)
+        pending.append(octets)
+        charset = named
+        at = match.end()
+    done.append(decode(b"".join(pending), charset))
+    done.append(value[at:])
+    return clean("".join(done))
+
+
+def _word_octets(encoding: str, text: str) -> bytes | None:
+    octets = text.encode("utf-8")
+    if encoding in "qQ":
+        return binascii.a2b_qp(octets, header=True)
+    try:
+        return binascii.a2b_base64(octets + b"==")
+    except binascii.Error:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ContentType:
+    """A Content-Type field (RFC 2045 section 5.1).
+
+    Attributes:
+        kind: ``"text/plain"`` and the like, in lower case.
+        params: parameters by name in lower case, unquoted.
+    """
+
+    kind: str = "text/plain"
+    params: Mapping[str, str] = field(default_factory=dict)
+
+    def param(self, name: str) -> str:
+        """The parameter `name` in lower case, ``""`` if it is not given."""
+        return self.params.get(name, "").lower()
+
+
+def content_type(value: str) -> ContentType:
+    """Read a Content-Type or Content-Disposition value; what makes no sense is text/plain."""
+    return _content_type(value[:_CONTENT_TYPE_LIMIT])
+
+
+def disposition_of(headers: Headers) -> ContentType:
+    """A part's Content-Disposition (RFC 2183); its `kind` says nothing."""
+    return content_type(first(headers, "content-disposition"))
+
+
+@lru_cache(maxsize=256)
+def _content_type(value: str) -> ContentType:
+    kind = value.partition(";")[0].partition("(")[0].strip().lower()
+    if "/" not in kind or " " in kind:
+        kind = "text/plain"
+    params: dict[str, str] = {}
+    pieces: dict[str, dict[int, str]] = {}
+    for name, given in _PARAMETER.findall(value):
+        text = (
+            _QUOTED_PAIR.sub(r"\1", given[1:].removesuffix('"')) if given.startswith('"') else given
+        )
+        piece = _PIECE.fullmatch(name.lower())
+        if piece is None:
+            params.setdefault(name.lower(), text)
+            continue
+        number = int(piece[2] or 0)
+        text = _percent_decoded(text, number) if piece[3] else text
+        pieces.setdefault(piece[1], {}).setdefault(number, text)
+    for name, numbered in pieces.items():
+        params[name] = "".join(numbered[number] for number in sorted(numbered))
+    return ContentType(kind, params)
+
+
+def _percent_decoded(text: str, number: int) -> str:
+    """A piece that is encoded (RFC 2231 section 4); the first one names its charset."""
+    charset = ""
+    if number == 0 and text.count("'") > 1:
+        charset, _, text = text.split("'", 2)
+    return decode(unquote_to_bytes(text.encode("utf-8", "replace")), charset)

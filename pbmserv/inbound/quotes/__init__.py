@@ -1,0 +1,1 @@
+"""Tells what the writer of a reply wrote from what the reply quotes."""

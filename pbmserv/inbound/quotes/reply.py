@@ -1,0 +1,277 @@
+"""What the writer of a reply added, without anything that the reply quotes.
+
+One pass over the lines, with no regular expression over more than a few of
+them: cutting replies out of mail by patterns goes quadratic on crafted input.
+Where a line could be quoted it is left out: a lost remark is a nuisance, a
+quoted command that is carried out is a forged move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pbmserv.inbound.quotes.attribution import (
+    BLANKS,
+    SPAN,
+    announces,
+    header_role,
+    is_dated,
+    lines_above_quote,
+    lines_of_attribution,
+    quotes_behind,
+)
+from pbmserv.inbound.quotes.line_signs import (
+    PLAIN_MARKS,
+    has_marker,
+    is_address,
+    is_end,
+    is_greeting,
+    is_label,
+    is_of_a_header,
+    is_quoted,
+    is_sent_from,
+    unadorned,
+)
+
+# A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
+# at fewer columns than this.
+_NARROWEST_WRAP = 50
+
+# Characters of a line that are kept: more than of all words that an opponent may be sent, and
+# than of any command. What reads them may look at a line more than once.
+_LONGEST_LINE = 8_000
+
+# Unquoted lines that are looked at; the commands and words of a mail are far fewer.
+_LINES_LIMIT = 5_000
+
+_HEADER_BLOCK = 8  # kept lines that a header block, with blank lines in it, may take
+_MOST_GREETINGS = 2
+_TOP_LINES = 5  # that may be commands or a move, so what programs make of bold letters goes there
+
+_SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
+
+
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """What the writer of a reply added.
+
+    Attributes:
+        text: without blank lines around it; ``""`` if nothing was found.
+        left_out: more was passed over than lines with a ``>`` before them, the attribution
+            above such lines, and a signature below ``-- ``. So an empty `text` is then no proof
+            that nothing was said. Of a text that is not empty it says nothing.
+    """
+
+    text: str
+    left_out: bool
+
+
+def new_text(text: str, own: str = "") -> str:
+    """The part of `text` that its writer added; see `read_new_text`."""
+    return read_new_text(text, own).text
+
+
+def read_new_text(text: str, own: str = "") -> NewText:
+    """The part of `text` that its writer added, and whether there may be more of it.
+
+    Top-posted: what stands above the first quoted line, attribution or divider.
+    Where nothing but a greeting stands above it: what stands below and between the quotes.
+    Signatures, list footers, "sent from" lines and PGP armour are dropped, and
+    white space at the beginning of a line is kept. Past 5,000 unquoted lines
+    reading ends.
+
+    Args:
+        text: the text of a mail as `Mail.text` has it, LF between lines.
+        own: the writer's address. A line with it below the first one belongs to a header
+            block in whatever form, and reading ends there; ``""``: it may stand anywhere.
+    """
+    scan = _Scan(own.casefold())
+    for line in text.split("\n"):
+        if not scan.take(line):
+            break
+    return NewText(scan.result(), scan.left_out)
+
+
+class _Scan:
+    """The lines kept so far, and what the last ones were."""
+
+    def __init__(self, own: str) -> None:
+        self._own = own
+        self._greeting = ""  # stood above the first quote, alone
+        self._kept: list[str] = []
+        self._written = 0  # how many of them are not blank
+        self._run = 0  # how many of them stand directly above, without a blank line
+        self._below = False  # nothing stood above the first quote
+        self._announced = False  # an attribution was read, its quote must follow
+        self._quoted = 0  # width of the quoted line directly above
+        self._roles: list[tuple[int, str]] = []  # lines that look like a quoted header block
+        self._looked_at = 0  # unquoted lines
+        self._armour = ""  # "head" or "text" inside a clear-signed message
+        self.left_out = False  # see `NewText`
+
+    def result(self) -> str:
+        """The kept lines without blank ones around them."""
+        lines = self._kept if self._written else [self._greeting]
+        start, end = 0, len(lines)
+        while start < end and not lines[start]:
+            start += 1
+        while end > start and not lines[end - 1]:
+            end -= 1
+        return "\n".join(lines[start:end])
+
+    def take(self, line: str) -> bool:
+        """Read one more line; False when nothing below it can be new."""
+        shown = line.strip(BLANKS)
+        if self._armour:
+            if shown and self._armour == "head":
+                return self._pass_over()
+            self._armour = "text"
+            # RFC 9580 section 7.2: dash-escaped lines of a signed text.
+            if shown.startswith("- "):
+                line, shown = shown[2:], shown[2:].strip(BLANKS)
+        if not shown:
+            self._blank()
+            return True
+        folded = shown.casefold()
+        marked = has_marker(folded)
+        # A table's lines look like quote marks, too, and below them our letter goes on without.
+        if is_quoted(shown) and (not marked or shown.startswith(PLAIN_MARKS)):
+            return self._quote(shown, len(line))
+        if marked:
+            return self._end()
+        return self._plain(line, shown, folded)
+
+    def _blank(self) -> None:
+        self._kept.append("")
+        self._run = 0
+        self._quoted = 0
+
+    def _pass_over(self) -> bool:
+        """Leave out a line that its writer could have meant, and read on."""
+        self.left_out = True
+        return True
+
+    def _end(self) -> bool:
+        """Leave out this line and all below, some of which its writer could have meant."""
+        self.left_out = True
+        return False
+
+    def _quote(self, shown: str, width: int) -> bool:
+        self.left_out = self.left_out or not shown.startswith(PLAIN_MARKS)
+        if not self._announced:
+            above = lines_above_quote(self._directly_above())
+            self.left_out = self.left_out or above > 0
+            self._drop(above)
+            if not self._run:
+                self._drop_announcement()
+        self._announced = False
+        if not self._nothing_above():
+            return False
+        self._below = True
+        self._run = 0
+        self._quoted = width
+        return True
+
+    def _plain(self, line: str, shown: str, folded: str) -> bool:
+        self._looked_at += 1
+        if self._announced or self._looked_at > _LINES_LIMIT:
+            return self._end()  # what an attribution announced is quoted without a mark
+        if shown == _SIGNED:
+            self._armour = "head"
+            return True
+        if is_end(folded):
+            return False if shown == "--" else self._end()
+        if self._quoted:
+            if self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
+                self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
+                return self._pass_over()
+            self._quoted = 0
+        if is_sent_from(folded):
+            return self._pass_over()
+        if self._ends_in_headers(shown) or quotes_behind(shown):
+            return self._end()
+        above = lines_of_attribution(self._directly_above(), shown)
+        if above >= 0:
+            lines = (*self._kept[len(self._kept) - above :], shown)
+            self.left_out = self.left_out or not any(map(is_dated, lines))
+            self._drop(above)
+            self._announced = True
+            return self._nothing_above()
+        if self._is_in_block(shown, folded):
+            return self._end()
+        line = unadorned(line[:_LONGEST_LINE]) if self._written < _TOP_LINES else line
+        self._kept.append(line[:_LONGEST_LINE].rstrip())
+        self._written += 1
+        self._run += 1
+        return True
+
+    def _nothing_above(self) -> bool:
+        """Whether only a greeting stands above the first quote; it is set aside then."""
+        if self._below or not self._written:
+            return True
+        written = [line for line in self._kept if line]
+        if len(written) > _MOST_GREETINGS or not all(map(is_greeting, written)):
+            return False
+        self._greeting = "\n".join(written)
+        self._kept.clear()
+        self._roles.clear()
+        self._written = self._run = 0
+        return True
+
+    def _drop_announcement(self) -> None:
+        """Take back what announces a quote across blank lines."""
+        at = len(self._kept) - 1
+        first = at - SPAN
+        while at > first and at >= 0 and not self._kept[at]:
+            at -= 1
+        if at >= 0 and announces(self._kept[at]):
+            self.left_out = self.left_out or not is_dated(self._kept[at])
+            del self._kept[at:]
+            self._written -= 1
+
+    def _is_in_block(self, shown: str, folded: str) -> bool:
+        """Whether a header block of an unknown form has been read; if so its lines are dropped.
+
+        It has the writer's own address in it, or who wrote to whom, with an address or above a
+        label that stands alone.
+        """
+        own = bool(self._own and self._written) and self._own in folded
+        if not own and not (header_role(shown) == "from" and "@" in shown):
+            near = self._kept[-_HEADER_BLOCK:]
+            if not is_label(shown) or not any(map(is_address, near)):
+                return False
+        while self._kept and (not self._kept[-1] or is_of_a_header(self._kept[-1])):
+            if self._kept[-1]:
+                self._written -= 1
+            del self._kept[-1]
+        return True
+
+    def _ends_in_headers(self, shown: str) -> bool:
+        """Whether a header block has been read; if so its lines are dropped."""
+        role = header_role(shown)
+        if not role:
+            return False
+        here = len(self._kept)
+        near = [(at, known) for at, known in self._roles if here - _HEADER_BLOCK < at < here]
+        self._roles = [*near, (here, role)]
+        roles = {known for _, known in self._roles}
+        if len(roles) > 2 or (len(roles) == 2 and "from" in roles):
+            del self._kept[self._roles[0][0] :]
+            return True
+        return False
+
+    def _directly_above(self) -> list[str]:
+        count = min(self._run, SPAN + 1)
+        return self._kept[-count:] if count else []
+
+    def _drop(self, count: int) -> None:
+        """Take back the last `count` lines; none of them is blank."""
+        if count:
+            del self._kept[-count:]
+            self._written -= count
+            self._run -= count
+
+
+def _first_word(shown: str) -> int:
+    end = shown.find(" ")
+    return end if end >= 0 else len(shown)

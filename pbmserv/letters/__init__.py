@@ -1,0 +1,1 @@
+"""Makes letters: templates to text, HTML and MIME."""

@@ -1,0 +1,358 @@
+"""Makes a letter's bytes from its row in the outbox: a pure function of the record.
+
+The row says which letter, to whom, of which board at which ply; everything else is in the
+board's record or in the row's words. Retries repeat the kept bytes, never this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.commands.table.help import HelpTopic, topic
+from pbmserv.engine.referee import Position
+from pbmserv.engine.registry import Registry, shown_options
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Refusal, ServerFault
+from pbmserv.letters.attachments import attachments
+from pbmserv.letters.foreseen_boards import FORESEEN, foreseen, plan_dropped
+from pbmserv.letters.mailto import Links, Mailto
+from pbmserv.letters.mime import Headers, build
+from pbmserv.letters.reader import Reader
+from pbmserv.letters.reply_links import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
+from pbmserv.letters.scene import BoardScene, Composed, board_scene, compose, excerpt, page, why
+from pbmserv.letters.shortening import cut, told_once
+from pbmserv.mail.reply_address import Capability, House, Purpose
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.positions import Positions
+from pbmserv.store.bots.turns import STATE
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+_USUAL: dict[str, Any] = {
+    "event": "",
+    "by": "",
+    "said": "",
+    "said_to": "",
+    "undecided": [],
+    "unreachable": [],
+    "ratings": [],
+    "plan": None,
+    "forfeit": None,
+}
+"""What the words of a letter about a board may leave out."""
+
+
+LONGEST = 100_000
+"""Octets of a letter as it is mailed; Gmail hides what is behind 102 kB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """Composes letters from the records that *positions* replays.
+
+    Attributes:
+        web_url: base of links, "" when there are no pages.
+    """
+
+    house: House
+    registry: Registry
+    positions: Positions
+    web_url: str
+
+    def bytes_of(self, connection: Connection, row: QueuedLetter) -> bytes:
+        """The mail, ready for the relay.
+
+        Raises:
+            ServerFault: the row speaks of something that is not there, or was over so long ago
+                that its words are kept no more.
+        """
+        player, seen, reply_to = self._about(connection, row)
+        composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+        root = self._thread_root(row, seen)
+        references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
+        headers = Headers(
+            from_name="pbmserv",
+            from_addr=self.house.address,
+            to=row.recipient,
+            reply_to=reply_to,
+            subject=composed.subject,
+            message_id=row.message_id,
+            in_reply_to=row.in_reply_to or root,
+            references=references,
+            date=row.created_at,
+            x_loop=self.house.address,
+            list_id=f"{self.house.local}.{self.house.domain}",
+            list_unsubscribe=ways_out(self.house, self.web_url, row, player),
+            auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
+            feedback_id=feedback_id(self.house.domain, row, seen.board.game if seen else "server"),
+        )
+        html = composed.html if player is None or player.format == "html" else ""
+        files = attachments(connection, row, player)
+        raw = build(headers, composed.text, html, files)
+        if len(raw) > LONGEST and html and not files:
+            return build(headers, composed.text, "", files)
+        return raw
+
+    def texts_of(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Text and perhaps HTML of the mail, without what travels with it; raises as `bytes_of`."""
+        player, seen, reply_to = self._about(connection, row)
+        composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+        is_html = player is None or player.format == "html"
+        return (composed.text, composed.html) if is_html else (composed.text,)
+
+    def _about(
+        self, connection: Connection, row: QueuedLetter
+    ) -> tuple[Player | None, _Seen | None, str]:
+        """The reader of a letter, what it shows, and where a reply goes."""
+        if not row.message_id:
+            raise ServerFault(f"letter {row.id} was over long ago; nothing is left to make it of")
+        player = None if row.player_id is None else players.by_id(connection, row.player_id)
+        seen = self._seen(connection, row.board_id, row.ply, row.seat, player)
+        return player, seen, self._reply_to(connection, row, seen, player)
+
+    # -- what the templates may say ------------------------------------------------------
+
+    def _values(
+        self,
+        connection: Connection,
+        row: QueuedLetter,
+        seen: _Seen | None,
+        player: Player | None,
+        reply_to: str,
+    ) -> dict[str, Any]:
+        reader = Reader(player, reply_to)
+        values = self._part_values(row.letter, row.words, seen, reader)
+        if row.letter == "report":
+            lines = self._lines(connection, told_once(row.words["lines"]), reader)
+            lines = cut(lines, stranger=player is None)
+            values["lines"] = lines
+            values["done"] = sum(line["status"] == "done" for line in lines)
+            values["numbers"] = _numbers(row.words["lines"])
+        elif row.letter == "tray":
+            reader.parts = len(row.words["waiting"]) + len(row.words["news"])
+            for name in ("waiting", "news"):
+                parts = row.words[name]
+                values[name] = [self._excerpt(connection, one, reader) for one in parts]
+        return values
+
+    def _lines(
+        self, connection: Connection, lines: Sequence[Mapping[str, Any]], reader: Reader
+    ) -> list[dict[str, Any]]:
+        """What a report says of each command; a board that comes several times is drawn once.
+
+        Who looked at a board several times is shown it once, with the last of these commands.
+        """
+        reader.parts = sum(len(line["parts"]) for line in lines)
+        drawn: set[tuple[object, object]] = set()
+        found = []
+        for line in reversed(lines):
+            parts = []
+            for part in reversed(line["parts"]):
+                # What is about no board may explain something that need not be told again.
+                no_board = part["board"] is None
+                key = (part["letter"], None) if no_board else (part["board"], part["seat"])
+                if key not in drawn or part["letter"] != "show":
+                    parts.append(self._excerpt(connection, part, reader, brief=key in drawn))
+                if part["letter"] not in FORESEEN:
+                    drawn.add(key)
+            found.append({**line, "parts": parts[::-1]})
+        return found[::-1]
+
+    def _excerpt(
+        self,
+        connection: Connection,
+        part: Mapping[str, Any],
+        reader: Reader,
+        *,
+        brief: bool = False,
+    ) -> Composed:
+        seen = self._seen(connection, part["board"], part["ply"], part["seat"], reader.player)
+        values = self._part_values(part["letter"], part["words"], seen, reader)
+        made = excerpt(part["letter"], {**values, "brief": brief}, *reader.share())
+        reader.room -= len(made.html)
+        reader.text_room -= len(made.text.encode())
+        return made
+
+    def _part_values(
+        self, letter: str, words: Mapping[str, Any], seen: _Seen | None, reader: Reader
+    ) -> dict[str, Any]:
+        userid = reader.userid
+        scene = foreseen(letter, words, seen.scene(words)) if seen else None
+        values: dict[str, Any] = {
+            "house": self.house.address,
+            "userid": userid,
+            "words": _USUAL | dict(words),
+            "brief": False,
+            "drawn": True,
+            "spoken": reader.spoken,
+            "scene": scene,
+            "others": [name for name in seen.board.names if name != userid] if seen else [],
+            "people": _people(seen.board, userid) if seen else [],
+            "here": [s.userid for s in seen.board.sitters if s.state in _HERE] if seen else [],
+            "titles": {game.info.key: game.info.title for game in self.registry},
+            "gone": [s.userid for s in seen.board.sitters if s.state == "deleted"] if seen else [],
+            "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
+        }
+        own = self._own_board(seen, reader)
+        values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
+        values["links"] = Links.ALL if own and letter not in FORESEEN else Links.NONE
+        if scene is not None:  # the names that a game's own templates know
+            values |= {
+                "view": scene.view,
+                "names": scene.names,
+                "you": scene.you,
+                "board": scene.number,
+            }
+        values["why"] = plan_dropped(words)
+        if letter == "tray-board" and scene is not None:
+            moves = scene.game.legal(scene.view) if scene.your_turn else None
+            values["example"] = next(iter(moves or ()), "")
+        if letter == "refusal":
+            values["why"] = why(Refusal(**words["refusal"]))
+        elif letter == "confirm":
+            token = self.house.ring.token(confirmation(words))
+            values["link"] = f"{self.web_url}/confirm/{token}" if self.web_url else ""
+        elif letter == "list":
+            values["games"] = [self.registry.newest(key).info for key in words["games"]]
+        elif letter == "help":
+            topics = self._topics(words["subjects"])
+            # Only what is known is repeated: what is not may be a slipped password.
+            values["topic"] = ", ".join(found.subject for found in topics if found.known)
+            values["unknown"] = not any(found.known for found in topics)
+            values["pages"] = [self._page(found) for found in topics]
+        return values
+
+    def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
+        """One page for all words together (``change password``), else one for each."""
+        games = [game.info.key for game in self.registry]
+        together = topic(" ".join(subjects), games)
+        if together.known or len(subjects) < 2:
+            return [together]
+        found = [topic(subject, games) for subject in subjects]
+        return list({one.template if one.known else one.subject: one for one in found}.values())
+
+    def _page(self, found: HelpTopic) -> str:
+        infos = {game.info.key: game.info for game in self.registry}
+        values = {"house": self.house.address, "info": infos.get(found.subject)}
+        return page(found.template, {**found.values, **values})
+
+    def _seen(
+        self,
+        connection: Connection,
+        board_id: int | None,
+        ply: int | None,
+        seat: int | None,
+        player: Player | None,
+    ) -> _Seen | None:
+        if board_id is None:
+            return None
+        board = boards.load(connection, board_id)
+        if board is None:
+            raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
+        newest = self.positions.newest(connection, board)
+        self.positions.remember(board_id, newest)
+        position = newest if ply is None else newest.at(ply)
+        return _Seen(board, position, _own_seat(board, seat, player))
+
+    # -- where it belongs ------------------------------------------------------------------
+
+    def _thread_root(self, row: QueuedLetter, seen: _Seen | None) -> str:
+        """The first letter of this board to this seat, unless this is it."""
+        if seen is None or (seen.seat is None and row.letter not in FOLLOWERS):
+            return ""
+        seat = "s" if seen.seat is None else seen.seat
+        root = f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.house.domain}>"
+        return "" if root == row.message_id else root
+
+    def _reply_to(
+        self,
+        connection: Connection,
+        row: QueuedLetter,
+        seen: _Seen | None,
+        player: Player | None,
+    ) -> str:
+        """The address whose mails say by themselves who speaks and of what."""
+        told = reply_of(row, player)
+        if told is None or player is None:
+            return self.house.address if told is None else self.house.reply_address(told)
+        shown = seen or self._only_board(connection, row, player)
+        if told.purpose is Purpose.PLAYER and shown is not None and shown.seat is not None:
+            told = replace(told, purpose=Purpose.BOARD, about=shown.board.id, number=shown.turn)
+        return self.house.reply_address(told)
+
+    def _own_board(self, seen: _Seen | None, reader: Reader) -> str:
+        """The address for moves on a board, whatever else its letter is about; "" for others'."""
+        player = reader.player
+        if seen is None or seen.seat is None or player is None:
+            return ""
+        if seen.board.sitters[seen.seat].player_id != player.id:
+            return ""
+        return self.house.reply_address(
+            Capability(Purpose.BOARD, player.id, seen.board.id, seen.turn, player.reply_epoch)
+        )
+
+    def _only_board(
+        self, connection: Connection, row: QueuedLetter, player: Player
+    ) -> _Seen | None:
+        """The board of a report that shows just one, so that a reply can go on with it."""
+        parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
+        if len({part["board"] for part in parts}) != 1:
+            return None
+        last = parts[-1]
+        return self._seen(connection, last["board"], last["ply"], last["seat"], player)
+
+
+def _numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The boards at which the reader of a report sits, if they are several."""
+    found = {p["board"] for line in lines for p in line["parts"] if p["seat"] is not None}
+    return sorted(found - {None}) if len(found) > 1 else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A board at a ply, through somebody's eyes."""
+
+    board: BoardRow
+    position: Position
+    seat: Seat | None
+
+    @property
+    def turn(self) -> int:
+        """The turn that a reply to this letter is meant for."""
+        assert self.seat is not None
+        return self.position.game.turn(self.position.state, self.seat)
+
+    def scene(self, words: Mapping[str, Any]) -> BoardScene:
+        """What the reader may see."""
+        return board_scene(
+            self.position,
+            number=self.board.id,
+            names=self.board.names,
+            options=shown_options(self.position.game, self.board.options, self.board.seats),
+            rated=self.board.rated,
+            terms=self.board.terms,
+            seat=self.seat,
+            own_move=words.get("event") == "moved",
+            after=words.get("after"),
+        )
+
+
+def _own_seat(board: BoardRow, seat: int | None, player: Player | None) -> Seat | None:
+    """The seat through which a letter shows a board; whoever has lost it sees what all may see."""
+    mine = seat is not None and player is not None and board.sitters[seat].player_id == player.id
+    return Seat(seat) if mine and seat is not None else None
+
+
+def _people(board: BoardRow, userid: str) -> list[str]:
+    """The others at a board who read what is said to them."""
+    return [s.userid for s in board.sitters if s.userid != userid and s.state != STATE]
+
+
+_HERE = frozenset({"active", STATE})
+"""States of players with whom another board can be begun."""

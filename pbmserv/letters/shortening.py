@@ -1,0 +1,55 @@
+"""Keeps reports short: what several commands led to alike is said once, and it has an end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pbmserv.letters.scene import ROOM, Composed
+
+ROOM_FOR_STRANGERS = 24_000
+"""Characters of text, and of HTML, that answer somebody who may not be the one who wrote: less
+than 60 kB together, and a flood of them is no great flood."""
+
+_FRAME = 200
+"""Characters around each part; a player's HTML has room for them beside `ROOM`."""
+
+
+def told_once(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The lines of a report; a part that is quite like an earlier one's is left out.
+
+    ``see`` is the number of the line that shows it, 0 where nothing is left out. Parts with
+    boards stay: they are drawn once anyhow, and the last one is the one that counts.
+    """
+    first: dict[str, int] = {}
+    found = []
+    for number, line in enumerate(lines, 1):
+        parts, see = [], 0
+        for part in line["parts"]:
+            before = first.setdefault(json.dumps(part, sort_keys=True), number)
+            if before == number or part["board"] is not None:
+                parts.append(part)
+            else:
+                see = before
+        found.append({**line, "parts": parts, "see": see})
+    return found
+
+
+def cut(lines: Sequence[Mapping[str, Any]], *, stranger: bool) -> list[dict[str, Any]]:
+    """The lines with as many of their parts as a letter has room for, the first ones.
+
+    ``cut``: a line's parts are not shown.
+    """
+    text = html = ROOM_FOR_STRANGERS if stranger else ROOM
+    around = _FRAME if stranger else 0
+    found = []
+    is_first = True
+    for line in lines:
+        parts: Sequence[Composed] = line["parts"]
+        text -= sum(len(part.text) + _FRAME for part in parts) + len(line["echo"])
+        html -= sum(len(part.html) + around for part in parts)
+        is_cut = bool(parts) and not is_first and min(text, html) < 0
+        found.append({**line, "parts": [] if is_cut else parts, "cut": is_cut})
+        is_first = is_first and not parts
+    return found

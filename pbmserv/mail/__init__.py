@@ -1,0 +1,1 @@
+"""What mail is made of for every room: addresses, networks, domains, envelopes."""

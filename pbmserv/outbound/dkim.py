@@ -1,0 +1,234 @@
+"""Signs letters in the name of our domain (DKIM, RFC 6376; Ed25519 by RFC 8463).
+
+A letter is signed once, when its bytes are made, by every key at once: those who do not know
+Ed25519 yet look at the RSA signature. dkimpy signs; the keys are read and made by cryptography.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pbmserv.errors import ConfigError
+from pbmserv.files.regular import read_octets
+from pbmserv.mail.dns import Resolver, is_for_tests, record_tags
+
+SIGNED = (
+    *("from", "to", "subject", "date", "message-id", "reply-to", "in-reply-to", "references"),
+    *("mime-version", "content-type", "content-transfer-encoding", "auto-submitted"),
+    *("list-id", "list-unsubscribe", "list-unsubscribe-post", "feedback-id"),
+)
+"""Fields that a signature covers. RFC 8058 section 4 wants both fields of List-Unsubscribe."""
+
+SEALED = ("from", "to", "cc", "subject", "date", "message-id", "reply-to", "content-type")
+"""Fields named once more than they are there, so that none can be added (section 8.15)."""
+
+RSA_BITS = 2048
+"""RFC 8301 section 3.2; the record of a longer key does not fit into one answer by UDP."""
+LONGEST_STRING = 255
+"""Octets of one string of a TXT record (RFC 1035 section 3.3)."""
+
+_SELECTOR = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9-]{1,63})*")
+_ALGORITHMS = {"rsa": b"rsa-sha256", "ed25519": b"ed25519-sha256"}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A key file and the selector under which its public half is published."""
+
+    selector: str
+    path: Path
+
+    def __str__(self) -> str:
+        return f"{self.selector}={self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key that signs.
+
+    Attributes:
+        kind: ``rsa`` or ``ed25519``.
+        secret: as dkimpy wants it.
+        public: the ``p=`` of its record: base64.
+    """
+
+    selector: str
+    kind: str
+    secret: bytes = field(repr=False)
+    public: str
+
+    def name(self, domain: str) -> str:
+        """Where its record stands (RFC 6376 section 3.6.2.1)."""
+        return f"{self.selector}._domainkey.{domain}"
+
+    @property
+    def record(self) -> str:
+        """What its TXT record says."""
+        return f"v=DKIM1; k={self.kind}; p={self.public}"
+
+
+def named_files(text: str) -> tuple[NamedFile, ...]:
+    """Reads ``selector=file, selector=file``.
+
+    Raises:
+        ValueError: saying what would be right.
+    """
+    found: list[NamedFile] = []
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        selector, equals, path = (part.strip() for part in word.partition("="))
+        if not equals or not path or not _SELECTOR.fullmatch(selector.lower()):
+            raise ValueError("write SELECTOR=FILE, such as s2026=/etc/pbmserv/s2026.pem")
+        try:
+            found.append(NamedFile(selector.lower(), Path(path).expanduser()))
+        except RuntimeError:
+            raise ValueError(
+                "there is no user with that home; write SELECTOR=FILE, "
+                "such as s2026=/etc/pbmserv/s2026.pem"
+            ) from None
+    if len({one.selector for one in found}) < len(found):
+        raise ValueError("each selector names one key, such as s2026=/etc/pbmserv/s2026.pem")
+    return tuple(found)
+
+
+def load(named: NamedFile) -> Key:
+    """Read a private key (PEM, without a passphrase).
+
+    Raises:
+        ConfigError: it cannot be used; others on this machine may read it.
+    """
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    where = f"PBMSERV_DKIM_KEYS: {named.path}"
+    try:
+        if stat.S_IMODE(named.path.stat().st_mode) & 0o007:
+            raise ConfigError(f"{where} can be read by everybody; do `chmod 600 {named.path}`")
+        private = load_pem_private_key(read_octets(named.path), None)
+    except OSError as error:
+        raise ConfigError(f"{where}: {error.strerror or error}") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        # "from None": the cause may quote the file.
+        raise ConfigError(f"{where} is no private key in PEM without a passphrase") from None
+    return _key(named.selector, private, where)
+
+
+def make(selector: str, kind: str, path: Path) -> Key:
+    """A new key, written to a file that only its owner may read.
+
+    Args:
+        kind: ``rsa`` or ``ed25519``.
+
+    Raises:
+        ConfigError: there is such a file already, or it cannot be written.
+    """
+    import os
+
+    from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    private: rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey
+    if kind == "rsa":
+        private = rsa.generate_private_key(65537, RSA_BITS)
+    else:
+        private = ed25519.Ed25519PrivateKey.generate()
+    pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(pem)
+    except FileExistsError:
+        raise ConfigError(f"{path} is there already; keys are never overwritten") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    return _key(selector, private, str(path))
+
+
+def strings(record: str) -> str:
+    """A TXT record as zone files write it: in strings of at most 255 octets."""
+    pieces = [record[at : at + LONGEST_STRING] for at in range(0, len(record), LONGEST_STRING)]
+    return " ".join(f'"{piece}"' for piece in pieces)
+
+
+def published(key: Key, domain: str, names: Resolver) -> str:
+    """What is wrong with a key's record; ``""`` when name servers give out just this key.
+
+    Raises:
+        NamesUnavailable: nobody knows now.
+    """
+    records = names.txt(key.name(domain))
+    if not records:
+        return "there is no such record"
+    if len(records) > 1:
+        return f"there are {len(records)} records, so none of them counts"
+    tags = record_tags(records[0])
+    if "".join(tags.get("p", "").split()) != key.public:
+        return "the record holds another key"
+    if tags.get("k", "rsa") != key.kind:
+        return f"the record says k={tags.get('k', 'rsa')}, the key is {key.kind}"
+    return "the record says t=y: for tests only" if is_for_tests(tags) else ""
+
+
+class Signer:
+    """Signs for one domain with any number of keys; with none it leaves letters as they are.
+
+    `keys` may be given anew while other threads sign: as a whole, never in place.
+    """
+
+    def __init__(self, domain: str, keys: Sequence[Key]) -> None:
+        self._domain = domain.encode()
+        self.keys = keys
+
+    def signed(self, raw: bytes) -> bytes:
+        """The letter with a DKIM-Signature of each key on top."""
+        keys = self.keys
+        if not keys:
+            return raw
+        import dkim
+
+        there = {
+            line.partition(b":")[0].decode("ascii", "replace").lower()
+            for line in raw.partition(b"\r\n\r\n")[0].split(b"\r\n")
+            if not line.startswith((b" ", b"\t"))
+        }
+        names = [name.encode() for name in (*(n for n in SIGNED if n in there), *SEALED)]
+        fields = [
+            dkim.sign(
+                raw,
+                key.selector.encode(),
+                self._domain,
+                key.secret,
+                signature_algorithm=_ALGORITHMS[key.kind],
+                canonicalize=(b"relaxed", b"relaxed"),
+                include_headers=names,
+            )
+            for key in keys
+        ]
+        return b"".join((*fields, raw))
+
+
+def _key(selector: str, private: object, where: str) -> Key:
+    from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        PublicFormat,
+    )
+
+    if isinstance(private, ed25519.Ed25519PrivateKey):
+        public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        secret = base64.b64encode(private.private_bytes_raw())
+        return Key(selector, "ed25519", secret, base64.b64encode(public).decode())
+    if isinstance(private, rsa.RSAPrivateKey):
+        if not 1024 < private.key_size <= 4096:
+            raise ConfigError(f"{where} has {private.key_size} bits; use 2048 (RFC 8301)")
+        secret = private.private_bytes(
+            Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()
+        )
+        public = private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        return Key(selector, "rsa", secret, base64.b64encode(public).decode())
+    raise ConfigError(f"{where}: DKIM knows RSA and Ed25519 keys only")

@@ -1,0 +1,333 @@
+"""Speaks SMTP and LMTP to the next hop, over connections that are kept open."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import re
+import smtplib
+import ssl
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayError,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+)
+from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.outbound.relay import OutgoingLetter, RelayAddress
+
+_GOODBYE_S = 1.0
+_LONGEST_ERROR = 300
+_BLOCK = 65_536
+# RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy; and how it is said.
+_TOO_MUCH = re.compile(
+    r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b|rate.?limit|too many|too fast|throttl|deferred due to",
+    re.IGNORECASE,
+)
+# What a recipient has nothing to do with. RFC 3463 sections 3.2 and 3.8: our address, our domain,
+# and how mail servers say that they do not carry our letters at all.
+_US = re.compile(
+    r"\b5\.1\.[78]\b|\brelay(?:ing)?\b|rcpthosts|"
+    r"\bsender (?:address )?(?:rejected|denied|refused|verif|unknown|not)|"
+    r"authentication (?:is )?required|not authenticated",
+    re.IGNORECASE,
+)
+_THEM = re.compile(r"\b5\.(?:1\.[1-6]|2)\b")
+# RFC 5321 section 4.5.3.1.9, RFC 1870: this letter is too long.
+_TOO_LONG = re.compile(r"\A552|\b5\.(?:2\.3|3\.4)\b")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f<>]")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds the next hop may take (RFC 5321 section 4.5.3.2).
+
+    A letter whose end was not answered in time has to be sent again, though it may have been
+    taken: so it is the last one that must be long.
+
+    Attributes:
+        connect: to connect and to be greeted; each address of the host is given as much.
+        command: for the reply to a command.
+        data: for the reply to DATA.
+        block: to take 64 KiB of the letter.
+        end: for the reply to the dot behind it.
+    """
+
+    connect: float = 60.0
+    command: float = 300.0
+    data: float = 120.0
+    block: float = 180.0
+    end: float = 600.0
+
+
+class SmtpRelay:
+    """A relay reached by SMTP, SMTPS or LMTP.
+
+    Idle connections wait in a pool; each thread that delivers takes one out, so
+    there are never more of them than there are threads.
+    """
+
+    def __init__(
+        self,
+        address: RelayAddress,
+        trusted: ssl.SSLContext | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        """Nothing is connected yet.
+
+        Args:
+            address: where, and with which login.
+            trusted: which certificates count where a password is at stake
+                (None: those that the machine trusts).
+            patience: how long to wait (None: as long as RFC 5321 wants it).
+        """
+        self._address = address
+        self._trusted = trusted
+        self._patience = patience or Patience()
+        self._idle: deque[smtplib.SMTP] = deque()
+
+    def __repr__(self) -> str:
+        return f"SmtpRelay({self._address!r})"
+
+    def deliver(self, letter: OutgoingLetter) -> None:
+        """See `Relay.deliver`.
+
+        A kept connection may have died unseen. MAIL FROM finds that out at no
+        cost, and nothing is lost by saying it again over a fresh connection;
+        after DATA nothing is repeated here, for the letter may have been taken.
+        """
+        connection = self._begin(letter)
+        try:
+            self._hand_over(connection, letter)
+        except BaseException as trouble:
+            refused = isinstance(trouble, RelayError) and not isinstance(trouble, RelayDown)
+            if refused and _reset(connection):
+                self._idle.append(connection)
+            else:
+                connection.close()
+            raise
+        self._idle.append(connection)
+
+    def close(self) -> None:
+        """Say goodbye on every idle connection, without waiting long.
+
+        For when no thread delivers any more; one that does keeps its connection.
+        """
+        while self._idle:
+            connection = self._idle.pop()
+            with contextlib.suppress(smtplib.SMTPException, OSError):
+                if connection.sock is not None:
+                    connection.sock.settimeout(_GOODBYE_S)
+                connection.quit()
+            connection.close()
+
+    def _begin(self, letter: OutgoingLetter) -> smtplib.SMTP:
+        """A connection on which MAIL FROM has just been accepted."""
+        try:
+            kept = self._idle.pop()
+        except IndexError:
+            pass
+        else:
+            try:
+                return _started(kept, letter)
+            except RelayDown:
+                pass
+        return _started(self._connected(letter), letter)
+
+    def _hand_over(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
+        rcpt = f"TO:<{letter.recipient}>"
+        _expect_good(_ask(lambda: connection.docmd("RCPT", rcpt)), "RCPT TO")
+        _wait(connection, self._patience.data)
+        begun = _ask(lambda: connection.docmd("DATA"))
+        if begun[0] != 354:
+            _expect_good((begun[0] if begun[0] >= 400 else -1, begun[1]), "DATA")
+        _expect_good(_ask(lambda: self._poured(connection, letter.raw)), "DATA")
+        _wait(connection, self._patience.command)
+
+    def _poured(self, connection: smtplib.SMTP, raw: bytes) -> tuple[int, bytes]:
+        """The reply to the letter itself."""
+        # RFC 5321 section 4.5.2: a dot that begins a line is doubled.
+        doubled = re.sub(rb"(?m)^\.", b"..", raw)
+        ended = doubled + (b".\r\n" if doubled.endswith(b"\r\n") else b"\r\n.\r\n")
+        _wait(connection, self._patience.block)
+        for start in range(0, len(ended), _BLOCK):
+            connection.send(ended[start : start + _BLOCK])
+        _wait(connection, self._patience.end)
+        return connection.getreply()
+
+    def _connected(self, letter: OutgoingLetter) -> smtplib.SMTP:
+        """A new connection: greeted, encrypted if that is to be, logged in."""
+        address = self._address
+        # Our own domain, which bounces come back to, is also our name (RFC 5321, 4.1.1.1).
+        domain = letter.envelope_sender.rpartition("@")[2]
+        name = domain if domain and domain.isascii() else "localhost"
+        try:
+            connection = self._opened(name)
+        except (OSError, smtplib.SMTPException) as error:
+            raise _not_in("no connection to the relay", error) from None
+        try:
+            _wait(connection, self._patience.command)
+            connection.ehlo_or_helo_if_needed()
+            if address.scheme == "smtp" and self._wants_tls(connection):
+                connection.starttls(context=self._context())
+                connection.ehlo_or_helo_if_needed()
+            if address.user:
+                connection.login(address.user, address.password)
+        except smtplib.SMTPAuthenticationError as error:
+            # The server's words might quote what we sent; its code says enough.
+            connection.close()
+            refusal = f"the relay refused our login ({error.smtp_code})"
+            raise _kind_of_refusal(error)(refusal) from None
+        except (OSError, smtplib.SMTPException) as error:
+            connection.close()
+            raise _not_in("the relay did not let us in", error) from None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _opened(self, name: str) -> smtplib.SMTP:
+        address, wait = self._address, self._patience.connect
+        if address.scheme == "lmtp":
+            # smtplib takes a host that begins with a slash for a Unix socket.
+            return smtplib.LMTP(address.path or address.host, address.port, name, timeout=wait)
+        if address.scheme == "smtps":
+            return smtplib.SMTP_SSL(
+                address.host, address.port, name, timeout=wait, context=self._context()
+            )
+        return smtplib.SMTP(address.host, address.port, name, timeout=wait)
+
+    def _wants_tls(self, connection: smtplib.SMTP) -> bool:
+        """Whether to go on encrypted.
+
+        Raises:
+            RelayDown: a password would go out in the clear.
+        """
+        here = _on_this_machine(self._address.host)
+        if connection.has_extn("starttls"):
+            return bool(self._address.user) or not here
+        if self._address.user and not here:
+            raise RelayDown("the relay offers no TLS, so the password was not sent")
+        return False
+
+    def _context(self) -> ssl.SSLContext:
+        """Strict where a password goes; else TLS against listeners only (RFC 7435)."""
+        if self._address.user or self._address.scheme == "smtps":
+            return self._trusted or ssl.create_default_context()
+        anybody = ssl.create_default_context()
+        anybody.check_hostname = False
+        anybody.verify_mode = ssl.CERT_NONE
+        return anybody
+
+
+def _started(connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
+    """Say MAIL FROM; the connection is closed if it is refused."""
+    # Not smtplib's own mail() and rcpt(): those read an address before they write it,
+    # and what they make of an unusual one need not be the same address.
+    words = [f"FROM:<{letter.envelope_sender}>"]
+    if connection.has_extn("size"):
+        words.append(f"SIZE={len(letter.raw)}")
+    try:
+        if _UNSAFE.search(letter.envelope_sender + letter.recipient):
+            raise RelayPermanent("the address cannot be written in SMTP")
+        if not (letter.raw.isascii() and (letter.envelope_sender + letter.recipient).isascii()):
+            # RFC 6531: only for those who write from such an address.
+            if not connection.has_extn("smtputf8"):
+                raise RelayPermanent("the relay cannot carry this address (no SMTPUTF8)")
+            words += ["SMTPUTF8", "BODY=8BITMIME"]
+            connection.command_encoding = "utf-8"
+        mail = " ".join(words)
+        _expect_good(_ask(lambda: connection.docmd("MAIL", mail)), "MAIL FROM")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _ask(command: Callable[[], tuple[int, bytes]]) -> tuple[int, bytes | str]:
+    """One command and its reply; a broken connection becomes `RelayDown`."""
+    try:
+        return command()
+    except smtplib.SMTPResponseException as refusal:
+        return refusal.smtp_code, refusal.smtp_error
+    except (OSError, smtplib.SMTPException) as error:
+        raise RelayDown(f"the connection broke: {_said(error)}") from None
+
+
+def _expect_good(reply: tuple[int, bytes | str], command: str) -> None:
+    """Turn a refusal into the error that tells what to do with the letter."""
+    code, words = reply
+    if 200 <= code < 300:
+        return
+    said = f"{command}: {code} {_shown(words)}"
+    if code == 421 or code < 200:
+        # RFC 5321, 3.8: the server closes; -1 is smtplib's word for nonsense.
+        raise RelayDown(said)
+    if code in {530, 534, 535, 538}:
+        # RFC 4954, 6: about our login, not about this letter.
+        raise RelayRefusesUs(said)
+    if 500 <= code < 600:
+        raise (
+            RelayRefusesUs if _is_about_us(command, f"{code} {_shown(words)}") else RelayPermanent
+        )(said)
+    if _TOO_MUCH.search(said):
+        raise RelayBusy(said)
+    raise RelayTemporary(said)
+
+
+def _is_about_us(command: str, refusal: str) -> bool:
+    """Whether a 5xx would have been said of anybody's letter, so that it is no word about it."""
+    if command == "MAIL FROM":
+        return not _TOO_LONG.search(refusal)
+    return command == "RCPT TO" and bool(_US.search(refusal)) and not _THEM.search(refusal)
+
+
+def _not_in(what: str, error: Exception) -> RelayDown:
+    return _kind_of_refusal(error)(f"{what}: {_said(error)}")
+
+
+def _kind_of_refusal(error: Exception) -> type[RelayDown]:
+    """A server that answers 5xx will not be let be by itself: somebody must do something."""
+    code = error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
+    return RelayRefusesUs if 500 <= code < 600 else RelayDown
+
+
+def _wait(connection: smtplib.SMTP, seconds: float) -> None:
+    """Be ready to wait so long for what comes next."""
+    if connection.sock is not None:
+        connection.sock.settimeout(seconds)
+
+
+def _reset(connection: smtplib.SMTP) -> bool:
+    """Whether the connection is fit for the next letter after a refusal."""
+    try:
+        return connection.rset()[0] == 250
+    except (OSError, smtplib.SMTPException):
+        return False
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"{error.smtp_code} {_shown(error.smtp_error)}"
+    return _shown(str(error)) or type(error).__name__
+
+
+def _shown(words: bytes | str) -> str:
+    """A server's words as one line for the log and the operator; they may quote our sender."""
+    text = blank_tokens(words.decode("utf-8", "replace") if isinstance(words, bytes) else words)
+    return "".join(c if c.isprintable() else " " for c in text)[:_LONGEST_ERROR].strip()
+
+
+def _on_this_machine(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

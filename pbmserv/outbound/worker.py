@@ -1,0 +1,355 @@
+"""The threads that take due letters out of the outbox and hand them to the relay."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from time import monotonic
+
+from pbmserv.clock import Clock
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+    ServerFault,
+)
+from pbmserv.monitoring.pulse import Pulse, Vital
+from pbmserv.outbound.attempt_log import note_letter
+from pbmserv.outbound.breaker import Breaker
+from pbmserv.outbound.domains import Domains, domain_of
+from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Outbox, Result, Sent, Untried
+from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.retry import LIFETIME, delay
+
+__all__ = ["ClaimedLetter", "Failed", "Later", "Outbox", "Result", "Sender", "Sent", "Untried"]
+
+#: Claiming pays in batches of 20 to 100.
+BATCH = 50
+#: After this time no further letter of a batch is begun: others wait for it.
+BATCH_TIME = timedelta(minutes=3)
+#: How often leases are renewed. A relay may take half an hour over one letter (`smtp.Patience`).
+RENEWAL_S = 60.0
+#: Longest pause after the outbox itself failed (database gone).
+_TROUBLE_PAUSE_S = 5.0
+_SHORTEST_PAUSE_S = 0.05
+#: A thread that is silent for longer is stuck: a batch, a relay's half hour over its last letter.
+LONGEST_S = 3600.0
+#: A letter that took longer is followed by no other of its batch: those are given back.
+SLOW_S = 5.0
+
+_log = logging.getLogger("pbmserv.send")
+
+
+class Sender:
+    """Sends what is due; `start`, then `wake` whenever letters were queued, then `stop`.
+
+    Nothing is lost when it dies: letters that were claimed and not settled
+    become due again when their lease ends, and go out with the same Message-ID.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        relay: Relay,
+        clock: Clock,
+        jitter: Callable[[], float],
+        *,
+        threads: int,
+        poll_s: float,
+        domain_letters: int = 0,
+        renewal_s: float = RENEWAL_S,
+    ) -> None:
+        """
+        Args:
+            outbox: the queue.
+            relay: where letters go; the caller closes it after `stop`.
+            clock: tells what is due.
+            jitter: draws 0 ≤ x < 1, see `retry.delay`.
+            threads: how many letters are under way at once (≥ 1).
+            poll_s: longest pause in seconds between two looks into the outbox:
+                30 where every change is told by `wake`, 1 where other
+                processes queue letters, too.
+            domain_letters: how many of them at most to one recipient domain; 0 = all.
+            renewal_s: seconds between two renewals of the leases of letters in hand.
+        """
+        self._outbox = outbox
+        self._relay = relay
+        self._clock = clock
+        self._jitter = jitter
+        self._poll_s = poll_s
+        self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
+        self._breaker = Breaker()
+        self._domains = Domains(domain_letters)
+        self._refused_us = False
+        self._renewal_s = renewal_s
+        self._holding = threading.Lock()
+        self._held: set[int] = set()
+        self._making = threading.Lock()
+        self._stopping = threading.Event()
+        self._woken = False
+        self._bell = threading.Condition()
+        self._pulses = [Pulse(LONGEST_S) for _ in range(threads)]
+        self._threads = [
+            threading.Thread(target=self._work, args=(pulse,), name=f"sender-{n}", daemon=True)
+            for n, pulse in enumerate(self._pulses, 1)
+        ]
+        self._pulses.append(Pulse(LONGEST_S))
+        self._threads.append(
+            threading.Thread(
+                target=self._renew, args=self._pulses[-1:], name="sender-lease", daemon=True
+            )
+        )
+
+    def start(self) -> None:
+        """Begin to send."""
+        for thread in self._threads:
+            thread.start()
+
+    def vitals(self) -> list[Vital]:
+        """How its threads are."""
+        return [Vital.of(*one) for one in zip(self._threads, self._pulses, strict=True)]
+
+    @property
+    def failures(self) -> tuple[int, bool]:
+        """Attempts in a row that did not reach the relay, and whether letters wait for it."""
+        return self._breaker.failures, self._breaker.next_trial() is not None
+
+    def wake(self) -> None:
+        """Look into the outbox now; cheap, from any thread."""
+        with self._bell:
+            self._woken = True
+            self._bell.notify()
+
+    def stop(self, timeout: float) -> bool:
+        """Finish the letters in hand and end; at once when idle.
+
+        Returns:
+            Whether all threads ended within *timeout* seconds.
+        """
+        with self._bell:
+            self._stopping.set()
+            self._bell.notify_all()
+        end = monotonic() + timeout
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(max(0.0, end - monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _work(self, pulse: Pulse) -> None:
+        while not self._stopping.is_set():
+            pulse.beat()
+            try:
+                if not self._send_batch():
+                    self._rest()
+            except Exception:  # noqa: BLE001 - the thread must outlive whatever the outbox does
+                _log.exception("the outbox failed", extra={"wait_s": self._trouble_s})
+                self._stopping.wait(self._trouble_s)
+
+    def _renew(self, pulse: Pulse) -> None:
+        """Keep the letters in hand ours, however long the relay takes over one of them."""
+        while not self._stopping.wait(self._renewal_s):
+            pulse.beat()
+            with self._holding:
+                held = sorted(self._held)
+            try:
+                if held:
+                    self._outbox.renew(held)
+            except Exception:  # noqa: BLE001 - the lease is longer than one renewal
+                _log.exception("leases could not be renewed", extra={"letters": len(held)})
+
+    def _rest(self) -> None:
+        """Wait for `wake`, the next due letter, or the poll interval."""
+        now = self._clock.now()
+        closed = self._domains.closed(now)
+        due = self._outbox.next_due(closed)
+        opening = self._domains.next_opening(now) if closed else None
+        if opening is not None:
+            due = opening if due is None else min(due, opening)
+        trial = self._breaker.next_trial()
+        if due is not None and trial is not None:
+            due = max(due, trial)
+        pause = self._poll_s
+        if due is not None:
+            # What is due and cannot be claimed is in another's hands: no spinning.
+            wait = (due - now).total_seconds()
+            pause = min(pause, max(_SHORTEST_PAUSE_S, wait))
+        with self._bell:
+            if not self._woken and not self._stopping.is_set():
+                self._bell.wait(pause)
+            self._woken = False
+
+    def _send_batch(self) -> bool:
+        """Claim, send and settle one batch; whether there was any letter."""
+        now = self._clock.now()
+        allowed = self._breaker.allowance(now, BATCH)
+        if not allowed:
+            return False
+        is_trial = allowed < BATCH
+        claimed = self._outbox.claim(allowed, self._domains.closed(now))
+        if not claimed:
+            if is_trial:
+                self._breaker.untried(now)
+            return False
+        with self._holding:
+            self._held.update(row.id for row in claimed)
+        try:
+            self._settle(self._results(claimed, now, is_trial=is_trial))
+        finally:
+            with self._holding:
+                self._held.difference_update(row.id for row in claimed)
+        return True
+
+    def _results(
+        self, claimed: Sequence[ClaimedLetter], now: datetime, *, is_trial: bool
+    ) -> list[Result]:
+        """Try all letters of a batch; what became of each."""
+        if len(claimed) == BATCH:
+            self.wake()  # there may be more: another thread can begin on it
+        results: list[Result] = []
+        letters = self._prepared(claimed, results)
+        slow = False
+        for row in claimed:
+            if slow and row.id in letters:
+                results.append(Untried(row.id, now))  # others need not wait behind it
+            elif row.id in letters:
+                begun = monotonic()
+                results.append(self._attempt(row, letters[row.id], now, is_trial=is_trial))
+                slow = monotonic() - begun > SLOW_S
+        return results
+
+    def _prepared(
+        self, claimed: Sequence[ClaimedLetter], results: list[Result]
+    ) -> dict[int, OutgoingLetter]:
+        """The letters that can be sent, by id; what became of the others goes to *results*."""
+        letters = {row.id: row.letter for row in claimed if row.letter is not None}
+        unmade = [row for row in claimed if row.letter is None]
+        if not unmade:
+            return letters
+        # Making letters is work for a processor, of which Python uses one: more threads at it
+        # would only take turns away from those who receive mail.
+        with self._making:
+            return letters | self._made(unmade, results)
+
+    def _made(
+        self, unmade: Sequence[ClaimedLetter], results: list[Result]
+    ) -> dict[int, OutgoingLetter]:
+        letters: dict[int, OutgoingLetter] = {}
+        try:
+            made = self._outbox.prepare([row.id for row in unmade])
+        except Exception:  # noqa: BLE001 - which letter it was shows below
+            _log.warning(
+                "a letter of several could not be made; trying each alone",
+                extra={"letters": len(unmade)},
+            )
+        else:
+            return {letter.id: letter for letter in made}
+        for row in unmade:
+            try:
+                letters |= {letter.id: letter for letter in self._outbox.prepare([row.id])}
+            except ServerFault as fault:
+                _log.exception("a letter cannot be made", extra={"letter": row.id})
+                note_letter(row, "", "refused", "our fault")
+                results.append(Failed(row.id, f"our fault: {fault}"))
+            except Exception as error:  # noqa: BLE001 - one letter must not stop the others
+                # A bug that the next version mends, or the database went away:
+                # neither is a reason to lose the letter.
+                _log.exception("a letter could not be made", extra={"letter": row.id})
+                results.append(self._again(row, "", f"not made: {type(error).__name__}"))
+        return letters
+
+    def _attempt(
+        self, row: ClaimedLetter, letter: OutgoingLetter, begun: datetime, *, is_trial: bool
+    ) -> Result:
+        """Try to hand over one letter, unless this is no time to."""
+        now = self._clock.now()
+        trial_at = self._breaker.next_trial()
+        if trial_at is not None and not is_trial:
+            return Untried(row.id, max(now, trial_at))
+        if self._stopping.is_set() or now >= begun + BATCH_TIME:
+            return Untried(row.id, now)
+        domain = domain_of(letter.recipient)
+        again_at = self._domains.enter(domain, now)
+        if again_at is not None:
+            return Untried(
+                row.id, again_at, f"{domain} wants fewer letters" if again_at > now else ""
+            )
+        try:
+            return self._deliver(row, letter, domain)
+        finally:
+            if self._domains.leave(domain):
+                self.wake()
+
+    def _deliver(self, row: ClaimedLetter, letter: OutgoingLetter, domain: str) -> Result:
+        """Hand over one letter; what became of it."""
+        now = self._clock.now()
+        try:
+            self._relay.deliver(letter)
+        except RelayRefusesUs as refusal:
+            self._breaker.failed(now)
+            if not self._refused_us:
+                self._refused_us = True
+                _log.error(
+                    "the relay refuses us, letters wait; it may want another login or sender"
+                    " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us",
+                    extra={"why": str(refusal)},
+                )
+            return self._again(row, domain, str(refusal))
+        except RelayDown as down:
+            if self._breaker.failed(now):
+                _log.error("the relay is down, letters wait", extra={"why": str(down)})
+            return self._again(row, domain, str(down))
+        except RelayBusy as refusal:
+            self._answered()
+            until = self._domains.rest(domain, now)
+            _log.info("a domain wants fewer letters", extra={"domain": domain, "until": until})
+            again = self._again(row, domain, str(refusal))
+            return replace(again, at=max(again.at, until)) if isinstance(again, Later) else again
+        except RelayTemporary as refusal:
+            self._answered()
+            return self._again(row, domain, str(refusal))
+        except RelayPermanent as refusal:
+            self._answered()
+            note_letter(row, domain, "refused", str(refusal))
+            return Failed(row.id, str(refusal))
+        except Exception as error:  # noqa: BLE001 - one letter must not stop the others
+            _log.exception("the relay broke down in an unknown way", extra={"letter": row.id})
+            return self._again(row, domain, type(error).__name__)
+        self._answered()
+        self._domains.took(domain)
+        note_letter(row, domain, "sent", "")
+        return Sent(row.id)
+
+    def _answered(self) -> None:
+        self._refused_us = False
+        if self._breaker.answered():
+            _log.info("the relay answers again")
+
+    def _again(self, row: ClaimedLetter, domain: str, error: str) -> Later | Failed:
+        """Later, or never if the letter is too old."""
+        now = self._clock.now()
+        wait = delay(row.attempts + 1, now - row.created_at, self._jitter())
+        if wait is None:
+            note_letter(row, domain, "refused", f"given up: {error}")
+            return Failed(row.id, f"given up after {LIFETIME.days} days: {error}")
+        note_letter(row, domain, "waits", error, wait)
+        return Later(row.id, now + wait, error)
+
+    def _settle(self, results: Sequence[Result]) -> None:
+        """Write the results down, however long the database is away.
+
+        Forgetting them would send every letter of the batch twice.
+        """
+        while True:
+            try:
+                self._outbox.settle(results)
+            except Exception:  # noqa: BLE001 - whatever ails the database, the results are kept
+                _log.exception("letters could not be settled", extra={"letters": len(results)})
+                if self._stopping.wait(self._trouble_s):
+                    return
+            else:
+                return

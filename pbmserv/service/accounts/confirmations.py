@@ -1,0 +1,80 @@
+"""What a reply means to a letter that asks about an account: do it, or not, or say it clearly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pbmserv.commands.reading.yes_no import first_paragraph, says_yes
+from pbmserv.commands.table import model
+from pbmserv.errors import Refused
+from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.service.accounts import address_changes, leaving, signup
+from pbmserv.service.boards import unproven_boards
+from pbmserv.service.core.answers import Answer
+from pbmserv.service.core.context import Desk
+
+_MEANT: Mapping[tuple[Purpose, type], Callable[[Desk, Capability], Answer]] = {
+    (Purpose.ADDRESS, model.Yes): address_changes.confirm,
+    (Purpose.ADDRESS, model.ReplyMove): address_changes.confirm,
+    (Purpose.ADDRESS, model.Reject): address_changes.reject,
+    (Purpose.KEEP_ADDRESS, model.Reject): address_changes.stop,
+    (Purpose.SIGNOFF, model.Yes): leaving.signed_off,
+    (Purpose.DELETE, model.Yes): leaving.deleted,
+    (Purpose.BEGIN, model.Yes): unproven_boards.begin,
+    (
+        Purpose.BEGIN,
+        model.ReplyMove,
+    ): unproven_boards.begin,  # what is no clear yes has been asked back
+    (Purpose.BROADCAST, model.Yes): signup.broadcast_confirmed,
+}
+
+_UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
+    (Purpose.KEEP_ADDRESS, model.Yes): ("keep-address-how", "reject"),
+    (Purpose.KEEP_ADDRESS, model.ReplyMove): ("keep-address-how", "reject"),
+    (Purpose.SIGNOFF, model.ReplyMove): ("leaving-how", "no"),
+    (Purpose.DELETE, model.ReplyMove): ("leaving-how", "no"),
+    (Purpose.BROADCAST, model.ReplyMove): ("broadcast-how", "yes"),
+}
+"""Words that could mean either: what is said about them, and what would be clear."""
+
+_FOR_GOOD = frozenset({Purpose.SIGNOFF, Purpose.DELETE, Purpose.BROADCAST})
+"""What cannot be taken back: here a yes is the whole first paragraph, and no empty reply is one."""
+
+
+_LEAVING = frozenset({Purpose.SIGNOFF, Purpose.DELETE})
+
+_NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "cancel", "stay"}) | {
+    *("nein", "non", "nee", "nej", "nei", "não", "nao", "nie")
+}
+
+
+def is_no(asked: object) -> bool:
+    """Whether a reply says no: by a command that does, or by its first word."""
+    if isinstance(asked, model.Reject):
+        return True
+    if not isinstance(asked, model.ReplyMove):
+        return False
+    return asked.lines[0].partition(" ")[0].strip(".,;:!").lower() in _NO
+
+
+def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:
+    """What the reply leads to; ``None`` when it is a command of its own.
+
+    Raises:
+        Refused: it is not clear, or it comes too late.
+    """
+    if capability.purpose in _LEAVING and is_no(asked):
+        return leaving.stay(desk, capability)
+    if capability.purpose is Purpose.BEGIN and is_no(asked):
+        return unproven_boards.refuse(desk, capability)
+    kind = type(asked)
+    if kind is model.Yes and capability.purpose in _FOR_GOOD:
+        kind = model.Yes if says_yes(first_paragraph(desk.post.text)) else model.ReplyMove
+    asks = (capability.purpose, kind)
+    if asks in _MEANT:
+        return _MEANT[asks](desk, capability)
+    if asks in _UNCLEAR:
+        code, example = _UNCLEAR[asks]
+        part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""
+        raise Refused(code, part=part, example=example)
+    return None

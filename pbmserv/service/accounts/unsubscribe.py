@@ -1,0 +1,124 @@
+"""List-Unsubscribe (RFC 2369, RFC 8058): undoes what brought a letter, and nothing else.
+
+A mail program shows a button for it, and some providers press it for their users. So it must be
+harmless: nobody leaves a game, and all of it are preferences that can be set again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+
+from pbmserv.commands.table.model import Daily, Follow, Prefs
+from pbmserv.errors import Refused
+from pbmserv.letters.kinds import brought_by
+from pbmserv.mail.reply_address import Capability
+from pbmserv.service.accounts import preferences
+from pbmserv.service.boards import followers
+from pbmserv.service.core.answers import Answer, Part, Told
+from pbmserv.service.core.context import Desk
+from pbmserv.service.solo import daily_box
+from pbmserv.store.accounts import notices, players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+TOLD_EVERY = timedelta(days=1)
+
+_SETTINGS: Mapping[str, tuple[str, str]] = {
+    "single": ("digest", "daily"),
+    "digest": ("digest", "off"),
+    "broadcasts": ("broadcast", "off"),
+    "challenges": ("accept", "none"),
+    "reminders": ("remind", "off"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What brought a letter.
+
+    Attributes:
+        what: see `render.kinds.brought_by`.
+        userid: whose letter it was.
+        board: the board that was followed, else 0.
+        game: key of the game whose daily box it was, else ``""``.
+    """
+
+    what: str
+    userid: str
+    board: int = 0
+    game: str = ""
+
+
+def of(desk: Desk, capability: Capability) -> Subscription:
+    """What brought the letter whose address this is.
+
+    Raises:
+        Refused: the address is no longer valid, or its letter is none that can be ended.
+    """
+    player = desk.speaker(None)
+    letter = outbox.letter(desk.connection, capability.about)
+    if letter is None or letter.player_id != player.id or not brought_by(letter.letter):
+        raise Refused("revoked-address", example=f"forgot {player.userid}")
+    return _subscription(desk, player, letter)
+
+
+def by_page(desk: Desk, capability: Capability) -> list[Told]:
+    """One click: end it. A letter says what has changed and how to undo it, once a day at most.
+
+    Whoever clicked may have meant a single letter, or have been a program.
+
+    Raises:
+        Refused: as `of` does.
+    """
+    player = desk.speaker(None)
+    found, changed = _ended(desk, capability)
+    if not changed or not notices.may_tell(
+        desk.connection, player.id, f"-{found.what}", desk.now, TOLD_EVERY
+    ):
+        return []
+    return [Told(player.address, player.id, Part("unsubscribed", asdict(found)))]
+
+
+def by_mail(desk: Desk, capability: Capability) -> Answer:
+    """A mail to the address in a letter's List-Unsubscribe, whatever it says."""
+    found, _ = _ended(desk, capability)
+    return Answer((Part("unsubscribed", asdict(found)),))
+
+
+def _ended(desk: Desk, capability: Capability) -> tuple[Subscription, bool]:
+    """End it, and whether that changed anything; what is ended already stays so."""
+    found, player = of(desk, capability), desk.speaker(None)
+    if found.what == "follow":
+        return found, _tried(followers.follow, desk, Follow(found.board, None, "off"))
+    if found.what == "daily":
+        return found, _tried(daily_box.daily, desk, Daily(found.game, None, "off"))
+    if found.what == "single" and player.digest_minute is not None:
+        return found, False
+    preferences.prefs(desk, Prefs(None, (_SETTINGS[found.what],)))
+    return found, players.by_id(desk.connection, player.id) != player
+
+
+def _subscription(desk: Desk, player: Player, letter: QueuedLetter) -> Subscription:
+    what = brought_by(letter.letter)
+    if what not in {"follow", "daily"}:
+        return Subscription(what, player.userid)
+    board = None if letter.board_id is None else boards.load(desk.connection, letter.board_id)
+    if board is None:
+        raise Refused("revoked-address", example=f"forgot {player.userid}")
+    return Subscription(what, player.userid, board.id, board.game)
+
+
+def _tried(command: Callable[[Desk, Any], Answer], desk: Desk, asked: object) -> bool:
+    """Carry a command out; that there is nothing left to do is no fault here, but told."""
+    try:
+        command(desk, asked)
+    except Refused as refused:
+        if refused.refusal.code not in {"not-followed", "daily-off"}:
+            raise
+        return False
+    return True

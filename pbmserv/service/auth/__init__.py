@@ -1,0 +1,1 @@
+"""Who speaks: passwords and proofs."""

@@ -1,0 +1,196 @@
+"""Looks at the passwords of a mail before it reaches the writer: argon2's slow work.
+
+A mail gets so much of it and no more, and those of one neighbour wait for each other: whoever
+guesses keeps one thread busy at most, and nobody else's password waits behind his.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
+
+from sqlalchemy import Connection
+
+from pbmserv.commands.table import model
+from pbmserv.mail.networks import Source
+from pbmserv.monitoring import metrics
+from pbmserv.service.auth import verified_sender
+from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.core.context import WAITING_SIGNUPS, Post, Rooms
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.database import Database
+
+log = logging.getLogger("pbmserv.service")
+
+THREADS = 2
+"""argon2 takes 64 MiB and a core for a tenth of a second; more at once help nobody."""
+
+MOST_RUNS = 4
+"""Times that argon2 runs for one mail: less than a second, also where a run takes 0.2 s.
+What is known from earlier mails is not counted."""
+
+MOST_WRONG = 3
+"""Wrong pairs of userid and password after which no more of a mail's are looked at."""
+
+
+class Vetting:
+    """Checks the passwords that a mail brings, and hashes the new ones."""
+
+    def __init__(self, rooms: Rooms, passwords: Passwords, database: Database) -> None:
+        self._rooms = rooms
+        self._passwords = passwords
+        self._database = database
+        self._threads = ThreadPoolExecutor(THREADS, "pbmserv-hashing")
+        self._turns: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
+
+    def close(self) -> None:
+        """Wait for hashing that is under way."""
+        self._threads.shutdown()
+
+    async def vet(self, post: Post) -> Post:
+        """The mail with what the desk may ask the memo about; the memo knows it then.
+
+        Once a mail has had what it may have, nothing more of it is answered, not even what is
+        known anyhow: else a right guess could be told from all those that nobody looks at.
+
+        Raises:
+            SQLAlchemyError: the database could not say whose password it is.
+        """
+        vetted: set[model.Credentials] = set()
+        runs = wrong = 0
+        for line in post.reading.lines:
+            who, new = _credentials(line) or _doubtful(line), _new_password(line)
+            is_open = runs < MOST_RUNS and wrong < MOST_WRONG
+            if who is not None and who not in vetted and is_open:
+                vetted.add(who)
+                if not self._rooms.memo.recent(who.userid, who.password.text):
+                    is_sure = _credentials(line) is not None
+                    work = _Look(post, who, MOST_RUNS - runs, is_sure=is_sure)
+                    looked = await self._in_turn(post, work)
+                    runs += looked.runs
+                    wrong += looked.wrong
+                    if looked.is_player:
+                        vetted.discard(who)
+            if new is not None and runs < MOST_RUNS and not self._is_idle(line):
+                await self._in_turn(post, new)
+                runs += 1
+        return replace(post, vetted=frozenset(vetted))
+
+    def _is_idle(self, line: model.Line) -> bool:
+        """Whether a new password will be refused whatever it is."""
+        return isinstance(line.asked, model.Signup) and self._rooms.signup == "closed"
+
+    async def _in_turn(self, post: Post, work: _Look | _New) -> _Looked:
+        """Do one piece of work on a thread, when no other of the same neighbour's is there."""
+        loop = asyncio.get_running_loop()
+        key = (id(loop), post.source.neighbours)
+        turn = self._turns.setdefault(key, asyncio.Lock())
+        async with turn:
+            return await loop.run_in_executor(self._threads, self._do, work)
+
+    # -- on a thread of its own ---------------------------------------------------------
+
+    def _do(self, work: _Look | _New) -> _Looked:
+        if isinstance(work, _New):
+            self._passwords.prepare(work.userid, work.password)
+            return _Looked(1, wrong=False)
+        return self._look(work)
+
+    def _look(self, work: _Look) -> _Looked:
+        who, source = work.who, work.post.source
+        with self._database.reading.connect() as connection:
+            if not work.is_sure and verified_sender.is_player(connection, who):
+                return _Looked(0, wrong=False, is_player=True)
+            player = players.of_name(connection, who.userid)
+            waiting = players.pending(connection, who.userid)  # asked in any case: it takes time
+            proven = _is_proven(connection, work.post, player)
+        if not proven:
+            self._rooms.lockout.catch_up()
+        if not proven and not self._rooms.lockout.may_try(who.userid, source):
+            _note_wrong(source, player, "not looked at after too many wrong ones")
+            return _Looked(0, wrong=True)
+        if player is not None:
+            known: list[str | None] = [player.password_hash]
+        else:
+            known = [one.password_hash for one in waiting[:WAITING_SIGNUPS]] or [None]
+        runs = 0
+        for one in known[: work.most]:
+            right, is_new = self._passwords.look(who.userid, one, who.password.text)
+            runs += is_new
+            if right:
+                return _Looked(runs, wrong=False)
+        if runs and not proven:  # the same slip again tells a guesser nothing
+            self._rooms.lockout.wrong(who.userid, source)
+        _note_wrong(source, player, "wrong" if runs else "wrong again")
+        return _Looked(runs, wrong=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A userid and a password to look at; *most*: times that argon2 may run for it.
+
+    `is_sure`: it is a password, and not perhaps the name of a player.
+    """
+
+    post: Post
+    who: model.Credentials
+    most: int
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """A new password; *userid*: see `Passwords.prepare`."""
+
+    userid: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """How often argon2 ran, and whether it was a wrong password, or one nobody may try now.
+
+    `is_player`: it was none, but somebody's userid.
+    """
+
+    runs: int
+    wrong: bool
+    is_player: bool = False
+
+
+def _note_wrong(source: Source, player: Player | None, because: str) -> None:
+    """Log and count a wrong password. Never the userid that was written: words may have slipped,
+    and it may be the password."""
+    metrics.WRONG_PASSWORDS.labels(because).inc()
+    facts = {"network": source.network or "unknown", "because": because}
+    log.info("wrong password", extra=facts | {"player": player.id if player else 0})
+
+
+def _is_proven(connection: Connection, post: Post, player: Player | None) -> bool:
+    """Whether the mail itself proves to be that player's, so that this is nobody's guess."""
+    if player is None or not post.verdict.passed:
+        return False
+    return post.mail.sender.lower() in players.addresses_of(connection, player.id)
+
+
+def _credentials(line: model.Line) -> model.Credentials | None:
+    return None if line.who is None or line.who.password == model.VOUCHED else line.who
+
+
+def _doubtful(line: model.Line) -> model.Credentials | None:
+    """What may be a password in a challenge, or a player's name."""
+    other = line.proving() if line.proving is not None else None
+    return None if other is None else other.who
+
+
+def _new_password(line: model.Line) -> _New | None:
+    asked = line.asked
+    if isinstance(asked, model.Signup):
+        return _New(asked.userid, asked.password.text)
+    if isinstance(asked, model.ChangePassword):
+        return _New(asked.who.userid if asked.who else "", asked.new.text)
+    return None

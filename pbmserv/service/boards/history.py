@@ -1,0 +1,112 @@
+"""The archive: lists of what has ended, and whole games as texts that can be played back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pbmserv.commands.table.model import History, Record
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.scoresheet import Scoresheet, result_of, without_seed, write_record
+from pbmserv.errors import Refused
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.boards.queries import LISTED, winners
+from pbmserv.service.core.answers import Answer, Part
+from pbmserv.service.core.context import Desk
+from pbmserv.service.core.lookup import board_of, games_of, players_of
+from pbmserv.service.solo.spoilers import must_not_spoil, spoils
+from pbmserv.store.boards import boards, histories
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.histories import EndedGame
+
+
+def history(desk: Desk, command: History) -> Answer:
+    """``game history [userid…]``: what has ended, newest first; in a reply, one's own."""
+    wanted = players_of(desk, command.userids)
+    if not wanted and desk.capability is not None and desk.capability.player:
+        wanted = [desk.speaker(None)]
+    if not wanted:
+        games = games_of(desk, command.game)
+        return Answer(tuple(_ended_of_game(desk, game.info.key) for game in games))
+    parts = []
+    for player in wanted:
+        found = histories.of_player(desk.connection, player.id, command.game, LISTED)
+        total = len(found)
+        if total == LISTED:
+            total = histories.count(desk.connection, player.id, ("finished",), command.game)
+        parts.append(
+            Part(
+                "history",
+                {"of": player.userid, "game": command.game, "total": total, **_ended(found)},
+            )
+        )
+    return Answer(tuple(parts))
+
+
+def record(desk: Desk, command: Record) -> Answer:
+    """``game record board``: a finished game as a text that can be played back."""
+    if command.board is not None:
+        board = board_of(desk, command.board, command.game)
+    else:
+        capability = desk.capability
+        if capability is None or capability.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
+            raise Refused("which-board", example="blackbox record 12")
+        board = board_of(desk, capability.about, command.game)
+    example = f"{board.game} show {board.id}"
+    if board.status == "declined":
+        raise Refused("board-declined", part=str(board.id), example=example)
+    outcome = board.outcome
+    if board.status != "finished" or outcome is None:
+        raise Refused("not-over", part=str(board.id), example=example)
+    if spoils(desk, board) and not _by_player_of(desk, board):
+        must_not_spoil(desk, board)
+    game = desk.rooms.registry.version(board.game, board.rules_version)
+    full = GameRecord(
+        board.game,
+        board.rules_version,
+        board.seats,
+        board.options,
+        board.seed,
+        tuple(boards.record(desk.connection, board.id)),
+    )
+    sheet = Scoresheet(
+        without_seed(game, full),
+        board.names,
+        board.id,
+        f"{histories.ended_at(desk.connection, board.id):%Y-%m-%d}",
+        result_of(board.names, outcome["places"], outcome["reason"]),
+    )
+    words = {"title": game.info.title, "board": board.id, "text": write_record(sheet)}
+    return Answer((Part("record", words),))
+
+
+def _by_player_of(desk: Desk, board: BoardRow) -> bool:
+    """Whether the record goes to somebody who played that board, and was told how it ended."""
+    if desk.capability is None or not desk.capability.player:
+        return False
+    return board.sitter_of(desk.speaker(None).id) is not None
+
+
+def _ended_of_game(desk: Desk, key: str) -> Part:
+    found = histories.of_game(desk.connection, key, LISTED + 1)
+    # Nobody counts all boards of a game; that there are more is said without a number.
+    words = {"of": "", "game": key, "total": len(found), **_ended(found[:LISTED])}
+    return Part("history", words)
+
+
+def _ended(found: Sequence[EndedGame]) -> dict[str, Any]:
+    rows = [
+        {
+            "board": one.board,
+            "game": one.game,
+            "players": list(one.names),
+            "winners": winners(one.names, one.places),
+            "drawn": len(set(one.places)) == 1 and len(one.places) > 1,
+            "reason": one.reason,
+            "moves": one.turns,
+            "ended": f"{one.ended_at:%Y-%m-%d}",
+            "rated": one.rated,
+        }
+        for one in found
+    ]
+    return {"rows": rows}

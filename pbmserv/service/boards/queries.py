@@ -1,0 +1,280 @@
+"""Looking: boards as spectators and as players see them, lists, and help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pbmserv.commands.table.model import BoardRef, Games, Help, ListGames, Show, ShowAs
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Refused
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.core.answers import Answer, Part
+from pbmserv.service.core.budget import Work
+from pbmserv.service.core.context import Desk, Focus
+from pbmserv.service.core.lookup import board_of, players_of
+from pbmserv.service.core.may_speak import not_seated
+from pbmserv.service.ratings import rating
+from pbmserv.service.solo.spoilers import spoils
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards, histories, seeks
+from pbmserv.store.boards.boards import BoardRow
+
+SHOWN = 10
+"""Most boards in one answer."""
+
+LISTED = 60
+"""Most lines of a list of games."""
+
+LOOKED_AT = 500
+"""Most boards that are looked at to find those that wait for a player."""
+
+STATUSES = {
+    "all": ("proposed", "active", "finished", "declined"),
+    "active": ("proposed", "active"),
+    "inactive": ("finished", "declined"),
+    "next": ("proposed", "active"),
+}
+
+
+def help_on(desk: Desk, command: Help) -> Answer:  # noqa: ARG001 - every handler has a desk
+    """``help [subject…]``"""
+    return Answer((Part("help", {"subjects": list(command.subjects)}),))
+
+
+def list_games(desk: Desk, command: ListGames) -> Answer:
+    """``list [game…]``"""
+    known = desk.rooms.registry
+    for key in command.games:
+        if key not in known:
+            games = ", ".join(g.info.key for g in known)
+            raise Refused("unknown-game", part=key, games=games, suggestion="")
+    wanted = command.games or tuple(game.info.key for game in known)
+    return Answer((Part("list", {"games": list(wanted)}),))
+
+
+def show(desk: Desk, command: Show) -> Answer:
+    """What any spectator may see."""
+    parts = [
+        _watched(desk, board_of(desk, ref.board, command.game), ref.number)
+        for ref in command.boards
+    ]
+    for player in players_of(desk, command.userids):
+        found = _boards_of(desk, player, command.which, command.game, SHOWN)
+        parts += [_watched(desk, board, None) for board in found.boards]
+        parts += _more(found, player, command.which)
+    if not parts:
+        raise Refused(
+            "no-boards",
+            part=" ".join(command.userids),
+            which=command.which,
+            example=f"games {command.userids[0]} all",
+        )
+    return Answer(tuple(parts))
+
+
+def show_as(desk: Desk, command: ShowAs) -> Answer:
+    """What the speaker may see of their own boards."""
+    if command.who is None and not (command.boards or command.which) and _by_board_letter(desk):
+        board, sitter = desk.seat_at(None, command.game, None)
+        return Answer((_own(desk, board, sitter.seat),))
+    player = desk.speaker(command.who)
+    if command.boards:
+        parts = [_seated(desk, player, ref, command.game) for ref in command.boards]
+        return Answer(tuple(parts))
+    which = command.which or "active"
+    found = _boards_of(desk, player, which, command.game, SHOWN)
+    if not found.boards:
+        raise Refused(
+            "no-boards",
+            part=player.userid,
+            which=which,
+            example=f"games {player.userid} all",
+        )
+    parts = [_as_player(desk, board, player, None) for board in found.boards]
+    return Answer((*parts, *_more(found, player, which)))
+
+
+def _by_board_letter(desk: Desk) -> bool:
+    """Whether the letter that is answered is about one board."""
+    capability = desk.capability
+    return capability is None or capability.purpose is Purpose.BOARD
+
+
+def games(desk: Desk, command: Games) -> Answer:
+    """A table of somebody's games; in a reply, of one's own."""
+    wanted = players_of(desk, command.userids) or _oneself(desk)
+    rows: dict[int, dict[str, Any]] = {}
+    total = 0
+    for player in wanted:
+        found = _boards_of(desk, player, command.which, command.game, LISTED)
+        total += found.total
+        rows |= {board.id: _row(desk, board) for board in found.boards if board.id not in rows}
+    words = {
+        "userids": [p.userid for p in wanted],
+        "which": command.which,
+        "game": command.game,
+        "rows": list(rows.values()),
+        "total": max(total, len(rows)) if len(wanted) == 1 else len(rows),
+        "seeks": [seek for p in wanted for seek in _seeks(desk, p, command)],
+    }
+    return Answer((Part("games", words),))
+
+
+def _oneself(desk: Desk) -> list[Player]:
+    """Who asks without a name: by the reply address, else whose address the mail comes from.
+
+    That proves nothing; but lists are no secret, and this one goes to that address.
+    """
+    if desk.capability is not None:
+        return [desk.speaker(None)]
+    here = [p for p in players.by_address(desk.connection, desk.post.mail.sender) if p.active]
+    if not here:
+        raise Refused("missing-userid", example="games USERID")
+    return here
+
+
+def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Who came first; nobody when all are equal."""
+    if len(places) > 1 and len(set(places)) == 1:
+        return []
+    return [name for name, place in zip(names, places, strict=True) if place == 1]
+
+
+def _seeks(desk: Desk, player: Player, command: Games) -> list[dict[str, Any]]:
+    if command.which == "inactive":
+        return []
+    return [
+        {
+            "userid": player.userid,
+            "game": seek.game,
+            "seats": seek.seats,
+            "options": list(seek.options),
+            "since": f"{seek.created_at:%Y-%m-%d}",
+        }
+        for seek in seeks.of_player(desk.connection, player.id)
+        if command.game in {None, seek.game}
+    ]
+
+
+def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
+    waiting: list[str] = list(board.undecided)
+    turns: list[int] = []
+    if board.status == "active":
+        position = desk.position(board)
+        to_act = sorted(position.game.to_act(position.state))
+        waiting = [board.names[seat] for seat in to_act]
+        if not position.apart:  # how far others are in a race is not told
+            turns = [position.game.turn(position.state, seat) for seat in to_act]
+    places = (board.outcome or {}).get("places", [])
+    return {
+        "board": board.id,
+        "game": board.game,
+        "players": list(board.names),
+        "status": board.status,
+        "waiting": waiting,
+        "turns": turns,
+        "winners": winners(board.names, places) if places else [],
+    }
+
+
+def _watched(desk: Desk, board: BoardRow, number: int | None) -> Part:
+    if spoils(desk, board):  # as it was before anything of it was known
+        number = 0
+    words = {"declined": board.status == "declined"}
+    return Part("show", words, board.id, _ply(desk, board, number), None)
+
+
+def _own(desk: Desk, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
+    over = board.status == "finished" and number is None
+    words = {
+        "event": "show",
+        "undecided": list(board.undecided),
+        "ratings": rating.words_of(desk, board) if over else [],
+    }
+    ply = _ply(desk, board, number)
+    return Part("result" if over else "board", words, board.id, ply, seat)
+
+
+def _as_player(desk: Desk, board: BoardRow, player: Player, number: int | None) -> Part:
+    sitter = board.sitter_of(player.id)
+    if sitter is None:
+        raise not_seated(board)
+    desk.focus = Focus(board, sitter.seat)
+    return _own(desk, board, sitter.seat, number)
+
+
+def _ply(desk: Desk, board: BoardRow, number: int | None) -> int:
+    """The ply that ``board#number`` shows: turns are counted.
+
+    Raises:
+        Refused: so many turns have not been made yet.
+    """
+    position = desk.position(board)  # counted here, and known when the letter is made
+    if number is None:
+        return board.plies
+    made = position.turns
+    # Where each seat plays unseen by the others, nobody shall learn how many turns there were.
+    if number > made and not (position.apart and position.outcome is None):
+        raise Refused(
+            "no-such-turn",
+            part=f"#{number}",
+            board=board.id,
+            made=made,
+            example=f"{board.game} show {board.id}#{made}",
+        )
+    return position.at_turn(number).number
+
+
+def _seated(desk: Desk, player: Player, ref: BoardRef, game: str | None) -> Part:
+    return _as_player(desk, board_of(desk, ref.board, game), player, ref.number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Boards of a player, newest first, and how many there are in all."""
+
+    boards: tuple[BoardRow, ...]
+    total: int
+
+
+def _boards_of(desk: Desk, player: Player, which: str, game: str | None, most: int) -> _Found:
+    statuses = STATUSES[which]
+    looking = LOOKED_AT if which == "next" else most
+    found: list[BoardRow] = []
+    total = 0
+    for board_id in boards.of_player(desk.connection, player.id, statuses, game, looking):
+        desk.budget.spend(Work.BOARD)
+        board = boards.load(desk.connection, board_id)
+        if board is None or (which == "next" and not _is_next(desk, board, player)):
+            continue
+        total += 1
+        if len(found) < most:
+            found.append(board)
+    if which != "next" and total == most:
+        total = histories.count(desk.connection, player.id, statuses, game)
+    return _Found(tuple(found), total)
+
+
+def _more(found: _Found, player: Player, which: str) -> tuple[Part, ...]:
+    """What is said where not all of a player's boards are shown."""
+    if found.total <= len(found.boards):
+        return ()
+    words = {
+        "of": player.userid,
+        "which": which,
+        "shown": len(found.boards),
+        "total": found.total,
+    }
+    return (Part("more", words),)
+
+
+def _is_next(desk: Desk, board: BoardRow, player: Player) -> bool:
+    """Whether the game waits for this player (also for an answer to a challenge)."""
+    if board.status == "proposed" and player.userid in board.undecided:
+        return True
+    position = desk.position(board)
+    waiting = position.game.to_act(position.state)
+    return any(s.player_id == player.id and s.seat in waiting for s in board.sitters)

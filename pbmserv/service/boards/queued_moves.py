@@ -1,0 +1,279 @@
+"""Queued moves: kept, played as soon as it is their player's turn, and told of.
+
+A plan stays when its player moves by hand; whether its next move is legal shows when it is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from pbmserv.commands.table.model import Queue
+from pbmserv.engine.plans import Plan, due, parse_plan, print_plan, read_plan, settle
+from pbmserv.engine.protocol import Conditional
+from pbmserv.engine.referee import Position
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import Seat
+from pbmserv.errors import MoveError, PlayerError, Refused
+from pbmserv.service.boards.invitations import must_run
+from pbmserv.service.boards.moves import play_move
+from pbmserv.service.core.answers import Answer, Part, Told
+from pbmserv.service.core.budget import TooMuch, Work
+from pbmserv.service.core.context import Desk
+from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.store.boards import boards, queued_moves
+from pbmserv.store.boards.boards import BoardRow, Sitter
+
+MOST_PLIES = 20
+"""Queued moves that one mail may set off; players with long plans could play on for ever."""
+
+FORGET = frozenset({"-", "--", "none", "off"})
+
+_BOARD_LETTERS = frozenset({"board", "result"})
+
+
+def queue(desk: Desk, command: Queue) -> Answer:
+    """``game queue board userid password plan``; ``-`` forgets the plan.
+
+    When it is the player's turn already, the plan begins at once.
+    """
+    board, sitter = desk.seat_at(command.board, command.game, command.who)
+    must_run(desk, board)
+    text = command.plan.strip()
+    if text.lower() in FORGET:
+        had = queued_moves.plans(desk.connection, board.id).get(sitter.seat, "")
+        queued_moves.forget(desk.connection, board.id, sitter.seat)
+        words = {"queued": "", "forgotten": had}
+        return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
+    position = desk.position(board)
+    view = position.game.view(position.state, sitter.seat)
+    try:
+        plan = print_plan(settle(position.game, view, read_plan(text)))
+    except MoveError as error:
+        raise _with_example(error, position.game, view) from error
+    queued_moves.keep(desk.connection, board.id, sitter.seat, plan, desk.now)
+    if sitter.seat in position.game.to_act(position.state):
+        desk.moved.append(board.id)
+    words = {"queued": plan, "forgotten": ""}
+    return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
+
+
+def _with_example(error: MoveError, game: AnyGame, view: Any) -> MoveError:
+    """The same refusal, with a plan for this board in place of what would work as a move."""
+    refusal = error.refusal
+    if isinstance(game, Conditional):
+        example = game.plan(view)
+    else:
+        example = "; ".join(list(game.legal(view) or ())[:2])
+    shown = f"queue {example}" if example else ""
+    return type(error)(refusal.code, part=refusal.part, example=shown, **refusal.values)
+
+
+def go_on(desk: Desk, answer: Answer) -> Answer:
+    """After a command: play the queued moves that are due now, and name those that wait.
+
+    Every player at a board on which queued moves were due gets one letter about all of them, in
+    place of the letter about the move that set them off.
+    """
+    known: dict[int, dict[Seat, str]] = {}
+    for board_id in dict.fromkeys(desk.moved):
+        known[board_id] = queued_moves.plans(desk.connection, board_id)
+        if known[board_id]:
+            answer = _Run(desk, board_id, known[board_id]).into(answer)
+    return _naming_plans(desk, answer, known)
+
+
+def _naming_plans(desk: Desk, answer: Answer, known: dict[int, dict[Seat, str]]) -> Answer:
+    """The same letters, those to a player whose plan waits naming it."""
+
+    def named(part: Part) -> Part:
+        if part.letter != "board" or part.seat is None or part.board is None:
+            return part
+        if part.board not in known:
+            known[part.board] = queued_moves.plans(desk.connection, part.board)
+        plan = known[part.board].get(part.seat)
+        if plan is None:
+            return part
+        return replace(part, words={**part.words, "plan": {**_NOTHING, "waiting": plan}})
+
+    told = tuple(
+        t if "plan" in t.part.words else replace(t, part=named(t.part)) for t in answer.told
+    )
+    parts = tuple(part if "plan" in part.words else named(part) for part in answer.parts)
+    return Answer(parts, told)
+
+
+_NOTHING: Mapping[str, Any] = {
+    "played": [],
+    "dropped": None,
+    "unfit": "",
+    "rests": 0,
+    "waiting": "",
+}
+"""What a letter may say about its reader's plan: `played` moves of it; `dropped`, the move that
+could not be played and why; `unfit`, the plan of which nothing fitted; `rests`, how many queued
+moves were played before it had to rest; and the plan that is `waiting` now."""
+
+
+@dataclass
+class _Run:
+    """Queued moves that follow each other on one board.
+
+    Attributes:
+        plans: what waits, by seat; kept up to date with the database.
+        said: what each seat's letter will say about its plan.
+        parts: what the newest ply's letters are, by player.
+        others: letters to people who are not at the board.
+    """
+
+    desk: Desk
+    board_id: int
+    plans: dict[Seat, str]
+    said: dict[Seat, dict[str, Any]] = field(default_factory=dict)
+    parts: dict[int, Part] = field(default_factory=dict)
+    others: list[Told] = field(default_factory=list)
+
+    def into(self, answer: Answer) -> Answer:
+        """Play what is due; the answer with the letters about it."""
+        board = self._board()
+        before = self._position(board)
+        plies = 0
+        while board.status in {"proposed", "active"} and plies < MOST_PLIES:
+            seat = self._due(board)
+            if seat is None:
+                break
+            plies += self._take_turn(board, seat)
+            board = self._board()
+        if board.status == "finished":
+            queued_moves.forget_all(self.desk.connection, board.id)
+            self.plans.clear()
+        elif plies == MOST_PLIES and (seat := self._due(board)) is not None:
+            self._say(seat, rests=plies)
+        if not self.said:
+            return answer
+        return self._told(answer, board, before)
+
+    def _board(self) -> BoardRow:
+        board = boards.lock(self.desk.connection, self.board_id)
+        assert board is not None
+        return board
+
+    def _position(self, board: BoardRow) -> Position:
+        newest = self.desk.played.get(board.id)
+        if newest is not None and newest.number == board.plies:
+            return newest
+        return self.desk.position(board)
+
+    def _due(self, board: BoardRow) -> Seat | None:
+        """The first seat that is to act and has a plan."""
+        position = self._position(board)
+        acting = position.game.to_act(position.state)
+        return min((seat for seat in self.plans if seat in acting), default=None)
+
+    def _take_turn(self, board: BoardRow, seat: Seat) -> int:
+        """Play what a seat's plan says now, or drop the plan; how many plies were played."""
+        position = self._position(board)
+        sitter = board.sitters[seat]
+        self.desk.budget.spend(Work.MOVE)
+        plan = parse_plan(self.plans[seat])
+        game, view = position.game, position.game.view(position.state, seat)
+        holds = partial(game.holds, view) if isinstance(game, Conditional) else _never
+        play = due(plan, holds)
+        if play is None:
+            self._say(seat, unfit=self.plans[seat])
+            self._keep(seat, None)
+            return 0
+        try:
+            move = game.parse(view, play.move)
+            answer = play_move(self.desk, board, sitter, position, move, UNSAID)
+        except TooMuch:
+            raise  # of the mail; the plan is as good as before
+        except PlayerError as error:
+            refusal = error.refusal
+            why = {
+                "code": refusal.code,
+                "part": refusal.part,
+                "values": dict(refusal.values),
+                "example": refusal.example,
+            }
+            self._say(seat, dropped={"move": play.move, "refusal": why})
+            self._keep(seat, None)
+            return 0
+        self._say(seat, played=[*self.said.get(seat, _NOTHING)["played"], move.text])
+        self._keep(seat, play.then)
+        self._gather(board, sitter, answer)
+        return 1
+
+    def _keep(self, seat: Seat, plan: Plan | None) -> None:
+        if plan is None:
+            self.plans.pop(seat)
+            queued_moves.forget(self.desk.connection, self.board_id, seat)
+        else:
+            self.plans[seat] = print_plan(plan)
+            queued_moves.keep(
+                self.desk.connection, self.board_id, seat, self.plans[seat], self.desk.now
+            )
+
+    def _say(self, seat: Seat, **words: Any) -> None:
+        self.said[seat] = {**_NOTHING, **self.said.get(seat, {}), **words}
+
+    def _gather(self, board: BoardRow, mover: Sitter, answer: Answer) -> None:
+        """Keep the newest letter to each player, and every letter to anybody else."""
+        seated = {sitter.player_id for sitter in board.sitters}
+        for part in answer.parts:
+            self.parts[mover.player_id] = part
+        for told in answer.told:
+            if told.player_id in seated and told.part.letter in _BOARD_LETTERS:
+                self.parts[told.player_id or 0] = told.part
+            else:
+                self.others.append(told)
+
+    def _told(self, answer: Answer, board: BoardRow, before: Position) -> Answer:
+        """Put one letter to each player into the answer, with all that it takes the place of."""
+        own, told = list(answer.parts), []
+        replaced = {}
+        for one in answer.told:
+            part = one.part
+            if part.board == board.id and part.letter in _BOARD_LETTERS and part.seat is not None:
+                replaced[one.player_id] = part
+            else:
+                told.append(one)
+        for sitter in board.sitters:
+            old = replaced.get(sitter.player_id)
+            new = self.parts.get(sitter.player_id)
+            if new is None and sitter.seat not in self.said:
+                if old is not None:
+                    told.append(Told.sitter(sitter, old))
+                continue
+            part = self._part(board, sitter, before, old, new)
+            asked = next((p for p in own if p.letter == "queued" and p.seat == sitter.seat), None)
+            if asked is not None and asked.board == board.id:
+                own[own.index(asked)] = part
+            else:
+                told.append(Told.sitter(sitter, part))
+        return Answer(tuple(own), (*told, *self.others))
+
+    def _part(
+        self, board: BoardRow, sitter: Sitter, before: Position, old: Part | None, new: Part | None
+    ) -> Part:
+        words = {**(old.words if old else {}), **(new.words if new else {})}
+        if old is not None and old.words.get("said"):
+            words |= {"by": old.words["by"], "said": old.words["said"]}
+        since = before.since(sitter.seat)
+        words |= {
+            "event": "run",
+            "after": since[0].number - 1 if since else before.number,
+            "undecided": list(board.undecided),
+            "said_to": "",
+        }
+        if sitter.seat in self.said or sitter.seat in self.plans:
+            plan = {**_NOTHING, **self.said.get(sitter.seat, {})}
+            words["plan"] = {**plan, "waiting": self.plans.get(sitter.seat, "")}
+        letter = "result" if board.status == "finished" else "board"
+        return Part(letter, words, board.id, board.plies, sitter.seat)
+
+
+def _never(_: str) -> bool:
+    raise Refused("plan-no-conditions")

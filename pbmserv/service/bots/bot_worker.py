@@ -1,0 +1,221 @@
+"""The thread in which the house thinks, and makes its moves.
+
+Which boards wait for it stands in the database, so no move is lost when a process dies, and any
+number of processes may think: a move is made under the lock of its board, and only if nothing has
+happened there since it was thought of.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.engine.bots import house_move
+from pbmserv.engine.types import Move, Seat
+from pbmserv.monitoring.pulse import Vital
+from pbmserv.service.boards import moves, queued_moves
+from pbmserv.service.bots import bot_moves
+from pbmserv.service.bots.bot_moves import Kept
+from pbmserv.service.core.answers import Answer
+from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.done import NOTHING, Done
+from pbmserv.service.core.mail_service import UNAVAILABLE
+from pbmserv.service.core.results import told_letter
+from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.service.time.rounds import Rounds
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.bots import turns as rows
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Closed, Writer
+from pbmserv.store.delivery import outbox
+
+POLL_S = 5.0
+"""Seconds between two looks for what another process has left; our own mails wake the thread."""
+
+BATCH = 20
+"""Boards that are looked up at once."""
+
+PUT_OFF = timedelta(hours=1)
+"""When a board on which thinking failed is tried again."""
+
+SWITCH_S = 0.0002
+"""Seconds for which a thought keeps the interpreter when another thread wants it: a mail that comes
+while the house thinks takes 10 ms longer, with Python's usual 0.005 it takes 20."""
+
+log = logging.getLogger("pbmserv.service")
+
+
+@dataclass(frozen=True, slots=True)
+class _Thought:
+    """A move, and the number of plies of the board it was thought of for."""
+
+    plies: int
+    seat: Seat
+    move: Move
+
+
+class Thinker:
+    """One process's house; `start` and `stop`, or `run_once` where somebody else has the time.
+
+    Args:
+        wake: called after a commit that queued letters.
+    """
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+        wake: Callable[[], None],
+    ) -> None:
+        self._rooms = rooms
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._wake = wake
+        self._rounds = Rounds(
+            self.run_once, "house", POLL_S, "the house could not look at its boards"
+        )
+
+    def start(self) -> None:
+        """Begin to play, what an earlier process has left first."""
+        self._rounds.start()
+
+    def stop(self, timeout: float) -> bool:
+        """Finish the move in hand and end; whether that took at most *timeout* seconds."""
+        return self._rounds.stop(timeout)
+
+    def vital(self) -> Vital:
+        """How the thread is."""
+        return self._rounds.vital()
+
+    def ask(self) -> None:
+        """Say that there is something to think about."""
+        self._rounds.ask()
+
+    def run_once(self) -> None:
+        """Make every move that the house is to make now."""
+        while not self._rounds.ending:
+            with self._database.reading.connect() as connection:
+                waiting = rows.due(connection, self._clock.now(), BATCH)
+            if not waiting:
+                return
+            for board_id in waiting:
+                self._look(board_id)
+
+    def _look(self, board_id: int) -> None:
+        """Make one move on a board; it stays due while the house is to move there."""
+        if self._rounds.ending:
+            return
+        self._rounds.beat()
+        try:
+            thought = self._think(board_id)
+            done = self._writer.submit(partial(self._act, board_id, thought)).result()
+        except (Closed, *UNAVAILABLE):
+            raise  # that ails no single board
+        except Exception as error:  # noqa: BLE001 - one board must not stop the others
+            # Without the fault's own words: they may tell where the house wanted to hide.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            name = type(error).__name__
+            log.error(
+                "the house cannot move; it is put off",
+                extra={"board": board_id, "fault": name, "at": where},
+            )
+            done = self._writer.submit(partial(self._put_off, board_id)).result()
+        done.remember(self._rooms.positions)
+        if done.letters:
+            self._wake()
+
+    def _think(self, board_id: int) -> _Thought | None:
+        """What to play; ``None`` where the house has nothing to do. Far from any transaction."""
+        with self._database.reading.connect() as connection:
+            board = boards.load(connection, board_id)
+            if board is None or board.status != "active":
+                return None
+            position = self._rooms.positions.newest(connection, board)
+        seat = bot_moves.to_move(board, position)
+        if seat is None:
+            return None
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(min(before, SWITCH_S))  # so that mails hardly wait for a thought
+        try:
+            move = house_move(position, seat, board.sitters[seat].userid)
+        finally:
+            sys.setswitchinterval(before)
+        return _Thought(board.plies, seat, move)
+
+    # -- jobs: run by the writer, inside its transaction ---------------------------------
+
+    def _act(self, board_id: int, thought: _Thought | None, connection: Connection) -> Done:
+        """Make the move if it still fits; if the board has changed, it stays due."""
+        desk = clock_desk(self._rooms, connection, self._clock.now())
+        board = boards.lock(connection, board_id)
+        waiting = rows.turn(connection, board_id)
+        if board is None or waiting is None:  # somebody else was quicker
+            return NOTHING
+        kept = rows.coming(connection, waiting.letter_id)
+        letters = False
+        if thought is not None:
+            if board.status != "active" or board.plies != thought.plies:
+                return NOTHING
+            answer = _move(desk, board, thought)
+            letters = _tell(desk, answer, Kept(kept) if kept is not None else None)
+            board = boards.lock(connection, board_id)
+            assert board is not None
+        elif (
+            board.status == "active" and bot_moves.to_move(board, desk.position(board)) is not None
+        ):
+            return NOTHING  # it was not the house's turn when we looked
+        position = desk.played.get(board_id) or desk.position(board)
+        if board.status != "active" or bot_moves.to_move(board, position) is None:
+            rows.done(connection, board_id)
+            if kept is not None:
+                letters |= rows.release(connection, kept.id, desk.now)
+        return Done(desk.played, int(letters))
+
+    def _put_off(self, board_id: int, connection: Connection) -> Done:
+        """Look again later; nobody's letter waits for that."""
+        now = self._clock.now()
+        boards.lock(connection, board_id)
+        waiting = rows.turn(connection, board_id)
+        if waiting is None:
+            return NOTHING
+        rows.put_off(connection, board_id, now + PUT_OFF)
+        letters = waiting.letter_id is not None and rows.release(connection, waiting.letter_id, now)
+        return Done({}, int(letters))
+
+
+def _move(desk: Desk, board: BoardRow, thought: _Thought) -> Answer:
+    sitter = board.sitters[thought.seat]
+    position = desk.position(board)
+    answer = moves.play_move(desk, board, sitter, position, thought.move, UNSAID)
+    return queued_moves.go_on(desk, answer)
+
+
+def _tell(desk: Desk, answer: Answer, kept: Kept | None) -> bool:
+    """Queue what others are told, or write it into the letter that waits; whether any is due."""
+    now: list[outbox.NewLetter] = []
+    for told in answer.told:
+        if not told.recipient:
+            continue
+        letter = told_letter(desk, told)
+        if kept is None or not kept.takes(told):
+            now.append(letter)
+            continue
+        new = kept.with_news(told.part)
+        if new.letter in {"board", "result"}:
+            new = replace(new, message_id=letter.message_id)
+        rows.rewrite(desk.connection, kept.row.id, new)
+    outbox.add(desk.connection, now, desk.now)
+    return bool(now)

@@ -1,0 +1,387 @@
+"""The desk at which one mail is carried out: who speaks, of which board, on what connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from pbmserv.commands.table.model import VOUCHED, Credentials, Line, Reading
+from pbmserv.engine.referee import Position
+from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Refused
+from pbmserv.mail.bounce_codes import Failure
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
+from pbmserv.mail.networks import NOWHERE, Source
+from pbmserv.mail.reply_address import Capability, House, Purpose
+from pbmserv.service.auth.lockout import Lockout
+from pbmserv.service.auth.passwords import Memo
+from pbmserv.service.core.budget import Budget, Unbounded
+from pbmserv.service.core.may_speak import (
+    not_seated,
+    signed_off,
+    suspended,
+    too_many_passwords,
+    wrong_game,
+)
+from pbmserv.service.core.quoted_letters import Letters
+from pbmserv.service.core.receipt import Tally
+from pbmserv.service.core.words_for_others import Passed, Said, pass_on
+from pbmserv.service.limits.rates import Traffic
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.boards.positions import Positions
+from pbmserv.store.delivery import inbox
+
+WAITING_SIGNUPS = 3
+"""Unconfirmed signups of a userid whose passwords are looked at, the newest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A mail that has been read and is to be carried out.
+
+    Attributes:
+        text: what the writer added on top of any quoted mail.
+        capability: what the reply address it came to says, if it was one.
+        verdict: whether the From address is proven.
+        report: whom it reports as not reached, if it came to where a letter comes back to.
+        left_out: the mail holds more than `text`, and it may be its writer's.
+        source: where it comes from, for counting mails and wrong passwords.
+        vetted: the userids and passwords in it that may be asked about (`service.vetting`).
+    """
+
+    envelope: Envelope
+    mail: Mail
+    text: str
+    reading: Reading
+    capability: Capability | None
+    verdict: Verdict = UNCHECKED
+    report: tuple[Failure, ...] = ()
+    left_out: bool = False
+    source: Source = NOWHERE
+    vetted: frozenset[Credentials] = frozenset()
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether it came to a letter's envelope sender, which speaks for nobody."""
+        return self.capability is not None and self.capability.purpose is Purpose.BOUNCE
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What every desk shares.
+
+    Attributes:
+        memo: what was found out about passwords; nothing here can run argon2.
+        operators: userids of the people who run this server.
+        signup: ``confirm``, ``open`` or ``closed``.
+        web_url: base of links in letters, "" when there are no pages.
+        away_days: days of a calendar year that a player can be away.
+        letters: makes letters once more, to tell what of a mail quotes them.
+    """
+
+    house: House
+    registry: Registry
+    positions: Positions
+    memo: Memo
+    lockout: Lockout
+    traffic: Traffic
+    operators: frozenset[str]
+    signup: str
+    web_url: str
+    away_days: int
+    letters: Letters
+
+
+@dataclass(slots=True)
+class Focus:
+    """The board a command is about, for the refusal letter that may have to show it."""
+
+    board: BoardRow
+    seat: Seat
+
+
+@dataclass(slots=True)
+class Desk:
+    """One mail's desk. Lives as long as its transaction.
+
+    Attributes:
+        mail_id: row of the mail in the inbox.
+        played: newest positions it made or looked at, to be remembered after the commit.
+        moved: boards on which the present command has made a move, so that queued moves follow.
+        player: who speaks, once a handler has found out.
+        focus: the board the present command is about, once a handler has found out.
+        echo_hidden: the present command must not be quoted (it may be a password).
+        led_on: some command has moved a game on, or told somebody else something.
+        proven: players who have proved to speak: by password, reply address or sender.
+        carried_out: something proven was done.
+        unproven: the answer goes to a player who may not have written the mail at all.
+        counted: players whose mail this was counted as.
+        unreachable: players who have spoken and to whom letters came back, in their order.
+        house: boards where it became the house's turn, each with whether the answer waits for it.
+        line_words: the present command's own words; ``None`` = the mail's.
+        left_out: what of the words for others was not passed on by the present command.
+        passed: what became of words that were looked at, by their writer and what was written.
+        reread: texts of letters that the mail may quote, by their numbers.
+        tally: what this mail has led to, for the log.
+        budget: what the mail has spent.
+        replayed: positions as the record had them when they were asked for.
+        attached: texts of files that came with the mail, by what marks them.
+    """
+
+    rooms: Rooms
+    connection: Connection
+    post: Post
+    mail_id: int | None
+    now: datetime
+    played: dict[int, Position] = field(default_factory=dict)
+    moved: list[int] = field(default_factory=list)
+    player: Player | None = None
+    sitter: Sitter | None = None
+    focus: Focus | None = None
+    echo_hidden: bool = False
+    led_on: bool = False
+    proven: set[int] = field(default_factory=set)
+    carried_out: bool = False
+    unproven: bool = False
+    counted: set[int] = field(default_factory=set)
+    unreachable: dict[int, None] = field(default_factory=dict)
+    house: list[tuple[int, bool]] = field(default_factory=list)
+    line_words: str | None = None
+    left_out: dict[Line, None] = field(default_factory=dict)
+    passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
+    reread: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    budget: Budget = field(default_factory=Unbounded)
+    replayed: dict[int, Position] = field(default_factory=dict)
+    attached: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def capability(self) -> Capability | None:
+        """What the reply address says."""
+        return self.post.capability
+
+    @property
+    def words(self) -> Said:
+        """What others may read of the words in the mail.
+
+        Who speaks must be known by then.
+        """
+        written = self.post.reading.words if self.line_words is None else self.line_words
+        return pass_on(self, written)
+
+    def next_command(self) -> None:
+        """Forget what belonged to the command before."""
+        self.moved.clear()
+        self.player = None
+        self.sitter = None
+        self.focus = None
+        self.echo_hidden = False
+        self.line_words = None
+        self.left_out = {}
+
+    # -- who speaks ---------------------------------------------------------------------
+
+    def authenticate(self, who: Credentials) -> Player:
+        """The active player whose userid and password these are.
+
+        Raises:
+            Refused: they are not; an unknown userid and a wrong password look the same.
+        """
+        player = self.identify(who)
+        if not player.active:
+            raise signed_off(player)
+        self.player = player
+        return player
+
+    def identify(self, who: Credentials) -> Player:
+        """The player whose password this is, also one who has signed off.
+
+        After too many wrong ones none is looked at for a while, and the answer stays the same.
+
+        Raises:
+            Refused: as `authenticate` does.
+        """
+        if who.password == VOUCHED:
+            return self._by_sender(who.userid)
+        if who not in self.post.vetted:
+            self.echo_hidden = True
+            raise too_many_passwords()
+        player = players.of_name(self.connection, who.userid)
+        lockout, source = self.rooms.lockout, self.post.source
+        if lockout.may_try(who.userid, source) or self.vouched_for(who.userid):
+            right = self._is_right(who, player)
+            if right and player is None:
+                raise Refused("not-confirmed", part=who.userid)
+            if right and player is not None:
+                lockout.right(who.userid, source)
+                self._has_spoken(player)
+                return player
+        # Nothing of the line is repeated: words may have slipped, and any of them may be
+        # a password that stands in another's place.
+        self.echo_hidden = True
+        raise Refused("bad-credentials", example="forgot USERID")
+
+    def _is_right(self, who: Credentials, player: Player | None) -> bool:
+        """Whether a password is a player's, or that of a signup that nobody has confirmed yet,
+        which tells only somebody who knows it."""
+        if player is not None:
+            known: list[str | None] = [player.password_hash]
+        else:
+            waiting = players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
+            known = [request.password_hash for request in waiting] or [None]
+        return any(self.rooms.memo.right(who.userid, one, who.password.text) for one in known)
+
+    def vouched_for(self, userid: str) -> Player | None:
+        """The player of that name, if it is proven that the mail comes from one of their
+        confirmed addresses; also one who has signed off."""
+        if not self.post.verdict.passed:
+            return None
+        player = players.of_name(self.connection, userid)
+        if player is None:
+            return None
+        confirmed = players.addresses_of(self.connection, player.id)
+        return player if self.post.mail.sender.lower() in confirmed else None
+
+    def _by_sender(self, userid: str) -> Player:
+        """The player whom the mail's proven sender is.
+
+        Raises:
+            Refused: nothing is proven, or not that; whoever has that userid makes no difference.
+        """
+        player = self.vouched_for(userid)
+        if player is None:
+            verdict = self.post.verdict
+            why = "address" if verdict.passed else verdict.result
+            sender = self.post.mail.sender
+            raise Refused("not-vouched", part=userid, why=why, sender=sender)
+        self._has_spoken(player)
+        return player
+
+    def _has_spoken(self, player: Player) -> None:
+        """Note whose mail it was."""
+        self._count(player)
+        if self.post.mail.sender.lower() == player.address:
+            self.rooms.traffic.proves(player.address, self.post.source)
+        self.heard(player.id, player.unreachable_since)
+        if self.mail_id is not None and self.post.envelope.sender.lower() != player.address:
+            inbox.spoken_by(self.connection, self.mail_id, player.id)
+
+    def _count(self, player: Player) -> None:
+        """One mail is one mail of a player, however many commands are in it."""
+        by_address = self.capability.player if self.capability is not None else 0
+        if player.id != by_address and player.id not in self.counted:
+            self.counted.add(player.id)
+            self.rooms.traffic.spoke(player.id)
+
+    def speaker(self, who: Credentials | None) -> Player:
+        """The player who speaks: by password if one was given, else by the reply address."""
+        if who is not None:
+            return self.authenticate(who)
+        capability = self._speaking()
+        player = players.by_id(self.connection, capability.player)
+        if player is None or player.reply_epoch != capability.epoch:
+            if player is not None and player.state in {"left", "barred"}:
+                raise signed_off(player)
+            raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
+        if not player.active:
+            raise signed_off(player)
+        self.heard(player.id, player.unreachable_since)
+        self.player = player
+        return player
+
+    def seat_at(
+        self, board_id: int | None, game: str | None, who: Credentials | None
+    ) -> tuple[BoardRow, Sitter]:
+        """The board (locked for this transaction) and the speaker's seat at it.
+
+        Without *board_id* it is the board that the reply address is bound to.
+
+        Raises:
+            Refused: not authenticated, no such board, another game's, or not seated there.
+        """
+        if who is not None:
+            player_id, epoch = self.authenticate(who).id, None
+        else:
+            capability = self._speaking()
+            player_id, epoch = capability.player, capability.epoch
+            if board_id is None and capability.purpose is Purpose.BOARD:
+                board_id = capability.about
+        if board_id is None:
+            raise Refused("which-board", example="games")
+        board = boards.lock(self.connection, board_id)
+        if board is None:
+            raise Refused("no-such-board", part=str(board_id), example="games USERID")
+        sitter = board.sitter_of(player_id)
+        if sitter is None:
+            raise not_seated(board)
+        if epoch is not None and epoch != sitter.reply_epoch:
+            if sitter.state == "barred":
+                raise suspended(sitter.userid)
+            raise Refused(
+                "revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD"
+            )
+        self.heard(player_id, sitter.unreachable_since)
+        self.sitter = sitter
+        self.focus = Focus(board, sitter.seat)
+        if game is not None and game != board.game:
+            raise wrong_game(board, game)
+        return board, sitter
+
+    def answered_board(self) -> Focus | None:
+        """The board of the letter that this mail replies to; ``None`` where it is not one."""
+        if self.capability is None or self.capability.purpose is not Purpose.BOARD:
+            return None
+        try:
+            self.seat_at(None, None, None)
+        except Refused:
+            return None
+        return self.focus
+
+    def _speaking(self) -> Capability:
+        capability = self.capability
+        if capability is None or not capability.player:
+            raise Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
+        return capability
+
+    def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
+        """Remember that somebody has proved to speak, and who, if letters to them came back."""
+        self.proven.add(player_id)
+        if unreachable_since is not None:
+            self.unreachable[player_id] = None
+
+    # -- where the answer goes ----------------------------------------------------------
+
+    @property
+    def answer_to(self) -> tuple[str, int | None]:
+        """Address and player id for the answer: an authenticated player's own address."""
+        if self.sitter is not None:
+            return self.sitter.address, self.sitter.player_id
+        if self.player is not None:
+            return self.player.address, self.player.id
+        return self.post.mail.sender, None
+
+    # -- boards -------------------------------------------------------------------------
+
+    def position(self, board: BoardRow) -> Position:
+        """The newest position of a board.
+
+        Raises:
+            TooMuch: the mail has spent what it may.
+        """
+        position = self.played.get(board.id)
+        if position is None or position.number != board.plies:
+            positions = self.rooms.positions
+            position = positions.newest(self.connection, board, self.budget.replay)
+            self.played[board.id] = self.replayed[board.id] = position
+        return position
+
+    def take_back(self, before: Mapping[int, Position]) -> None:
+        """Forget positions that a refused command made; *before* it these were known."""
+        self.played = self.replayed | dict(before)

@@ -1,0 +1,171 @@
+"""What a refusal tells: what may be repeated of the line, and an example that works for its sender.
+
+While a line is read nothing is known of its sender, so any word may be a password. Here it is
+known which words are userids (they are no secret), who seems to write, and on which boards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+
+from pbmserv.commands.table.catalogue import WHICH, nearest
+from pbmserv.commands.table.model import Challenge, Line, Sender
+from pbmserv.engine.types import HOUSE
+from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.core.answers import Part
+from pbmserv.service.core.context import Desk
+from pbmserv.service.delivery import digest
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+
+MOST_LOOKED_UP = 20
+"""Words of a line of which it is looked up whether they are userids."""
+
+BLANK = "***"
+
+_OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
+
+
+def told(desk: Desk, line: Line, error: PlayerError) -> tuple[Part, str]:
+    """The letter about a line that was refused, and what may be repeated of the line."""
+    sender = _sender(desk)
+    refusal = error.refusal
+    if line.asked is error and line.again is not None:
+        line = line.again(sender)
+        assert isinstance(line.asked, PlayerError)
+        refusal = line.asked.refusal
+    echo = line.echo
+    if desk.echo_hidden:
+        # Whether a userid is somebody's must not show where a password was wrong.
+        named = refusal.code == "no-such-player"
+        echo = _hidden(desk, line, sender.is_player if named else sender.userid.__eq__)
+    example = _example(desk, line, refusal, echo, sender)
+    if isinstance(error, Misread | MoveError):
+        example = _in_its_place(line, example)
+    refusal = replace(refusal, example=example)
+    words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
+    # A reply that cannot be read is still about the board of the letter that it answers.
+    focus = desk.answered_board() if isinstance(line.asked, PlayerError) else desk.focus
+    if focus is None or focus.board.status == "declined":  # such a board is nobody's move
+        return Part("refusal", words), echo
+    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
+
+
+def nearest_userid(desk: Desk, word: str) -> str:
+    """A player whose userid is meant by a misspelt *word*; ``""`` if there is none.
+
+    Only those who sit at a board: their names everybody can read there.
+    """
+    near = players.seated_like(desk.connection, word) if len(word) > 1 else []
+    return nearest(word, tuple(near)) or ""
+
+
+def _sender(desk: Desk) -> Sender:
+    """Who seems to write: by the reply address, else by the mail's own.
+
+    That proves nothing; but what is told of it is no secret, and goes to that address.
+    """
+    capability = desk.capability
+    board = 0
+    found = None
+    if desk.player is not None:
+        found = desk.player
+    elif capability is not None and capability.player:
+        found = players.by_id(desk.connection, capability.player)
+        if capability.purpose is Purpose.BOARD:
+            board = capability.about
+    else:
+        here = players.by_address(desk.connection, desk.post.mail.sender)
+        found = here[0] if len(here) == 1 else None
+    if found is None:
+        return Sender("", 0, _lookup(desk))
+    if not board:
+        running = ("active", "proposed")
+        board = next(iter(boards.of_player(desk.connection, found.id, running, None, 1)), 0)
+    return Sender(found.userid, board, _lookup(desk))
+
+
+def _lookup(desk: Desk) -> partial[bool]:
+    return partial(_is_player, desk, {})
+
+
+def _is_player(desk: Desk, known: dict[str, bool], word: str) -> bool:
+    """Whether a word is the userid of somebody who plays here; of few words of a line."""
+    if word in HOUSE:
+        return True
+    if word not in known and len(known) < MOST_LOOKED_UP and len(word) <= 20:
+        known[word] = players.by_userid(desk.connection, word) is not None
+    return known.get(word, False)
+
+
+def _hidden(desk: Desk, line: Line, is_userid: Callable[[str], bool]) -> str:
+    """A line of which any word may be a password: its command, its board, and userids."""
+    words = line.echo.split()
+    if desk.capability is not None:
+        return BLANK
+    head = 2 if words and words[0] in desk.rooms.registry else 1
+    board = getattr(line.asked, "board", None)
+    shown = words[:head]
+    for word in words[head:]:
+        number = board is not None and word.lstrip("#") == str(board)
+        if number or word.lower() in WHICH or is_userid(word.lower().rstrip(",;")):
+            shown.append(word)
+            board = None if number else board
+        elif shown[-1] != BLANK:
+            shown.append(BLANK)
+    return " ".join(shown) if len(words) > head else f"{' '.join(shown)} {BLANK}"
+
+
+def _example(desk: Desk, line: Line, refusal: Refusal, echo: str, sender: Sender) -> str:
+    """The example with the sender's own name in it."""
+    if refusal.code == "no-such-player":
+        return _with_known_names(desk, refusal, echo, sender)
+    if refusal.code == "tray-line" and desk.capability is not None:
+        with suppress(Refused):
+            return f"{digest.first_board(desk)}: show"
+    if refusal.code == "no-words":
+        by_reply = "chat Good luck!" if refusal.part == "chat" else "Good luck!"
+        return by_reply if desk.capability is not None else echo.replace(BLANK, "PASSWORD")
+    if refusal.code.startswith("time-") and isinstance(line.asked, Challenge):
+        return _challenge(line.asked, refusal.example)
+    if not sender.userid:
+        return refusal.example
+    words = refusal.example.split(" ")
+    return " ".join(sender.userid if word == "USERID" else word for word in words)
+
+
+def _challenge(asked: Challenge, times: str) -> str:
+    """A challenge with other times."""
+    changed = {word.partition("=")[0] for word in times.split()}
+    kept = [word for word in asked.times if word.partition("=")[0] not in changed]
+    return " ".join((asked.game, "challenge", *asked.userids, *asked.options, *kept, times))
+
+
+def _with_known_names(desk: Desk, refusal: Refusal, echo: str, sender: Sender) -> str:
+    """The line once more with a name of somebody who plays here, or without the wrong one."""
+    wrong = refusal.part.lower()
+    instead = str(refusal.values.get("suggestion", ""))
+    words = [
+        instead if wrong and word.lower().rstrip(",;") == wrong else word for word in echo.split()
+    ]
+    game = words[0] if words[0] in desk.rooms.registry else ""
+    if not instead and "challenge" in words and sender.userid:
+        return " ".join(word for word in (game, "challenge", sender.userid, "house") if word)
+    if wrong and not instead:
+        return " ".join(word for word in (game, "standings") if word)
+    if not wrong:
+        return " ".join(word for word in words if word != BLANK)
+    return " ".join("PASSWORD" if word == BLANK else word for word in words)
+
+
+def _in_its_place(line: Line, example: str) -> str:
+    """An example as it must stand in a reply to the one mail a day, behind the board's number."""
+    numbered = _OF_A_DIGEST.match(line.echo)
+    if numbered is None or not example or _OF_A_DIGEST.match(example):
+        return example
+    return numbered[0] + example

@@ -1,0 +1,128 @@
+"""What a mail led to, as rows of letters: answers to its sender, and letters to others."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pbmserv.commands.table import model
+from pbmserv.letters.kinds import CAN_WAIT
+from pbmserv.service.core.answers import Part, Told
+from pbmserv.service.core.context import Desk
+from pbmserv.store.boards import boards
+from pbmserv.store.delivery.outbox import NewLetter
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What became of one command, and who may read it: (address, player id)."""
+
+    to: tuple[str, int | None]
+    echo: str
+    status: str
+    parts: tuple[Part, ...]
+    stopped: model.NotTried | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """What a report says of it."""
+        parts = [asdict(part) for part in self.parts]
+        found: dict[str, Any] = {"echo": self.echo, "status": self.status, "parts": parts}
+        return found if self.stopped is None else {**found, **asdict(self.stopped)}
+
+
+def answers_to(desk: Desk, said: list[CommandResult]) -> list[NewLetter]:
+    """One letter back for the whole mail.
+
+    What a player may see goes to that player's own address, so a mail with the commands of
+    two players is answered by two letters. What anybody may see goes with the first of them.
+    """
+    owners = [s.to for s in said if s.to[1] is not None]
+    readers: dict[tuple[str, int | None], list[CommandResult]] = {}
+    for one in said:
+        to = owners[0] if owners and one.to[1] is None else one.to
+        readers.setdefault(to, []).append(one)
+    letters = []
+    for to, lines in readers.items():
+        parts = [part for one in lines for part in one.parts]
+        if parts:
+            letters.append(_answer(desk, to, parts, lines))
+    return letters
+
+
+def _answer(
+    desk: Desk, to: tuple[str, int | None], parts: list[Part], lines: list[CommandResult]
+) -> NewLetter:
+    """The part itself when there is just one, else a report over all lines."""
+    part = parts[0]
+    if len(parts) > 1 or desk.post.reading.multiple or any(line.stopped for line in lines):
+        part = Part("report", {"lines": [line.as_json() for line in lines]})
+    return NewLetter(
+        letter=part.letter,
+        recipient=to[0],
+        words=part.words,
+        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
+        in_reply_to=desk.post.mail.message_id,
+        player_id=to[1],
+        board_id=part.board,
+        ply=part.ply,
+        seat=part.seat,
+    )
+
+
+def last_answer(desk: Desk, answer: NewLetter) -> NewLetter:
+    """Tells the reader of an answer that it was the last one for a while."""
+    part = Part("no-more-answers", {})
+    return NewLetter(
+        letter=part.letter,
+        recipient=answer.recipient,
+        words=part.words,
+        message_id=message_id(desk.rooms.house.domain, part),
+        player_id=answer.player_id,
+    )
+
+
+def told_letter(desk: Desk, told: Told) -> NewLetter:
+    """The row of a letter to somebody else; what can wait for a digest does."""
+    part = told.part
+    return NewLetter(
+        letter=part.letter,
+        recipient=told.recipient,
+        words=part.words,
+        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
+        player_id=told.player_id,
+        board_id=part.board,
+        ply=part.ply,
+        seat=part.seat,
+        tray=told.digest and part.letter in CAN_WAIT,
+    )
+
+
+def _turns(desk: Desk, part: Part) -> int:
+    """Turns used on the board at the position that a letter shows."""
+    if part.board is None or part.opens:
+        return 0
+    position = desk.played.get(part.board)
+    if position is None:
+        board = boards.load(desk.connection, part.board)
+        assert board is not None
+        position = desk.rooms.positions.newest(desk.connection, board)
+    return (position if part.ply is None else position.at(part.ply)).turns_of(part.seat)
+
+
+def message_id(domain: str, part: Part, turns: int = 0) -> str:
+    """A Message-ID that says which position a letter shows (RFC 5322 section 3.6.4).
+
+    It counts turns instead of plies, since a ply may be a private seal.
+    """
+    if part.board is None:
+        return f"<{part.letter}.{secrets.token_hex(8)}@{domain}>"
+    if part.opens:
+        return thread_root(part.board, part.seat, part.opens, domain)
+    seat = "s" if part.seat is None else part.seat
+    return f"<{part.board}.{turns}.{seat}.{secrets.token_hex(8)}@{domain}>"
+
+
+def thread_root(board: int, seat: int | None, thread: str, domain: str) -> str:
+    """Message-ID of the first letter about a board to a seat; all later ones refer to it."""
+    return f"<{board}.0.{'s' if seat is None else seat}.{thread}@{domain}>"

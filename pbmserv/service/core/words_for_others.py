@@ -1,0 +1,212 @@
+"""The one guard through which the words of a player reach others, whatever mail brings them.
+
+Letters take no other text as somebody's words than `Said`, which only this module makes. What is
+left out its writer is told, with the answer to the same mail: nothing is lost without a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from pbmserv.commands.grammar.spelling import LONGEST_PASSWORD, SHORTEST_PASSWORD
+from pbmserv.commands.grammar.words import fold
+from pbmserv.commands.reading.bodies import text_lines
+from pbmserv.commands.reading.quoted_lines import Quoted
+from pbmserv.commands.reading.trailing_text import LONGEST_WORDS, Below
+from pbmserv.commands.table.model import Challenge, ChangePassword, Line, NotTried
+from pbmserv.service.core.quoted_letters import letters_before
+
+if TYPE_CHECKING:
+    from pbmserv.service.core.context import Desk
+
+MOST_JOINED = 4
+"""Words in a row that are looked at as one password with blanks in it."""
+
+WORDS = "(your words)"
+"""Stands in an answer for words that were not passed on; nothing of them is repeated."""
+
+_REPLY_ADDRESS = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}@", re.IGNORECASE)
+_AROUND = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
+_BETWEEN = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
+
+
+class Said(str):
+    """A player's words that others may read. Nobody but this module makes any."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Said:
+        return self
+
+
+UNSAID = Said("")
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The player whose words are to be passed on."""
+
+    player_id: int
+    userid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What others may read of some words, and what was left out and why."""
+
+    said: Said
+    left_out: tuple[Line, ...] = ()
+
+
+def pass_on(desk: Desk, written: str) -> Said:
+    """What others may read of the words that the present speaker has written.
+
+    What is left out, and why, the desk notes for the answer.
+    """
+    if not written.strip():
+        return UNSAID
+    writer = _writer(desk)
+    key = (writer.player_id, written)
+    passed = desk.passed.get(key)
+    if passed is None:
+        passed = desk.passed[key] = _checked(desk, writer, written)
+    desk.left_out.update(dict.fromkeys(passed.left_out))
+    return passed.said
+
+
+def again(words: Mapping[str, Any]) -> dict[str, Any]:
+    """The words of a letter in the record: what was said there has been passed on before."""
+    return {**words, **{key: Said(words[key]) for key in ("said", "said_to") if key in words}}
+
+
+def _writer(desk: Desk) -> Writer:
+    """Who speaks, which a handler has found out by now."""
+    if desk.sitter is not None:
+        return Writer(desk.sitter.player_id, desk.sitter.userid)
+    assert desk.player is not None
+    return Writer(desk.player.id, desk.player.userid)
+
+
+def _has_proved(desk: Desk, writer: Writer) -> bool:
+    """Whether the mail proves to be this player's: by a password, a reply address or its sender.
+
+    From alone, which may begin a challenge, proves nothing.
+    """
+    by_address = desk.capability is not None and desk.capability.player == writer.player_id
+    proven = by_address or writer.player_id in desk.proven
+    return proven or desk.vouched_for(writer.userid) is not None
+
+
+def _checked(desk: Desk, writer: Writer, written: str) -> Passed:
+    if not _has_proved(desk, writer):
+        unproven = NotTried("unproven", example=_with_password(desk, writer))
+        return Passed(UNSAID, (Line(WORDS, unproven),))
+    below = Below(text_lines(written), 0, frozenset(g.info.key for g in desk.rooms.registry))
+    left_out = [*below.not_tried()]
+    text = below.words()
+    if _holds_password(desk, writer, text):
+        return Passed(UNSAID, (*left_out, Line(WORDS, NotTried("password"))))
+    kept = text.split("\n")
+    for why, places in (
+        ("quoted", _quoted),
+        ("link", _with_links),
+        ("some-password", partial(_with_secrets, desk)),
+        ("letter", partial(_of_letters, desk, writer)),
+    ):
+        found = places(kept)
+        if found:
+            left_out.append(Line(WORDS, NotTried(why)))
+            kept = [line for at, line in enumerate(kept) if at not in found]
+    return Passed(Said("\n".join(kept).strip()[:LONGEST_WORDS].rstrip()), tuple(left_out))
+
+
+def _with_password(desk: Desk, writer: Writer) -> str:
+    """The challenge of this mail as it would prove who writes."""
+    asked = next(
+        (line.asked for line in desk.post.reading.lines if isinstance(line.asked, Challenge)), None
+    )
+    if asked is None:
+        return ""
+    others = [userid for userid in asked.userids if userid != writer.userid]
+    behind = (*others, *asked.options, *asked.times)
+    return " ".join((asked.game, "challenge", writer.userid, "PASSWORD", *behind))
+
+
+def _quoted(lines: Sequence[str]) -> set[int]:
+    """The places of lines with the plainest of marks in front."""
+    return {at for at, line in enumerate(lines) if line.lstrip().startswith(">")}
+
+
+def _with_links(lines: Sequence[str]) -> set[int]:
+    """The places of lines with a reply address of ours, which would let their reader move."""
+    return {at for at, line in enumerate(lines) if _REPLY_ADDRESS.search(line)}
+
+
+def _with_secrets(desk: Desk, lines: Sequence[str]) -> set[int]:
+    """The places of lines with a password that the same mail uses, right or wrong."""
+    secrets = _typed(desk)
+    return {
+        at
+        for at, line in enumerate(lines)
+        if any(one in line or one in fold(line) for one in secrets)
+    }
+
+
+def _typed(desk: Desk) -> set[str]:
+    """The passwords in the commands of the mail."""
+    return {line.who.password.text for line in _read(desk) if line.who is not None} - {"-", ""} | {
+        line.asked.new.text for line in _read(desk) if isinstance(line.asked, ChangePassword)
+    }
+
+
+def _read(desk: Desk) -> Iterator[Line]:
+    """The lines of the mail, in every way in which they can be read."""
+    for line in desk.post.reading.lines:
+        yield line
+        other = line.proving() if line.proving is not None else None
+        if other is not None and other.who in desk.post.vetted:
+            yield other
+
+
+def _holds_password(desk: Desk, writer: Writer, text: str) -> bool:
+    """Whether a word, or some in a row, is known as the writer's password.
+
+    Then none of the words are passed on. Were it only the line, whoever has got hold of a reply
+    address could write five hundred guesses to an accomplice, who sees which of them is missing.
+    """
+    known = desk.rooms.memo.recent
+    # Whoever has typed one in this mail knows it already.
+    return any(known(writer.userid, one) for one in _possible_passwords(text) - _typed(desk))
+
+
+def _possible_passwords(text: str) -> set[str]:
+    """The words of a text, and some in a row, with and without punctuation around them."""
+    words = fold(text.replace("\n", " ")).split()
+    runs = (
+        " ".join(words[at : at + length])
+        for length in range(1, MOST_JOINED + 1)
+        for at in range(len(words) - length + 1)
+    )
+    found = set(chain.from_iterable(map(_bared, chain(runs, _BETWEEN.split(fold(text))))))
+    return {one for one in found if SHORTEST_PASSWORD <= len(one) <= LONGEST_PASSWORD}
+
+
+def _bared(run: str) -> Iterator[str]:
+    """A run of words as it is, and without punctuation in front, behind, or both."""
+    yield run
+    yield run.strip(_AROUND)
+    yield run.rstrip(_AROUND)
+    yield run.lstrip(_AROUND)
+
+
+def _of_letters(desk: Desk, writer: Writer, lines: Sequence[str]) -> set[int]:
+    """The places of lines that stand in letters of ours to their writer."""
+    if not any(map(str.strip, lines)):
+        return set()
+    letters = letters_before(desk, writer.player_id)
+    return Quoted(letters.texts, letters.said, letters.own).places(lines)

@@ -1,0 +1,1 @@
+"""Mail that came, letters that go, and digests."""

@@ -1,0 +1,252 @@
+"""Letters that came back: counted by address, until an address is given up.
+
+Two hard ones give an address up, if they come at least `APART` from each other: a mail server that
+is broken for an hour can refuse a whole evening's letters. A hard one is forgotten `HARD_LASTS`
+after the last. A full mailbox (soft) gives its address up only after `MOST_SOFT` such days of
+which none came more than `SOFT_LASTS` after the one before. Whatever is about the letter alone
+(filters, size) counts nothing.
+
+A letter that came back is sent once more a day later, as a new one: so nothing is lost by a mail
+server's bad hour, and an address where nobody is shows itself even if few letters go there.
+
+What is given up: no letter goes there any more. Letters to its player go to another confirmed
+address; if there is none they wait (see `returning`), and each opponent is told once.
+
+A player who cannot be reached counts as away for `AWAY`, out of the days of the year that everybody
+has: nobody is to lose a game by a mailbox that was full for a week, nor to wait for ever for
+somebody who will never be heard of again, and whoever fakes reports to gain time only spends
+days that `away` would give for the asking.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
+from pbmserv.service.accounts import out_of_office
+from pbmserv.service.accounts import preferences as accounts
+from pbmserv.service.core.answers import Part, Told
+from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.results import told_letter
+from pbmserv.service.delivery import reachability
+from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.store.accounts import notices, players, preferences
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.delivery import bounces, inbox, outbox
+from pbmserv.store.delivery.bounces import Posted, Standing
+from pbmserv.store.delivery.outbox import NewLetter
+
+MOST_HARD = 2
+MOST_SOFT = 10
+APART = timedelta(hours=18)
+"""Less than a day, so that each of two digests counts."""
+HARD_LASTS = timedelta(days=30)
+SOFT_LASTS = timedelta(days=7)
+TOO_LATE = timedelta(days=30)
+"""A report about a letter that was sent longer ago means nothing: queues give up after days."""
+AGAIN = timedelta(days=1)
+"""When a letter is sent once more that came back from an address which is not given up."""
+AWAY = timedelta(days=14)
+"""For so long a player who cannot be reached counts as away, if days of the year are left."""
+TOLD_EVERY = timedelta(days=7)
+"""Opponents hear of one player at most once in so long, however often mail fails and works."""
+ASTRAY_EVERY = timedelta(days=1)
+
+log = logging.getLogger("pbmserv.service")
+
+
+# -- what comes in ---------------------------------------------------------------------------
+
+
+def receive(desk: Desk) -> list[NewLetter]:
+    """A mail to where a letter comes back to: a report, a note of somebody away, or a person's.
+
+    The address speaks for nobody, so no command is carried out, and a report is never answered.
+    """
+    capability = desk.capability
+    letter = bounces.letter(desk.connection, capability.about) if capability else None
+    if desk.mail_id is not None:
+        if desk.post.report or letter is None or letter.player_id is None:
+            # A report quotes the letter, with reply addresses and other people's words; what it
+            # says itself is noted with the letter.
+            inbox.empty(desk.connection, desk.mail_id)
+        else:
+            inbox.spoken_by(desk.connection, desk.mail_id, letter.player_id)
+    told = [] if letter is None else _received(desk, letter)
+    return [told_letter(desk, one) for one in told]
+
+
+def _received(desk: Desk, letter: Posted) -> list[Told]:
+    if desk.post.report:
+        return _reported(desk, letter, desk.post.report)
+    if desk.post.mail.automatic:
+        return out_of_office.ask(desk, desk.post.mail, letter.player_id)
+    return _astray(desk, letter)
+
+
+def refused(
+    rooms: Rooms, connection: Connection, letter_id: int, error: str, now: datetime
+) -> None:
+    """A relay would not take a letter for its recipient: the same as a report about it."""
+    letter = bounces.letter(connection, letter_id)
+    failure = of_refusal(error, letter.recipient) if letter is not None else None
+    if letter is None or failure is None:
+        return
+    desk = clock_desk(rooms, connection, now)
+    letters = [told_letter(desk, told) for told in _take(desk, letter, failure)]
+    outbox.add(connection, letters, now)
+
+
+def _reported(desk: Desk, letter: Posted, report: Sequence[Failure]) -> list[Told]:
+    """What a report says of this letter's own recipient; of others it proves nothing."""
+    if desk.now - letter.since > TOO_LATE or letter.state not in {"sent", "queued"}:
+        return []
+    if letter.state == "sent" and letter.noted:
+        return []  # one letter counts once
+    failure = next((f for f in report if letter.recipient.lower() in f.recipients), None)
+    if failure is None and len(report) == 1 and not _arrives_elsewhere(desk, letter):
+        (failure,) = report  # to where the letter was forwarded, or by another spelling
+    return [] if failure is None else _take(desk, letter, failure)
+
+
+def _arrives_elsewhere(desk: Desk, letter: Posted) -> bool:
+    """Whether the letter's player has been heard of since it, or one before it, came back.
+
+    Of two mailboxes to which an address forwards, one may be dead: letters that are answered
+    are read. Whose report it is could be forged by the letter's reader only, who also knows the
+    letter's own recipient, so to insist on that name would keep nobody out.
+    """
+    if letter.player_id is None:
+        return True
+    found = bounces.standings(desk.connection, [letter.recipient.lower()])
+    times = [letter.since, *(s.hard_at or s.soft_at or letter.since for s in found)]
+    own = players.addresses_of(desk.connection, letter.player_id)
+    return inbox.heard_from(desk.connection, letter.player_id, own, min(times))
+
+
+def _astray(desk: Desk, letter: Posted) -> list[Told]:
+    """The letter's reader has answered to where it would come back to: say where answers go."""
+    if letter.player_id is None:
+        return []
+    player = players.by_id(desk.connection, letter.player_id)
+    sender = desk.post.mail.sender.lower()
+    if player is None or not player.active:
+        return []
+    if sender not in players.addresses_of(desk.connection, player.id):
+        return []
+    if not notices.may_tell(desk.connection, player.id, "astray", desk.now, ASTRAY_EVERY):
+        return []
+    return [Told(player.address, player.id, Part("astray", {"userid": player.userid}))]
+
+
+# -- what it counts --------------------------------------------------------------------------
+
+
+def counted(standing: Standing, failure: Failure, now: datetime) -> Standing:
+    """What is known against an address after one more failure; the same if it counts nothing."""
+    if failure.verdict is Verdict.HARD:
+        number = _counted(standing.hard, standing.hard_at, now, HARD_LASTS)
+        found = replace(standing, hard=number or standing.hard, hard_at=now)
+    elif failure.verdict is Verdict.SOFT:
+        number = _counted(standing.soft, standing.soft_at, now, SOFT_LASTS)
+        found = replace(standing, soft=number or standing.soft, soft_at=now)
+    else:
+        return standing
+    if not number:
+        return standing
+    given_up = found.hard >= MOST_HARD or found.soft >= MOST_SOFT
+    return replace(
+        found,
+        status=failure.status,
+        diagnostic=failure.diagnostic,
+        suspended_at=now if given_up else None,
+    )
+
+
+def _counted(count: int, last: datetime | None, now: datetime, lasts: timedelta) -> int:
+    """The count with this one, 0 if it comes too soon to count."""
+    if last is None or now - last > lasts:
+        return 1
+    return count + 1 if now - last >= APART else 0
+
+
+def _take(desk: Desk, letter: Posted, failure: Failure) -> list[Told]:
+    """Count a failure, and see that its letter is not lost."""
+    words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
+    bounces.note(desk.connection, letter, words)
+    log.info(
+        "letter came back",
+        extra={"letter": letter.id, "verdict": failure.verdict.value, "status": failure.status},
+    )
+    address = letter.recipient.lower()
+    if failure.verdict is Verdict.REFUSED or not _is_theirs(desk, letter, address):
+        return []
+    found = bounces.standings(desk.connection, [address])
+    before = found[0] if found else Standing(address)
+    after = counted(before, failure, desk.now) if before.suspended_at is None else before
+    if after.suspended_at is not None:
+        bounces.set_aside(desk.connection, letter)
+    elif letter.letter not in outbox.ALWAYS_TRIED:
+        bounces.send_later(desk.connection, letter, desk.now + AGAIN, desk.now)
+    if after == before:
+        return []
+    bounces.write(desk.connection, after)
+    return [] if after.suspended_at is None else _give_up(desk, after, letter)
+
+
+def _give_up(desk: Desk, standing: Standing, letter: Posted) -> list[Told]:
+    log.warning("an address is given up", extra={"letter": letter.id})
+    told: list[Told] = []
+    for player in players.by_address(desk.connection, standing.address):
+        if player.address == standing.address:
+            told += _without(desk, player, standing)
+    return told
+
+
+def _is_theirs(desk: Desk, letter: Posted, address: str) -> bool:
+    """Whether the letter went to an address that is its player's own; their row is locked."""
+    if letter.player_id is None:
+        return False
+    preferences.lock(desk.connection, letter.player_id)
+    player = players.by_id(desk.connection, letter.player_id)
+    if player is None or not player.active:
+        return False
+    return address in players.addresses_of(desk.connection, player.id)
+
+
+# -- what it leads to ------------------------------------------------------------------------
+
+
+def _without(desk: Desk, player: Player, given_up: Standing) -> list[Told]:
+    """A player whose address is given up: the next one, or none."""
+    own = players.addresses_of(desk.connection, player.id)
+    dead = {s.address for s in bounces.standings(desk.connection, own) if s.suspended_at}
+    other = next((address for address in own if address not in dead), None)
+    if other is None:
+        return _unreachable(desk, player)
+    preferences.save(desk.connection, player.id, {"address": other})
+    bounces.redirect(desk.connection, player.id, given_up.address, other)
+    digests, _ = reachability.send_kept(desk, player.id, other)
+    words = {
+        "event": "moved",
+        "userid": player.userid,
+        "other": other,
+        "tz": player.tz,
+        "failed": [reachability.told_of(given_up)],
+    }
+    parts = [Part("came-back", words), *digests]
+    return [Told(other, player.id, part) for part in parts]
+
+
+def _unreachable(desk: Desk, player: Player) -> list[Told]:
+    ends = accounts.away_unasked(desk, player, AWAY)
+    preferences.save(desk.connection, player.id, {"unreachable_since": desk.now})
+    if not notices.may_tell(desk.connection, player.id, "gone", desk.now, TOLD_EVERY):
+        return []
+    until = None if ends is None else ends.isoformat()
+    return reachability.opponents(desk, player, {"event": "gone", "until": until})

@@ -1,0 +1,380 @@
+"""The tray: one mail a day with every board that waits, and the one reply that answers it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from html import escape
+from typing import Any
+
+from pbmserv.commands.reading.replies import may_act, read_reply
+from pbmserv.commands.table import model
+from pbmserv.engine.spans import daytime, zone
+from pbmserv.errors import MoveError, PlayerError, Refused
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.core.answers import Part, Told
+from pbmserv.service.core.context import Desk
+from pbmserv.service.time.localtime import local_date, next_local
+from pbmserv.store.accounts import leaving, players
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.time import clocks
+from pbmserv.store.time.retention import OldLetter
+
+MOST_DRAWN = 40
+"""Boards that one digest shows; of further ones it gives the numbers."""
+
+MOST_SAID = 24_000
+"""Octets of players' words in one digest, as they stand in HTML. It keeps short enough for mail
+programs then (`render.letters.ROOM`), and has room for a letter's longest words."""
+
+MOST_LOOKED_AT = 500
+"""Newest boards of a player among which those that wait are looked for."""
+
+LATE = timedelta(hours=1)
+"""A digest that is later than this (the server was down) does not come at night, nor on a day
+that has one of its own."""
+
+
+# -- made ------------------------------------------------------------------------------------
+
+
+def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
+    """The digest of a player for whom it is due; ``None`` = somebody else makes it.
+
+    A day without news on which nothing waits has none.
+    """
+    due = clocks.claim_digest(desk.connection, player_id, desk.now)
+    if due is None:
+        return None
+    player = players.by_id(desk.connection, player_id)
+    if player is None or player.digest_minute is None or player.state != "active":
+        clocks.set_digest_due(desk.connection, player_id, None)
+        return []
+    local = zone(player.tz)
+    following = next_local(desk.now, local, player.digest_minute)
+    if player.unreachable_since is not None:
+        clocks.set_digest_due(desk.connection, player_id, following)
+        return []  # what waits goes into the first one that can arrive
+    if desk.now - due > LATE:
+        morning = daytime(desk.now, local)
+        if local_date(following, local) == local_date(morning, local):
+            clocks.set_digest_due(desk.connection, player_id, following)
+            return []  # that day has its own one coming
+        if morning > desk.now:
+            clocks.set_digest_due(desk.connection, player_id, morning)
+            return []
+    clocks.set_digest_due(desk.connection, player_id, following)
+    made = _made(desk, player_id, outbox.tray(desk.connection, player_id))
+    return [Told(player.address, player_id, Part("tray", words)) for words in made]
+
+
+def gathered(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
+    """Mails in place of letters that waited for another reason: one, if not very much was said."""
+    made = _made(desk, player_id, news)
+    return [Part("tray", {**words, "gathered": True}) for words in made]
+
+
+def _made(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> list[dict[str, Any]]:
+    """The words of a digest, and of more of them if players said more than one has room for."""
+    if news:
+        outbox.fold(desk.connection, [letter.id for letter in news])
+    batches = _batches(news)
+    found = [_words(desk, player_id, batches[0])]
+    found += [_words(desk, player_id, batch, only_news=True) for batch in batches[1:]]
+    return [words for words in found if any(words.values())]
+
+
+def _batches(news: Sequence[QueuedLetter]) -> list[list[QueuedLetter]]:
+    """Letters as they came, in parts of at most `MOST_SAID`; nobody's words are ever cut."""
+    found: list[list[QueuedLetter]] = [[]]
+    room = MOST_SAID
+    for letter in news:
+        needed = len(escape(str(letter.words.get("said", ""))).encode())
+        if needed > room and found[-1]:
+            found.append([])
+            room = MOST_SAID
+        found[-1].append(letter)
+        room -= needed
+    return found
+
+
+def _words(
+    desk: Desk, player_id: int, news: Sequence[QueuedLetter], *, only_news: bool = False
+) -> dict[str, Any]:
+    by_board: dict[int, list[QueuedLetter]] = {}
+    for letter in news:
+        if letter.board_id is not None:
+            by_board.setdefault(letter.board_id, []).append(letter)
+    waiting = _waiting(desk, player_id)
+    if only_news:
+        waiting = [one for one in waiting if one.board.id in by_board]
+    # Newest news first, then what waited before, the newest wait first.
+    waiting.sort(key=lambda one: (max(_ids(by_board, one.board.id)), one.since), reverse=True)
+    shown = {one.board.id for one in waiting}
+    drawn = [_entry(desk, one, by_board.get(one.board.id, ())) for one in waiting[:MOST_DRAWN]]
+    others = list(_others(desk, player_id, by_board, shown))
+    others += [
+        (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
+        for letter in news
+        if letter.letter == "message"
+    ]
+    others.sort(key=lambda one: one[0], reverse=True)
+    return {
+        "waiting": drawn,
+        "more": [one.board.id for one in waiting[MOST_DRAWN:]],
+        "news": [entry for _, entry in others],
+    }
+
+
+def answerable(letter: OldLetter) -> dict[str, Any]:
+    """What must be kept of a letter's words so that a reply to it is understood as ever: of a
+    digest, which boards it was about, and which turn each of them waited for."""
+    words = letter.words
+    if letter.letter != "tray" or not words:
+        return {}
+    found = {
+        "waiting": [{"board": one["board"], "turn": one["turn"]} for one in words["waiting"]],
+        "more": words["more"],
+        "news": [
+            {"board": one["board"], "seat": one["seat"]}
+            for one in words["news"]
+            if one["seat"] is not None
+        ],
+    }
+    return found | {key: words[key] for key in ("gathered",) if key in words}
+
+
+_NO_BOARD: Mapping[str, Any] = {"board": None, "ply": None, "seat": None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A board that waits for somebody."""
+
+    board: BoardRow
+    sitter: Sitter
+    since: datetime
+
+
+def _waiting(desk: Desk, player_id: int) -> list[_Waiting]:
+    found = []
+    numbers = boards.of_player(
+        desk.connection, player_id, ("proposed", "active"), None, MOST_LOOKED_AT
+    )
+    for number in numbers:
+        board = boards.load(desk.connection, number)
+        sitter = board.sitter_of(player_id) if board is not None else None
+        if board is None or sitter is None or not board.clocks:
+            continue
+        since = board.clocks[sitter.seat].since
+        if since is not None:
+            found.append(_Waiting(board, sitter, since))
+    return found
+
+
+def _entry(desk: Desk, one: _Waiting, news: Sequence[QueuedLetter]) -> dict[str, Any]:
+    """A waiting board: what is drawn, and the turn that a reply to it is meant for."""
+    board, sitter = one.board, one.sitter
+    position = desk.position(board)
+    asked = sitter.accepted_at is None
+    by = [s.userid for s in board.sitters if s.accepted_at is not None]
+    return {
+        "letter": "tray-board",
+        "words": {
+            "event": "news",
+            "undecided": list(board.undecided),
+            "asked_by": by if asked else [],
+            "says": _said(news),
+        },
+        "board": board.id,
+        "ply": board.plies,
+        "seat": sitter.seat,
+        "turn": position.game.turn(position.state, sitter.seat),
+    }
+
+
+def _others(
+    desk: Desk, player_id: int, by_board: Mapping[int, Sequence[QueuedLetter]], shown: set[int]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """News of boards that wait for others, or for nobody any more."""
+    for number, letters in by_board.items():
+        board = boards.load(desk.connection, number) if number not in shown else None
+        if board is None:
+            continue
+        newest = letters[-1]
+        if newest.seat is not None and board.sitters[newest.seat].player_id != player_id:
+            continue  # somebody else sits there now
+        says = _said(letters)
+        if board.status == "declined" or newest.letter == "followed":
+            entry = {"letter": newest.letter, "words": dict(newest.words), "ply": newest.ply}
+        elif board.status == "finished" and not says:
+            continue  # its result has been mailed at once
+        else:
+            words = {
+                "event": "news",
+                "undecided": list(board.undecided),
+                "asked_by": [],
+                "says": says,
+            }
+            entry = {"letter": "tray-board", "words": words, "ply": board.plies}
+        yield newest.id, {**entry, "board": number, "seat": newest.seat}
+
+
+def _said(letters: Sequence[QueuedLetter]) -> list[dict[str, str]]:
+    """What other players said, oldest first."""
+    return [
+        {"by": letter.words["by"], "said": letter.words["said"]}
+        for letter in letters
+        if letter.words.get("said") and letter.words.get("by")
+    ]
+
+
+def _ids(by_board: Mapping[int, Sequence[QueuedLetter]], number: int) -> list[int]:
+    return [letter.id for letter in by_board.get(number, ())] or [0]
+
+
+_OF_A_BOARD = (
+    model.Accept
+    | model.Reject
+    | model.MakeMove
+    | model.Resign
+    | model.Chat
+    | model.Rematch
+    | model.Queue
+    | model.Submit
+    | model.ConfirmMove
+    | model.Preview
+    | model.Undo
+    | model.Solve
+    | model.Save
+    | model.Practise
+    | model.Replay
+    | model.Check
+    | model.Record
+    | model.Follow
+)
+"""Commands that, in a reply to a board's letter, leave out which board they are about."""
+
+
+# -- answered --------------------------------------------------------------------------------
+
+
+def unfold(desk: Desk, reply: model.TrayReply) -> model.Command:
+    """What a line such as ``412: 5`` asks for, as if it answered that board's own letter.
+
+    Raises:
+        Refused: the mail answers no letter about boards, or one without this board.
+        PlayerError: the line cannot be read.
+    """
+    mailed = _mailed(desk)
+    if reply.board not in mailed:
+        known = sorted(mailed)
+        raise Refused(
+            "tray-board",
+            part=str(reply.board),
+            boards=", ".join(map(str, known)),
+            example=f"{known[0]}: show" if known else "games",
+        )
+    games = frozenset(game.info.key for game in desk.rooms.registry)
+    reading = read_reply(reply.text, games)
+    asked = reading.lines[0].asked
+    if isinstance(asked, PlayerError):
+        raise asked
+    desk.line_words = reading.words if isinstance(asked, model.Chat) else ""
+    if isinstance(asked, model.ReplyMove):
+        turn = mailed[reply.board]
+        return model.MakeMove(None, reply.board, None, asked.lines[0], turn)
+    if isinstance(asked, model.Yes):
+        return model.Accept(None, reply.board, None)
+    if isinstance(asked, model.ShowAs) and asked.who is None and not asked.boards:
+        return replace(asked, boards=(model.BoardRef(reply.board),))
+    if isinstance(asked, _OF_A_BOARD) and asked.board is None:
+        return replace(asked, board=reply.board)
+    return asked
+
+
+def names_no_board(asked: object) -> bool:
+    """Whether a line of a reply needs a board's number in front and has none."""
+    if isinstance(asked, model.ReplyMove):
+        return True
+    if not isinstance(asked, _OF_A_BOARD) or asked.board is not None:
+        return False
+    return getattr(asked, "who", None) is None
+
+
+def only_board(desk: Desk, line: model.Line) -> model.Command:
+    """A line without a board's number, where just one board waits.
+
+    Raises:
+        Refused: several boards wait, so it is not clear for which one it is.
+    """
+    mailed = _mailed(desk)
+    waiting = [number for number, turn in mailed.items() if turn is not None]
+    text = line.asked.lines[0] if isinstance(line.asked, model.ReplyMove) else line.echo
+    named = _NUMBER_ALONE.fullmatch(text)
+    if named:
+        board = int(named[1]) if int(named[1]) in mailed else first_board(desk)
+        raise Refused("tray-nothing", part=text, example=f"{board}: show")
+    if len(waiting) != 1:
+        first = first_board(desk)
+        example = f"{first}: {text}" if _is_move(desk, first, text) else f"{first}: show"
+        raise Refused("tray-which", part=text, example=example)
+    return unfold(desk, model.TrayReply(waiting[0], text))
+
+
+def without_number(desk: Desk, asked: model.ReplyMove) -> Refused:
+    """Why a line that may be a move is none in answer to a letter that is about no one board."""
+    text = asked.lines[0]
+    running = sorted(_mailed(desk))
+    if not running or not may_act(text):
+        games = ", ".join(game.info.key for game in desk.rooms.registry)
+        return Refused("not-a-command", part=text, example="help", games=games, suggestion="")
+    return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
+
+
+_NUMBER_ALONE = re.compile(r"#?(\d{1,9})\s*[:.)]?", re.ASCII)
+
+
+def first_board(desk: Desk) -> int:
+    """A board of the letter that is answered, for examples; one that waits if there is one.
+
+    Raises:
+        Refused: as `_mailed` does.
+    """
+    mailed = _mailed(desk)
+    waiting = [number for number, turn in mailed.items() if turn is not None]
+    return next(iter((*waiting, *sorted(mailed))), 0)
+
+
+def _is_move(desk: Desk, number: int, text: str) -> bool:
+    """Whether a text is a move on a board of the speaker."""
+    board, sitter = desk.seat_at(number, None, None)
+    position = desk.position(board)
+    try:
+        position.game.parse(position.game.view(position.state, sitter.seat), text)
+    except MoveError:
+        return False
+    return True
+
+
+def _mailed(desk: Desk) -> dict[int, int | None]:
+    """Boards of the letter that is answered, with the turn that each waited for."""
+    capability = desk.capability
+    if capability is not None and capability.purpose is Purpose.BOARD:
+        return {capability.about: capability.number}  # one board's own letter says it, too
+    if capability is not None and capability.purpose is Purpose.PLAYER:
+        # An answer that speaks of several boards: the number says which one is meant.
+        return dict.fromkeys(leaving.running(desk.connection, capability.player))
+    letter = None
+    if capability is not None and capability.purpose is Purpose.TRAY:
+        letter = outbox.letter(desk.connection, capability.about)
+    if letter is None or capability is None or letter.player_id != capability.player:
+        raise Refused("tray-only", example="help replies")
+    found: dict[int, int | None] = dict.fromkeys(letter.words["more"])
+    found |= {one["board"]: None for one in letter.words["news"] if one["seat"] is not None}
+    return found | {one["board"]: one["turn"] for one in letter.words["waiting"]}

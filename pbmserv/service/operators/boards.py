@@ -1,0 +1,235 @@
+"""What operators do about boards, games and ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pbmserv.engine.clocks import SeatClock
+from pbmserv.errors import OperatorError, OptionError
+from pbmserv.service.boards.followers import not_played
+from pbmserv.service.bots.bot_moves import is_house
+from pbmserv.service.core.answers import Part, Told
+from pbmserv.service.core.context import Desk
+from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.service.ratings import rerating
+from pbmserv.service.time import clocks as timekeeping
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.operators import audit, operating
+from pbmserv.store.time import clocks
+from pbmserv.store.time.clocks import Times
+
+_RUNNING = frozenset({"proposed", "active"})
+
+
+def withdrawn(desk: Desk, by: Signature, number: int) -> Deed:
+    """A running board ends and counts for nothing.
+
+    Raises:
+        OperatorError: there is no such board, or it does not run.
+    """
+    board = running(desk, number)
+    boards.set_status(desk.connection, number, "declined")
+    told = (*_letters(board, "withdrawn", by), *not_played(desk, replace(board, status="declined")))
+    facts = {"before": board.status, "after": "declined"}
+    said = f"Board {number} has ended and counts for nothing."
+    return Deed("end", f"board {number}", said, told, facts)
+
+
+def hand_over(desk: Desk, by: Signature, number: int, old: str, new: str) -> Deed:
+    """Another player takes a seat; the board's result changes no ratings then.
+
+    Raises:
+        OperatorError: the board does not run, *old* has no seat there, or *new* cannot take it.
+    """
+    board = running(desk, number)
+    leaving = next((s for s in board.sitters if s.userid == old.lower()), None)
+    if leaving is None:
+        names = ", ".join(board.names)
+        raise OperatorError(f"{old} does not sit at board {number}; these do: {names}")
+    if is_house(leaving):
+        raise OperatorError(f"{leaving.userid} is played by this server itself and keeps its seat")
+    coming = players.by_userid(desk.connection, new.lower())
+    if coming is None:
+        raise OperatorError(f"there is no active player {new}")
+    if board.sitter_of(coming.id) is not None:
+        raise OperatorError(f"{coming.userid} sits at board {number} already")
+    handed = operating.hand_over(desk.connection, number, leaving.player_id, coming.id, desk.now)
+    operating.set_rated(desk.connection, number, rated=False)
+    after = boards.lock(desk.connection, number)
+    assert after is not None
+    if after.status == "proposed":
+        timekeeping.accepted(desk, after, after.undecided)  # all clocks, once nobody is asked
+        if not after.undecided:
+            boards.set_status(desk.connection, number, "active")
+            after = replace(after, status="active")
+    else:
+        _start_anew(desk, after, handed)
+    told = [*_letters(after, "handed-over", by, old=leaving.userid, new=coming.userid)]
+    if leaving.address:
+        words = {"event": "given", "userid": leaving.userid, "why": by.why, "other": str(number)}
+        told.append(Told(leaving.address, leaving.player_id, Part("operator-account", words)))
+    facts = {"before": leaving.userid, "after": coming.userid, "rated": board.rated}
+    said = f"{coming.userid} plays board {number} in place of {leaving.userid}; it is unrated now."
+    return Deed("hand-over", f"board {number}", said, tuple(told), facts)
+
+
+def set_deadline(desk: Desk, by: Signature, number: int, times: Sequence[str]) -> Deed:
+    """New times for a board; whoever is waited for begins to be waited for now.
+
+    Args:
+        times: as a challenge has them (``--forfeittime=30`` …); those not named stay as they are,
+            and none = only begin anew.
+
+    Raises:
+        OperatorError: the board does not run, or the times are none.
+    """
+    board = running(desk, number)
+    before = board.terms
+    try:
+        terms = timekeeping.read_times(times, before) if times else before
+    except OptionError as error:
+        example = error.refusal.example
+        raise OperatorError(f"{error.refusal.part} does not fit; try {example}") from None
+    operating.set_terms(desk.connection, number, terms)
+    _start_anew(desk, replace(board, terms=terms), [s.seat for s in board.sitters])
+    facts = {
+        "before": [before.nag, before.forfeit, before.total],
+        "after": [terms.nag, terms.forfeit, terms.total],
+    }
+    said = (
+        f"Board {number}: reminder {_after(terms.nag)}, forfeit {_after(terms.forfeit)}, "
+        f"in all {terms.total or 'any number of'} days; the time begins now."
+    )
+    return Deed("deadline", f"board {number}", said, tuple(_letters(board, "deadline", by)), facts)
+
+
+def set_rated(desk: Desk, by: Signature, number: int, *, rated: bool) -> Deed:
+    """Whether a board's result counts; ratings are computed anew if it has ended.
+
+    Raises:
+        OperatorError: there is no such board, it is so already, or the house has a seat there.
+    """
+    board = known(desk, number)
+    if board.rated == rated:
+        state = "rated" if rated else "unrated"
+        raise OperatorError(f"board {number} is {state} already")
+    if rated and any(map(is_house, board.sitters)):
+        raise OperatorError(f"board {number} was played with the house, which has no rating")
+    operating.set_rated(desk.connection, number, rated=rated)
+    changed = 0
+    if board.status == "finished":
+        changed = rerating.rebuild(desk.connection).differences
+    told = _letters(board, "rated" if rated else "unrated", by)
+    facts = {"before": board.rated, "after": rated}
+    said = f"Board {number} {'counts' if rated else 'does not count'}; {changed} rows were changed."
+    action = "include" if rated else "exclude"
+    return Deed(action, f"board {number}", said, tuple(told), facts)
+
+
+def rebuild_ratings(desk: Desk, _: Signature) -> Deed:
+    """All ratings are computed again from the record of the boards."""
+    done = rerating.rebuild(desk.connection)
+    rows = f"{done.boards} rated boards, {done.players} ratings"
+    said = f"{rows}: all as it should be."
+    if done.differences:
+        said = f"{rows}: {done.differences} rows differed and have been put right."
+    facts = {"differences": done.differences, "first": done.told}
+    return Deed("rebuild", "ratings", "\n".join((*done.told, said)), (), facts)
+
+
+def close_game(desk: Desk, _: Signature, game: str) -> Deed:
+    """No new boards of a game are made; those that run go on.
+
+    Raises:
+        OperatorError: there is no such game, or it is closed already.
+    """
+    game = known_game(desk, game)
+    if audit.is_closed(desk.connection, game):
+        raise OperatorError(f"{game} is closed already")
+    audit.close(desk.connection, game, desk.now)
+    return Deed("suspend", f"game {game}", f"No new boards of {game} are made.")
+
+
+def open_game(desk: Desk, _: Signature, game: str) -> Deed:
+    """New boards of a game are made again.
+
+    Raises:
+        OperatorError: there is no such game, or it is not closed.
+    """
+    game = known_game(desk, game)
+    if not audit.is_closed(desk.connection, game):
+        raise OperatorError(f"{game} is not closed")
+    audit.open_again(desk.connection, game)
+    return Deed("restore", f"game {game}", f"New boards of {game} are made again.")
+
+
+def known(desk: Desk, number: int) -> BoardRow:
+    """A board, locked.
+
+    Raises:
+        OperatorError: there is none of that number.
+    """
+    board = boards.lock(desk.connection, number)
+    if board is None:
+        raise OperatorError(f"there is no board {number}; `pbmserv board list` shows them all")
+    return board
+
+
+def running(desk: Desk, number: int) -> BoardRow:
+    """A board that is proposed or active, locked.
+
+    Raises:
+        OperatorError: there is none, or it is over.
+    """
+    board = known(desk, number)
+    if board.status not in _RUNNING:
+        raise OperatorError(f"board {number} is {board.status}; this needs one that runs")
+    return board
+
+
+def _after(days: int) -> str:
+    return f"after {days} days" if days else "never"
+
+
+def known_game(desk: Desk, name: str) -> str:
+    """The key of a game, however large its letters are written.
+
+    Raises:
+        OperatorError: there is none of that name.
+    """
+    key = name.strip().lower()
+    if key not in desk.rooms.registry:
+        names = ", ".join(found.info.key for found in desk.rooms.registry)
+        raise OperatorError(f"there is no game {name}; there are: {names}")
+    return key
+
+
+def _start_anew(desk: Desk, board: BoardRow, seats: Sequence[int]) -> None:
+    """The clocks of some seats begin now, if they run; a worker looks at once what is due."""
+    found = board.clocks or (SeatClock(),) * board.seats
+    anew = tuple(
+        SeatClock(desk.now, (), clock.used) if seat in seats and clock.since is not None else clock
+        for seat, clock in enumerate(found)
+    )
+    times = Times(anew if board.clocks else (), desk.now)
+    clocks.set_times(desk.connection, board.id, times)
+
+
+def _letters(
+    board: BoardRow, event: str, by: Signature, old: str = "", new: str = ""
+) -> list[Told]:
+    words = {
+        "event": event,
+        "why": by.why,
+        "old": old,
+        "new": new,
+        "undecided": list(board.undecided),
+        "ratings": [],
+    }
+    return [
+        Told.sitter(sitter, Part("operator-board", words, board.id, board.plies, sitter.seat))
+        for sitter in board.sitters
+    ]

@@ -1,0 +1,96 @@
+"""What operators do: each deed in one transaction with its letters and its entry in the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.errors import OperatorError
+from pbmserv.service.core.answers import Told
+from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.results import told_letter
+from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Writer
+from pbmserv.store.delivery import outbox
+from pbmserv.store.operators import audit
+from pbmserv.store.operators.audit import Entry
+
+LONGEST_WHY = 500
+"""Characters of a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who does something, and why; those whom it concerns read the reason."""
+
+    operator: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What was done.
+
+    Attributes:
+        action: one word for the audit.
+        target: ``user alice``, ``board 12``, ``game blackbox``, ``mail 3`` or ``ratings``.
+        said: for the terminal, mostly one sentence.
+        told: letters to those whom it concerns.
+        facts: for the audit: what it was before and after, ready for JSON.
+    """
+
+    action: str
+    target: str
+    said: str
+    told: tuple[Told, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Operators:
+    """The operators' side of a server, which may be running at the same time.
+
+    Args:
+        rooms: what every desk shares.
+    """
+
+    def __init__(self, rooms: Rooms, database: Database, writer: Writer, clock: Clock) -> None:
+        self.rooms = rooms
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+
+    def do(self, by: Signature, deed: Callable[[Desk, Signature], Deed]) -> Deed:
+        """Carry *deed* out and write down who did it and why.
+
+        Raises:
+            OperatorError: it cannot be done (nothing changed), or no reason is given.
+        """
+        why = " ".join(by.why.split())
+        if not why or len(why) > LONGEST_WHY:
+            raise OperatorError(f"a reason is needed: --why, with at most {LONGEST_WHY} characters")
+        signed = Signature(by.operator.strip()[:80] or "unknown", why)
+        return self._writer.submit(partial(self._job, signed, deed)).result()
+
+    def _job(
+        self, by: Signature, deed: Callable[[Desk, Signature], Deed], connection: Connection
+    ) -> Deed:
+        now = self._clock.now()
+        desk = clock_desk(self.rooms, connection, now)
+        done = deed(desk, by)
+        entry = Entry(now, by.operator, done.action, done.target, by.why, done.facts)
+        audit.add(connection, entry)
+        letters = [told_letter(desk, one) for one in done.told if one.recipient]
+        if letters:
+            outbox.add(connection, letters, now)
+        return done
+
+    def look(self, question: Callable[[Desk], Any]) -> Any:
+        """Answer a question from the database; nothing changes."""
+        with self._database.reading.connect() as connection:
+            return question(clock_desk(self.rooms, connection, self._clock.now()))

@@ -1,0 +1,306 @@
+"""Whether the server lives, and whether it would take a mail and get its letters out, and why not.
+
+Live: every thread is there and heard of; if not, a restart helps. Ready: a mail would be stored
+for good within `WRITE_S`, a client would find a free session, nothing waits too long, the relay
+answers, and there is room on the disk; if not, an operator should know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from pbmserv.clock import Clock
+from pbmserv.errors import ServerFault
+from pbmserv.log import reason
+from pbmserv.monitoring.pulse import Vital
+from pbmserv.service.limits.text_quota import FULL
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Writer
+from pbmserv.store.operators import health as rows
+from pbmserv.store.operators.health import Queues, Waiting
+
+FRESH_S = 1.0
+"""Seconds for which an answer is given again: a flood of questions costs one look."""
+WRITE_S = 5.0
+"""Seconds that a mail may wait for the disk; a look at the database has as many."""
+NEARLY = 0.8
+"""Part of the sessions from which on an operator should know."""
+LEAST_ROOM = 32 * 2**20
+"""Octets free on the disk below which mails are about to be put off."""
+LITTLE_ROOM = 256 * 2**20
+"""Octets free on the disk below which an operator should know."""
+MANY_FAILURES = 2
+"""Attempts in a row in which the relay could not be reached, until it counts as dead."""
+
+State: TypeAlias = Literal["ok", "degraded", "failing"]
+
+_LATE: Mapping[str, tuple[float, float, str]] = {
+    # seconds until an operator should know, until it is a failure, and what waits
+    "letters": (300, 900, "a letter has been due for {age}"),
+    "house": (300, 1800, "a board has waited for the house's move for {age}"),
+    "clocks": (300, 1800, "a clock is {age} behind"),
+    "digests": (1800, 7200, "a digest is {age} late"),
+    "kept": (3 * 86_400, float("inf"), "a mail has waited for the operator for {age}"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Sessions of one listener: those that are open, and how many may be."""
+
+    open: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelayState:
+    """How the relay is: failures in a row, and whether letters wait for it to come back."""
+
+    failures: int
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at.
+
+    Attributes:
+        reason: why it is not ok, for the operator; no secrets.
+        numbers: what was measured.
+    """
+
+    state: State = "ok"
+    reason: str = ""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self, *, numbers: bool) -> dict[str, Any]:
+        """The same for a program; strangers are not told numbers."""
+        found: dict[str, Any] = {"ok": self.state != "failing", "state": self.state}
+        if self.reason:
+            found["reason"] = self.reason
+        return found | (dict(self.numbers) if numbers else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that was looked at, by name."""
+
+    checks: Mapping[str, Check]
+
+    @property
+    def status(self) -> State:
+        """The worst of all."""
+        states = {check.state for check in self.checks.values()}
+        return "failing" if "failing" in states else "degraded" if "degraded" in states else "ok"
+
+    def as_json(self, *, numbers: bool) -> dict[str, Any]:
+        """What a probe reads."""
+        checks = {name: one.as_json(numbers=numbers) for name, one in self.checks.items()}
+        return {"status": self.status, "checks": checks}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What can be asked of the parts of a server, quickly and from any thread.
+
+    Attributes:
+        vitals: its threads.
+        slots: sessions by listener.
+        relay: how it is.
+        texts: octets that the texts of mails take, and may take.
+        folder: where the server's files lie.
+    """
+
+    vitals: Callable[[], Sequence[Vital]]
+    slots: Callable[[], Mapping[str, Slots]]
+    relay: Callable[[], RelayState]
+    texts: Callable[[], tuple[int, int]]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one look has found; `queues` and `sizes` are empty when the database did not answer."""
+
+    report: Report
+    slots: Mapping[str, Slots]
+    relay: RelayState
+    queues: Queues | None
+    sizes: Mapping[str, int]
+    free: int
+
+
+class Health:
+    """Looks, at most once in `FRESH_S`; for one event loop."""
+
+    def __init__(self, parts: Parts, database: Database, writer: Writer, clock: Clock) -> None:
+        self._parts = parts
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._turn = asyncio.Lock()
+        self._seen: tuple[float, Seen] | None = None
+        self._written: Future[None] | None = None
+        self._looked: asyncio.Task[tuple[Queues, dict[str, int]]] | None = None
+
+    def live(self) -> Report:
+        """Whether every thread is there and heard of. That somebody asks this in the event loop
+        and gets an answer says the same of the loop."""
+        return Report({"threads": _threads(self._parts.vitals())})
+
+    async def ready(self) -> Report:
+        """Whether mail would be taken and letters got out."""
+        return (await self.seen()).report
+
+    async def seen(self) -> Seen:
+        """All that was found out, not longer than `FRESH_S` ago."""
+        async with self._turn:
+            now = asyncio.get_running_loop().time()
+            if self._seen is None or now - self._seen[0] >= FRESH_S:
+                seen = await self._look()
+                self._seen = (asyncio.get_running_loop().time(), seen)
+            return self._seen[1]
+
+    async def _look(self) -> Seen:
+        slots, relay = self._parts.slots(), self._parts.relay()
+        write, looked = await asyncio.gather(self._try_write(), self._try_look())
+        free = shutil.disk_usage(self._parts.folder).free
+        checks = {
+            "threads": _threads(self._parts.vitals()),
+            "write": write,
+            "sessions": _sessions(slots),
+            "relay": _relay(relay),
+            "disk": _disk(free),
+            "texts": _texts(*self._parts.texts()),
+        }
+        if isinstance(looked, Check):
+            checks["database"] = looked
+            return Seen(Report(checks), slots, relay, None, {}, free)
+        queues, sizes = looked
+        checks |= {name: _late(name, one) for name, one in _queues(queues).items()}
+        return Seen(Report(checks), slots, relay, queues, sizes, free)
+
+    async def _try_write(self) -> Check:
+        """Store something for good. One that hangs is not followed by others."""
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+        try:
+            if self._written is None:
+                self._written = self._writer.submit(partial(rows.write, now=self._clock.now()))
+            waiting = asyncio.shield(asyncio.wrap_future(self._written))
+            await asyncio.wait_for(waiting, WRITE_S)
+        except TimeoutError:
+            return Check("failing", f"nothing could be written within {WRITE_S:g} seconds")
+        except (SQLAlchemyError, ServerFault, OSError) as fault:
+            self._written = None
+            return Check("failing", reason(fault) or type(fault).__name__)
+        self._written = None
+        return Check(numbers={"ms": round((clock() - begun) * 1000, 1)})
+
+    async def _try_look(self) -> tuple[Queues, dict[str, int]] | Check:
+        """Ask the database what waits. A question that hangs is not followed by others."""
+        try:
+            if self._looked is None:
+                self._looked = asyncio.create_task(asyncio.to_thread(self._ask))
+            found = await asyncio.wait_for(asyncio.shield(self._looked), WRITE_S)
+        except TimeoutError:
+            return Check("failing", f"the database did not answer within {WRITE_S:g} seconds")
+        except (SQLAlchemyError, ServerFault, OSError) as fault:
+            self._looked = None
+            return Check("failing", reason(fault) or type(fault).__name__)
+        self._looked = None
+        return found
+
+    def _ask(self) -> tuple[Queues, dict[str, int]]:
+        with self._database.reading.connect() as connection:
+            found = rows.queues(connection, self._clock.now())
+        return found, {**rows.sizes(self._database), "mail_texts": self._parts.texts()[0]}
+
+
+def _threads(vitals: Sequence[Vital]) -> Check:
+    wrong = [f"{one.name} has ended" for one in vitals if not one.is_alive]
+    wrong += [
+        f"{one.name} has not been heard of for {span(one.silent_s)}"
+        for one in vitals
+        if one.is_alive and one.is_stuck
+    ]
+    numbers = {"threads": len(vitals), "silent_s": round(max(v.silent_s for v in vitals), 1)}
+    return Check("failing" if wrong else "ok", "; ".join(wrong), numbers)
+
+
+def _sessions(slots: Mapping[str, Slots]) -> Check:
+    full = [
+        f"all {one.most} sessions of {name} are taken"
+        for name, one in slots.items()
+        if one.open >= one.most
+    ]
+    many = [
+        f"{one.open} of {one.most} sessions of {name} are taken"
+        for name, one in slots.items()
+        if NEARLY * one.most <= one.open < one.most
+    ]
+    numbers = {
+        f"{name}_{what}": getattr(one, what)
+        for name, one in slots.items()
+        for what in ("open", "most")
+    }
+    state: State = "failing" if full else "degraded" if many else "ok"
+    return Check(state, "; ".join(full + many), numbers)
+
+
+def _relay(relay: RelayState) -> Check:
+    numbers = {"failures": relay.failures}
+    if relay.is_open or relay.failures >= MANY_FAILURES:
+        why = f"the last {relay.failures} attempts did not reach the relay, or it refuses us"
+        return Check("failing", why + ("; letters wait" if relay.is_open else ""), numbers)
+    if relay.failures:
+        return Check("degraded", "the last attempt did not reach the relay", numbers)
+    return Check(numbers=numbers)
+
+
+def _disk(free: int) -> Check:
+    state: State = "failing" if free < LEAST_ROOM else "degraded" if free < LITTLE_ROOM else "ok"
+    why = "" if state == "ok" else f"{free // 2**20} MB are free on the disk"
+    return Check(state, why, {"free": free})
+
+
+def _texts(taken: int, most: int) -> Check:
+    state: State = "ok" if taken <= most * FULL else "degraded"
+    why = "" if state == "ok" else "the texts of mails take nearly all that they may"
+    return Check(state, why, {"taken": taken, "most": most})
+
+
+def _queues(queues: Queues) -> dict[str, Waiting]:
+    return {
+        "letters": queues.due,
+        "house": queues.house,
+        "clocks": queues.clocks,
+        "digests": queues.digests,
+        "kept": queues.kept,
+    }
+
+
+def _late(name: str, waiting: Waiting) -> Check:
+    soon, late, words = _LATE[name]
+    age = waiting.oldest_s
+    state: State = "failing" if age > late else "degraded" if age > soon else "ok"
+    numbers = {"count": waiting.count, "oldest_s": round(age, 1)}
+    return Check(state, "" if state == "ok" else words.format(age=span(age)), numbers)
+
+
+def span(seconds: float) -> str:
+    """A span for people: ``45 s``, ``12 min``, ``3.5 h``, ``2.1 days``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"

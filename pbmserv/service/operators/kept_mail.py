@@ -1,0 +1,219 @@
+"""Mails that were kept because our own code failed on them: list, show and retry."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pbmserv.commands.grammar.line import REST
+from pbmserv.commands.grammar.spelling import SHORTEST_PASSWORD
+from pbmserv.commands.table.model import VOUCHED, Secret
+from pbmserv.errors import MailError, PlayerError
+from pbmserv.mail.envelope import Envelope, Mail
+from pbmserv.service.core.context import Desk, Post
+from pbmserv.service.operators.deeds import Deed, Operators, Signature
+from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import inbox
+from pbmserv.store.delivery.inbox import Received
+
+BLANK = "***"
+
+UNREAD = "(cannot be read)"
+
+_ADDRESSED = re.compile(r"^(?:From|To|Date|Message-ID):.*", re.IGNORECASE | re.MULTILINE)
+_ENCODED = re.compile(r"base64|quoted-printable|=\?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMail:
+    """A kept mail in a list; `subject` is its first command, passwords blanked."""
+
+    id: int
+    received_at: datetime
+    sender: str
+    recipient: str
+    subject: str
+    error: str
+
+
+class Custody:
+    """The operator's view of kept mails.
+
+    Args:
+        read: reads an envelope, as the way in does.
+        retry: carries a read mail out again; True when it was still kept.
+        operators: where it is written down who did so and why.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        read: Callable[[Envelope], Post],
+        retry: Callable[[int, Post], bool],
+        operators: Operators,
+    ) -> None:
+        self._database = database
+        self._read = read
+        self._retry = retry
+        self._operators = operators
+
+    def list(self) -> list[KeptMail]:
+        """All kept mails, oldest first."""
+        with self._database.reading.connect() as connection:
+            found = inbox.kept(connection)
+        return [
+            KeptMail(
+                mail.id,
+                mail.received_at,
+                mail.sender,
+                mail.recipient,
+                self._first_command(mail),
+                self._blanked(mail, _last_line(mail.error)),
+            )
+            for mail in found
+        ]
+
+    def show(self, number: int) -> str | None:
+        """A kept mail as it came, passwords blanked, and the fault; ``None`` = no such mail.
+
+        Of mails that were carried out only who wrote, when, and whether that is proven: their
+        text is between the players.
+
+        Where its text is encoded a password could not be found, so it is shown decoded; of a
+        mail that cannot be read only who wrote it to whom, and when.
+        """
+        with self._database.reading.connect() as connection:
+            mail = inbox.get(connection, number)
+        if mail is None:
+            return None
+        head = _head(mail)
+        if mail.state != "kept":
+            became = _BECAME.get(mail.state, mail.state)
+            return f"{head}\n{became}\n"
+        raw = mail.raw.decode("utf-8", "replace").replace("\r\n", "\n")
+        if self._first_command(mail) == UNREAD:
+            raw = "\n".join(_ADDRESSED.findall(raw.partition("\n\n")[0]))
+        elif self._secrets(mail) and _ENCODED.search(raw):
+            read = self._read(_envelope(mail)).mail
+            raw = f"From: {read.sender}\nSubject: {read.subject}\n\n{read.text}"
+        told = f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
+        return f"{head}\n{self._blanked(mail, told)}"
+
+    def is_kept(self, number: int) -> bool:
+        """Whether a mail waits for the operator."""
+        return self._kept(number) is not None
+
+    def retry(self, number: int, by: Signature) -> str:
+        """Carry a kept mail out again; one sentence on what became of it.
+
+        That it was tried is in the audit, whatever became of it.
+
+        Raises:
+            OperatorError: no reason is given.
+        """
+        mail = self._kept(number)
+        if mail is None:
+            return f"There is no kept mail {number}."
+        self._operators.do(by, lambda *_: Deed("retry", f"mail {number}", ""))
+        try:
+            post = self._read(_envelope(mail))
+            done = self._retry(number, replace(post, verdict=mail.verdict))
+        except MailError as error:
+            return f"Mail {number} cannot be read ({error}); it is still kept."
+        except Exception:  # noqa: BLE001 - the operator asked to see it fail again
+            last = self._blanked(mail, _last_line(traceback.format_exc()))
+            return f"Mail {number} failed again and is still kept: {last}"
+        if not done:
+            return f"Mail {number} has been carried out by somebody else in the meantime."
+        return f"Mail {number} has been carried out; the answers are on their way."
+
+    def drop(self, number: int, by: Signature) -> str:
+        """Keep a mail no longer; one sentence on what became of it.
+
+        Raises:
+            OperatorError: no reason is given.
+        """
+
+        def deed(desk: Desk, _: Signature) -> Deed:
+            if inbox.lock_kept(desk.connection, number) is None:
+                return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
+            inbox.mark(desk.connection, number, "ignored", "dropped by an operator")
+            inbox.forget(desk.connection, [number])
+            return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
+
+        return self._operators.do(by, deed).said
+
+    def _kept(self, number: int) -> Received | None:
+        with self._database.reading.connect() as connection:
+            mail = inbox.get(connection, number)
+        return mail if mail is not None and mail.state == "kept" else None
+
+    def _first_command(self, mail: Received) -> str:
+        try:
+            return self._read(_envelope(mail)).reading.lines[0].echo
+        except Exception:  # noqa: BLE001 - it may have been kept because it cannot be read
+            return UNREAD
+
+    def _blanked(self, mail: Received, text: str) -> str:
+        for secret in sorted(self._secrets(mail), key=len, reverse=True):
+            text = text.replace(secret, BLANK)
+        return text
+
+    def _secrets(self, mail: Received) -> set[str]:
+        try:
+            post = self._read(_envelope(mail))
+        except Exception:  # noqa: BLE001 - it may have been kept because it cannot be read
+            return set()
+        found: set[str] = set()
+        for line in post.reading.lines:
+            if isinstance(line.asked, PlayerError):
+                found |= _left_out(line.echo, post.mail)
+            for value in (
+                getattr(line.asked, "password", None),
+                getattr(line.asked, "new", None),
+                line.who.password if line.who else None,
+            ):
+                if isinstance(value, Secret) and value.text and value != VOUCHED:
+                    found.add(value.text)
+        return found
+
+
+def _left_out(echo: str, mail: Mail) -> set[str]:
+    """The words of a misread line that its echo does not repeat: one may be a password."""
+    shown = echo.split()
+    lines = [line.split() for line in (mail.subject, *mail.text.splitlines())]
+    return {
+        word
+        for words in lines
+        if shown[0] in {*words[:1], REST}
+        for word in words
+        if word not in shown and len(word) >= SHORTEST_PASSWORD
+    }
+
+
+_BECAME = {
+    "done": "It was carried out; its text is not shown.",
+    "answered": "It led to nothing but an answer; its text is not shown.",
+    "ignored": "It is a machine's mail, and nothing was done about it; its text is not shown.",
+}
+
+
+def _head(mail: Received) -> str:
+    """Who wrote when, and who vouches for that."""
+    by = f" by {mail.peer}" if mail.peer else ""
+    found = f" ({mail.verdict.found})" if mail.verdict.found else ""
+    return (
+        f"Received {mail.received_at:%Y-%m-%d %H:%M:%S} UTC from <{mail.sender}> "
+        f"for <{mail.recipient}>{by}\nSender check: {mail.verdict.result}{found}\n"
+    )
+
+
+def _last_line(fault: str) -> str:
+    return fault.strip().rpartition("\n")[2]
+
+
+def _envelope(mail: Received) -> Envelope:
+    return Envelope(mail.sender, mail.recipient, mail.raw, mail.peer)

@@ -1,0 +1,119 @@
+"""What operators do with letters that are on their way: look, hold, send again, drop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pbmserv.errors import OperatorError
+from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.service.core.context import Desk
+from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.store.delivery import bounces, letter_bytes
+from pbmserv.store.delivery.outbox import PARKED
+from pbmserv.store.operators import outbox_admin
+from pbmserv.store.operators.outbox_admin import PostRow
+
+SENT = "sent"
+HELD = "held"
+
+
+def shown(desk: Desk, number: int) -> tuple[PostRow, str]:
+    """A letter and its text, every token in it blanked; "" while it has not been made, and when
+    it is not kept any more.
+
+    Raises:
+        OperatorError: there is none of that number.
+    """
+    row = _known(desk, number)
+    raw = letter_bytes.of(desk.connection, number) or b""
+    text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
+    return row, blank_tokens(text)
+
+
+def failed(desk: Desk, since: datetime | None) -> list[int]:
+    """Letters that have failed, or those of them that were written at *since* or later."""
+    return outbox_admin.failed(desk.connection, since)
+
+
+def retry(desk: Desk, _: Signature, numbers: Sequence[int]) -> Deed:
+    """Send letters now: such as wait, are held, or have failed.
+
+    Of several all others are sent, and what is wrong with these is said.
+
+    Raises:
+        OperatorError: nothing can be sent: there is none of a number, it was sent, it waits for
+            a digest, or its address is given up.
+    """
+    done: list[PostRow] = []
+    wrong: list[str] = []
+    for number in dict.fromkeys(numbers):
+        try:
+            done.append(_retried(desk, number))
+        except OperatorError as error:
+            wrong.append(str(error))
+    if not done:
+        raise OperatorError("; ".join(wrong))
+    told = [f"Letter {row.id} to {row.recipient} is sent as soon as possible." for row in done]
+    told += [f"Not sent: {one}." for one in wrong]
+    if len(numbers) == 1:
+        return _deed("retry", done[0], told[0])
+    before = {str(row.id): row.state for row in done}
+    return Deed("retry", f"{len(done)} letters", "\n".join(told), (), {"before": before})
+
+
+def _retried(desk: Desk, number: int) -> PostRow:
+    row = _changeable(desk, number)
+    if any(s.suspended_at for s in bounces.standings(desk.connection, [row.recipient])):
+        raise OperatorError(
+            f"{row.recipient} is given up, since letters came back from there; "
+            "`pbmserv user reachable USERID` sends all that waits"
+        )
+    outbox_admin.put(desk.connection, number, "queued", desk.now, row.error)
+    return row
+
+
+def hold(desk: Desk, _: Signature, number: int) -> Deed:
+    """Keep a letter until it is retried or dropped.
+
+    Raises:
+        OperatorError: there is none, or it is not waiting any more.
+    """
+    row = _changeable(desk, number)
+    outbox_admin.put(desk.connection, number, HELD, None, row.error)
+    return _deed("hold", row, f"Letter {number} to {row.recipient} is held.")
+
+
+def drop(desk: Desk, by: Signature, number: int) -> Deed:
+    """Never send a letter.
+
+    Raises:
+        OperatorError: there is none, or it was sent.
+    """
+    row = _changeable(desk, number)
+    outbox_admin.put(desk.connection, number, "failed", None, f"{outbox_admin.DROPPED}{by.why}")
+    return _deed("drop", row, f"Letter {number} to {row.recipient} will not be sent.")
+
+
+def _deed(action: str, row: PostRow, said: str) -> Deed:
+    return Deed(action, f"letter {row.id}", said, (), {"before": row.state})
+
+
+def _changeable(desk: Desk, number: int) -> PostRow:
+    row = _known(desk, number)
+    if row.state not in {"queued", "failed", "coming", HELD, PARKED, bounces.RETURNED}:
+        why = "has been sent" if row.state == SENT else f"is in a digest ({row.state})"
+        raise OperatorError(f"letter {number} {why}; nothing can be done about it")
+    if not row.recipient:
+        raise OperatorError(
+            f"letter {number} has no address any more: its player was deleted, or it was over "
+            "so long ago that nothing else is kept of it"
+        )
+    return row
+
+
+def _known(desk: Desk, number: int) -> PostRow:
+    row = outbox_admin.one(desk.connection, number)
+    if row is None:
+        raise OperatorError(f"there is no letter {number}; `pbmserv outbox list` shows them")
+    return row

@@ -1,0 +1,184 @@
+"""What operators see of players, boards, games and ratings; never what a player has hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from pbmserv.engine.registry import shown_options
+from pbmserv.errors import OperatorError
+from pbmserv.service.core.context import Desk
+from pbmserv.service.operators.boards import known_game
+from pbmserv.service.operators.people import named
+from pbmserv.store.accounts import leaving, players, preferences
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.delivery import bounces
+from pbmserv.store.operators import audit, operating
+from pbmserv.store.operators.audit import Entry
+from pbmserv.store.operators.operating import BoardLine
+from pbmserv.store.ratings import ratings
+
+Facts: TypeAlias = Sequence[tuple[str, str]]
+
+_ENTRIES = 20
+_STATUSES = ("proposed", "active", "finished", "declined")
+
+
+def user_facts(desk: Desk, userid: str) -> tuple[Facts, Sequence[Entry]]:
+    """A player, and what operators did about them.
+
+    Raises:
+        OperatorError: there is none of that name.
+    """
+    player = named(desk, userid)
+    connection = desk.connection
+    running = leaving.running(connection, player.id)
+    away = f"{player.away_until:%Y-%m-%d %H:%M} UTC" if player.away_until else ""
+    own = players.addresses_of(connection, player.id)
+    facts = [
+        ("userid", player.userid),
+        ("state", player.state),
+        ("letters to", player.address or "(nowhere)"),
+        ("addresses", ", ".join(own)),
+        ("prefs", f"format={player.format} tz={player.tz} accept={player.accept}"),
+        ("away until", away or "(not away)"),
+        *_returned(desk, player, own),
+        ("blocks", ", ".join(preferences.blocked(connection, player.id)) or "(nobody)"),
+        ("running", ", ".join(map(str, running)) or "(no board)"),
+    ]
+    for game in desk.rooms.registry:
+        rated = ratings.of_player(connection, game.info.key, player.id)
+        if rated is not None:
+            shown = f"{rated.standing.rating.shown} after {rated.standing.games} games"
+            facts.append((game.info.key, shown))
+    return facts, audit.entries(connection, f"user {player.userid}", _ENTRIES)
+
+
+def _returned(desk: Desk, player: Player, own: Sequence[str]) -> Facts:
+    """What is held against a player's addresses."""
+    facts = []
+    if player.unreachable_since is not None:
+        since = f"{player.unreachable_since:%Y-%m-%d %H:%M} UTC"
+        facts.append(("unreachable", f"since {since}; letters wait until a mail comes"))
+    for one in bounces.standings(desk.connection, own):
+        state = "given up" if one.suspended_at else f"{one.hard} hard, {one.soft} soft"
+        facts.append(("came back", f"{one.address} ({state}): {one.diagnostic}"))
+    return facts
+
+
+def board_lines(
+    desk: Desk, *, player: str, status: str, game: str, most: int
+) -> Sequence[BoardLine]:
+    """Boards, newest first.
+
+    Raises:
+        OperatorError: there is no such player or game.
+    """
+    player_id = named(desk, player).id if player else None
+    key = known_game(desk, game) if game else None
+    return operating.boards_listed(desk.connection, status or None, key, player_id, most)
+
+
+def board_facts(desk: Desk, number: int) -> tuple[Facts, Sequence[Entry]]:
+    """A board, and what operators did about it.
+
+    Raises:
+        OperatorError: there is none of that number.
+    """
+    board = boards.load(desk.connection, number)
+    if board is None:
+        raise OperatorError(f"there is no board {number}; `pbmserv board list` shows them all")
+    terms = board.terms
+    facts = [
+        ("board", f"{board.id} ({board.game}, rules {board.rules_version})"),
+        ("players", ", ".join(board.names)),
+        ("status", board.status),
+        ("options", " ".join(_options(desk, board)) or "(none)"),
+        ("rated", "yes" if board.rated else "no"),
+        ("plies", str(board.plies)),
+        (
+            "times",
+            f"nagtime {terms.nag}, forfeittime {terms.forfeit}, totaltime {terms.total or 'none'}",
+        ),
+        ("due", f"{board.due_at:%Y-%m-%d %H:%M} UTC" if board.due_at else "(nothing)"),
+    ]
+    for sitter, clock in zip(board.sitters, board.clocks, strict=False):
+        if clock.since is not None:
+            reminded = f", reminded {len(clock.reminded)} times" if clock.reminded else ""
+            facts.append(("waits for", f"{sitter.userid} since {clock.since:%Y-%m-%d}{reminded}"))
+    if board.undecided:
+        facts.append(("asked", ", ".join(board.undecided)))
+    if board.outcome is not None:
+        places = zip(board.names, board.outcome["places"], strict=True)
+        result = ", ".join(f"{name} {place}" for name, place in places)
+        facts.append(("ended", f"{board.outcome['reason']}; places: {result}"))
+    return facts, audit.entries(desk.connection, f"board {number}", _ENTRIES)
+
+
+def game_lines(desk: Desk) -> Sequence[Sequence[str]]:
+    """For each game and rules version: its state, and boards by status."""
+    counted = operating.counted(desk.connection)
+    closed = audit.closed(desk.connection)
+    newest = {(g.info.key, g.info.rules_version) for g in desk.rooms.registry}
+    keys = sorted(newest | {(game, version) for game, version, _ in counted})
+    return [
+        (
+            game,
+            str(version),
+            "closed" if game in closed else "open" if (game, version) in newest else "old",
+            *(str(counted.get((game, version, status), 0)) for status in _STATUSES),
+        )
+        for game, version in keys
+    ]
+
+
+def game_facts(desk: Desk, key: str) -> tuple[Facts, Sequence[Entry]]:
+    """A game, and what operators did about it.
+
+    Raises:
+        OperatorError: there is none of that name.
+    """
+    key = known_game(desk, key)
+    info = desk.rooms.registry.newest(key).info
+    closed = audit.closed(desk.connection).get(key)
+    facts = [
+        ("game", f"{info.title} ({info.key}, rules {info.rules_version})"),
+        ("about", info.summary),
+        ("seats", f"{info.min_seats} to {info.max_seats}"),
+        ("state", f"closed since {closed:%Y-%m-%d}" if closed else "open"),
+        *(("option", f"{word}: {meaning}") for word, meaning in info.options),
+    ]
+    return facts, audit.entries(desk.connection, f"game {key}", _ENTRIES)
+
+
+def standing_lines(desk: Desk, game: str, most: int) -> Sequence[Sequence[str]]:
+    """The best players of a game, with the numbers behind what people see.
+
+    Raises:
+        OperatorError: there is no such game.
+    """
+    key = known_game(desk, game)
+    placed = ratings.best(desk.connection, key, most)
+    below = ratings.without_place(desk.connection, key, most - len(placed))
+    ranked = [
+        *((str(rank), line) for rank, line in enumerate(placed, 1)),
+        *(("-", o) for o in below),
+    ]
+    return [
+        (
+            rank,
+            line.userid,
+            str(line.standing.rating.shown),
+            f"{line.standing.rating.mu:.3f}",
+            f"{line.standing.rating.sigma:.3f}",
+            str(line.standing.games),
+        )
+        for rank, line in ranked
+    ]
+
+
+def _options(desk: Desk, board: BoardRow) -> tuple[str, ...]:
+    game = desk.rooms.registry.version(board.game, board.rules_version)
+    return shown_options(game, board.options, board.seats)

@@ -1,0 +1,248 @@
+"""Ratings: what a board that ends does to them, and the tables that tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.commands.table.model import Ratings, Standings
+from pbmserv.engine.ratings import (
+    OPPONENTS,
+    SHOWN_START,
+    SURE_AFTER,
+    WINDOW,
+    Pasts,
+    Rating,
+    Standing,
+    chances,
+    is_draw,
+    is_provisional,
+    is_win,
+    settle,
+    weights,
+)
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import Outcome
+from pbmserv.service.core.answers import Answer, Part
+from pbmserv.service.core.context import Desk
+from pbmserv.service.core.lookup import games_of, players_of
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.ratings import ratings
+from pbmserv.store.ratings.ratings import Change, Rated
+
+BEST = 50
+"""Lines of a table of the best."""
+
+LAST = 10
+"""Changes of a rating that are explained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """When a board counts as ended, and what its letters say of ratings (nothing if unrated)."""
+
+    at: datetime
+    words: list[dict[str, Any]]
+
+
+def board_ended(
+    connection: Connection,
+    board: BoardRow,
+    outcome: Outcome,
+    undecided: Sequence[str],
+    now: datetime,
+) -> Ended:
+    """Rate a board whose outcome is known; not if somebody has never agreed to play.
+
+    For boards of one player the moment always grows: the order in which boards were rated must
+    be told by their record.
+    """
+    ids = [sitter.player_id for sitter in board.sitters]
+    if not board.rated or undecided or not counts(ids):
+        return Ended(now, [])
+    locked = ratings.lock(connection, board.game, ids, now)
+    before = [locked[player_id] for player_id in ids]
+    at = ratings.next_moment(before, now)
+    pasts = ratings.pasts(connection, board.game, ids, at)
+    changes, after = rated(board.id, board.game, before, outcome.places, pasts, at)
+    ratings.settle(connection, board.game, after)
+    ratings.log(connection, changes)
+    return Ended(at, _told(changes, dict(zip(ids, board.names, strict=True))))
+
+
+def counts(player_ids: Sequence[int]) -> bool:
+    """Whether a board with these players can be rated at all: two or more, all different."""
+    return len(player_ids) > 1 and len(set(player_ids)) == len(player_ids)
+
+
+def rated(
+    board_id: int,
+    game: str,
+    before: Sequence[Rated],
+    places: Sequence[int],
+    pasts: Pasts,
+    at: datetime,
+) -> tuple[list[Change], list[Rated]]:
+    """What one board does to its players, by seat; the one sum that play and rebuild share."""
+    after = settle([one.standing for one in before], places, pasts)
+    weighed = weights(pasts, len(before))
+    changes = [
+        Change(
+            board_id,
+            old.player_id,
+            game,
+            new.games,
+            place,
+            old.standing.rating,
+            new.rating,
+            weight,
+            at,
+        )
+        for old, new, place, weight in zip(before, after, places, weighed, strict=True)
+    ]
+    standings = [Rated(old.player_id, new, at) for old, new in zip(before, after, strict=True)]
+    return changes, standings
+
+
+def words_of(desk: Desk, board: BoardRow) -> list[dict[str, Any]]:
+    """What the letters of a board that ended earlier say of ratings."""
+    if board.status != "finished" or not board.rated:
+        return []
+    by_player = {
+        change.player_id: change
+        for change in ratings.of_boards(desk.connection, [board.id]).get(board.id, [])
+    }
+    names = {sitter.player_id: sitter.userid for sitter in board.sitters}
+    return _told([by_player[i] for i in names if i in by_player], names)
+
+
+def standings(desk: Desk, command: Standings) -> Answer:
+    """``game standings``: the best players."""
+    parts = []
+    for game in games_of(desk, command.game):
+        found = ratings.best(desk.connection, game.info.key, BEST + 1)
+        rows = [
+            {"rank": rank, "userid": line.userid, **_shown(line.standing)}
+            for rank, line in _ranked(found[:BEST])
+        ]
+        room = max(0, BEST - len(found))
+        below = ratings.without_place(desk.connection, game.info.key, room + 1)
+        words = {
+            "game": game.info.key,
+            "title": game.info.title,
+            "rows": rows,
+            "below": [{"userid": one.userid, **_shown(one.standing)} for one in below[:room]],
+            "more": len(found) > BEST or len(below) > room,
+            "sure_after": SURE_AFTER,
+            "opponents": OPPONENTS,
+        }
+        parts.append(Part("standings", words))
+    return Answer(tuple(parts))
+
+
+def explain(desk: Desk, command: Ratings) -> Answer:
+    """``game ratings [userid…]``: how ratings came about; of nobody = the table of the best."""
+    if command.userids:
+        wanted = players_of(desk, command.userids)
+    elif desk.capability is not None and desk.capability.player:
+        wanted = [desk.speaker(None)]
+    else:
+        return standings(desk, Standings(command.game))
+    parts = []
+    for player in wanted:
+        known = [(game, _rating_of(desk, game, player)) for game in games_of(desk, command.game)]
+        # Of every game only those that were played; of none of them, that there is nothing yet.
+        played = [words for _, words in known if words["standing"]]
+        shown = played or [words for _, words in known[:1]]
+        parts += [Part("ratings", words) for words in shown]
+    return Answer(tuple(parts))
+
+
+def _rating_of(desk: Desk, game: AnyGame, player: Player) -> dict[str, Any]:
+    key = game.info.key
+    found = ratings.of_player(desk.connection, key, player.id)
+    changes = ratings.last_changes(desk.connection, key, player.id, LAST)
+    boards = ratings.of_boards(desk.connection, [change.board_id for change in changes])
+    ids = sorted({one.player_id for board in boards.values() for one in board})
+    names = players.userids(desk.connection, ids)
+    return {
+        "of": player.userid,
+        "game": key,
+        "title": game.info.title,
+        "standing": _shown(found.standing) if found else None,
+        "changes": [_explained(change, boards[change.board_id], names) for change in changes],
+        "start": SHOWN_START,
+        "sure_after": SURE_AFTER,
+        "opponents": OPPONENTS,
+        "days": WINDOW.days,
+    }
+
+
+def _explained(change: Change, board: Sequence[Change], names: dict[int, str]) -> dict[str, Any]:
+    return {
+        "board": change.board_id,
+        "date": f"{change.created_at:%Y-%m-%d}",
+        "others": [names[one.player_id] for one in board if one.player_id != change.player_id],
+        **_change_words(change, board),
+    }
+
+
+def _told(changes: Sequence[Change], names: dict[int, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "userid": names[change.player_id],
+            "games": change.number,
+            "provisional": is_provisional(change.number),
+            **_change_words(change, changes),
+        }
+        for change in changes
+    ]
+
+
+def _change_words(change: Change, board: Sequence[Change]) -> dict[str, Any]:
+    """What happened, and what was to be expected: together they explain the change."""
+    places = [one.place for one in board]
+    expected = chances([one.before for one in board])[board.index(change)]
+    if is_win(change.place, places):
+        result = "won"
+    elif is_draw(change.place, places):
+        result = "drawn"
+    else:
+        result = "lost"
+    return {
+        "result": result,
+        "place": change.place,
+        "of_seats": len(board),
+        "expected": round(100 * expected),
+        "before": change.before.shown,
+        "after": change.after.shown,
+        "percent": round(100 * change.weight),
+    }
+
+
+def _shown(standing: Standing) -> dict[str, Any]:
+    rating: Rating = standing.rating
+    return {
+        "shown": rating.shown,
+        "games": standing.games,
+        "wins": standing.wins,
+        "losses": standing.losses,
+        "draws": standing.draws,
+        "opponents": standing.opponents,
+        "provisional": is_provisional(standing.games),
+    }
+
+
+def _ranked(lines: Sequence[ratings.Line]) -> list[tuple[int, ratings.Line]]:
+    """Lines with their ranks; those who show the same number share one."""
+    found: list[tuple[int, ratings.Line]] = []
+    for place, line in enumerate(lines, 1):
+        same = found and found[-1][1].standing.rating.shown == line.standing.rating.shown
+        found.append((found[-1][0] if same else place, line))
+    return found

@@ -1,0 +1,1 @@
+"""Races, solo boards and the box of the day."""

@@ -1,0 +1,136 @@
+"""Keeps the clocks of boards: the times a challenge may set, and what a turn does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from pbmserv.commands.grammar.spelling import MOST_DAYS
+from pbmserv.engine.clocks import USUAL, SeatClock, Terms, earliest, turned
+from pbmserv.engine.referee import Position
+from pbmserv.engine.spans import counted, merged
+from pbmserv.engine.types import Seat
+from pbmserv.errors import OptionError
+from pbmserv.service.core.context import Desk
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.bots.turns import STATE
+from pbmserv.store.time import clocks
+from pbmserv.store.time.clocks import Times
+
+_NAMES = {"nagtime": "nag", "forfeittime": "forfeit", "totaltime": "total"}
+_EXAMPLES = {"nagtime": 7, "forfeittime": 30, "totaltime": 60}
+
+
+def read_times(words: Sequence[str], before: Terms = USUAL) -> Terms:
+    """The terms that a challenge asks for.
+
+    A forfeit that is named without a reminder brings the reminder nearer if it has to.
+
+    Args:
+        words: ``--nagtime=N``, ``--forfeittime=N`` and ``--totaltime=N``, in any order; 0 = none.
+        before: holds for what is not named.
+
+    Raises:
+        OptionError: a time is written twice, too long, or does not fit the others.
+    """
+    terms = before
+    seen: dict[str, str] = {}
+    for word in words:
+        name, _, value = word.removeprefix("--").partition("=")
+        if name in seen:
+            raise OptionError("time-repeated", part=word, first=seen[name], example=seen[name])
+        seen[name] = word
+        days = int(value)
+        if days > MOST_DAYS:
+            raise OptionError(
+                "time-long", part=word, most=MOST_DAYS, example=f"--{name}={_EXAMPLES[name]}"
+            )
+        terms = replace(terms, **{_NAMES[name]: days})
+    if "nagtime" not in seen and terms.nag >= terms.forfeit > 0:
+        terms = replace(terms, nag=_nag_before(terms.forfeit))
+    if terms.nag and terms.forfeit and terms.nag >= terms.forfeit:
+        part = seen.get("forfeittime") or seen["nagtime"]
+        fits = terms.nag < MOST_DAYS
+        raise OptionError(
+            "time-order",
+            part=part,
+            nag=terms.nag,
+            forfeit=terms.forfeit,
+            example=f"--nagtime={terms.nag if fits else USUAL.nag} "
+            f"--forfeittime={min(MOST_DAYS, terms.nag + 14) if fits else MOST_DAYS}",
+        )
+    return replace(terms, total=terms.total or None)
+
+
+def _nag_before(forfeit: int) -> int:
+    """Days to the reminder, as usual a third of those to the forfeit; 0 = it comes a day before."""
+    return max(1, forfeit * USUAL.nag // USUAL.forfeit) if forfeit > 1 else 0
+
+
+def after_turn(
+    desk: Desk, board: BoardRow, position: Position, undecided: Collection[str]
+) -> Times:
+    """The times after the ply that led to *position*.
+
+    Args:
+        board: as it was before that ply.
+        undecided: userids of those who have not accepted even now.
+    """
+    ply = position.ply
+    assert ply is not None
+    ended = {ply.seat} if not ply.free else set()
+    return _times(desk, board, position, undecided, ended)
+
+
+def accepted(desk: Desk, board: BoardRow, undecided: Collection[str]) -> None:
+    """Somebody has accepted without a move; *board* is as it was before."""
+    if board.status != "proposed":
+        return
+    position = desk.position(board)
+    times = _times(desk, board, position, undecided, set())
+    clocks.set_times(desk.connection, board.id, times)
+
+
+def started(desk: Desk, board: BoardRow) -> Times:
+    """The times of a board whose clocks nobody has started."""
+    return _times(desk, board, desk.position(board), board.undecided, set())
+
+
+def terms_now(board: BoardRow, undecided: Collection[str]) -> Terms:
+    """What the clocks that run at present are measured by."""
+    return board.terms.for_answer() if undecided else board.terms
+
+
+def _times(
+    desk: Desk,
+    board: BoardRow,
+    position: Position,
+    undecided: Collection[str],
+    ended: Collection[Seat],
+) -> Times:
+    before = board.clocks or (SeatClock(),) * board.seats
+    machines = {s.seat for s in board.sitters if s.state == STATE}  # no clock runs for the house
+    if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
+        waiting = {s.seat for s in board.sitters if s.userid in undecided}
+    else:
+        waiting = set(position.game.to_act(position.state)) - machines
+    if board.status == "proposed" and not undecided:
+        ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
+    spent = {}
+    if board.terms.total is not None and board.status == "active":
+        for sitter in board.sitters:
+            since = before[sitter.seat].since
+            if since is None or (sitter.seat in waiting and sitter.seat not in ended):
+                continue
+            away = clocks.away(desk.connection, sitter.player_id, since)
+            down = clocks.down(desk.connection, since)
+            spent[sitter.seat] = counted(since, desk.now, merged((*away, *down)))
+    after = turned(before, waiting, ended, desk.now, spent)
+    terms = terms_now(board, undecided)
+    looks = [
+        # What else could become due for a clock that runs on, the worker knows already.
+        board.due_at if clock is old else earliest(clock, terms, sitter.person)
+        for clock, old, sitter in zip(after, before, board.sitters, strict=True)
+        if clock.since is not None
+    ]
+    return Times(after, min((at for at in looks if at is not None), default=None))

@@ -1,0 +1,177 @@
+"""What a board's clocks lead to: reminders, lost games, challenges that nobody took up.
+
+A keeper calls this for one due board at a time, inside a transaction that has it locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from pbmserv.commands.table.model import Reading
+from pbmserv.engine.clocks import (
+    Forfeit,
+    Person,
+    Remind,
+    SeatClock,
+    Server,
+    Wait,
+    decide,
+    forfeit_at,
+)
+from pbmserv.mail.envelope import Envelope, Mail
+from pbmserv.mail.reply_address import Capability
+from pbmserv.service.boards import moves, queued_moves
+from pbmserv.service.boards.followers import not_played
+from pbmserv.service.core.answers import Part, Told
+from pbmserv.service.core.context import Desk, Post, Rooms
+from pbmserv.service.time import clocks as timekeeping
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.time import clocks
+from pbmserv.store.time.clocks import Times
+
+_NO_MAIL = Post(Envelope("", "", b""), Mail.of_nobody("clock"), "", Reading(()), None)
+
+
+def clock_desk(
+    rooms: Rooms, connection: Connection, now: datetime, speaks: Capability | None = None
+) -> Desk:
+    """A desk to which no mail has led but the clock, or a page; *speaks*: what its link says."""
+    post = _NO_MAIL if speaks is None else replace(_NO_MAIL, capability=speaks)
+    return Desk(rooms, connection, post, None, now)
+
+
+def look(desk: Desk, board_id: int) -> Sequence[Told] | None:
+    """Do what is due on a board and write down when to look next; letters come back.
+
+    ``None``: nothing was done. Somebody else has the board, or the server has just been down
+    and an outage must be written first.
+    """
+    if not clocks.claim(desk.connection, board_id, desk.now):
+        return None
+    board = boards.lock(desk.connection, board_id)
+    if board is None or board.status not in {"proposed", "active"}:
+        clocks.set_times(desk.connection, board_id, Times((), None))
+        return []
+    if not board.clocks:
+        clocks.set_times(desk.connection, board_id, timekeeping.started(desk, board))
+        return []
+    since = min((c.since for c in board.clocks if c.since is not None), default=desk.now)
+    server = clocks.server(desk.connection, since, desk.now)
+    if server is None:
+        return None
+    return _Look(desk, board, server).result()
+
+
+class _Look:
+    """One look at the clocks of one board."""
+
+    def __init__(self, desk: Desk, board: BoardRow, server: Server) -> None:
+        self._desk = desk
+        self._board = board
+        self._server = server
+        self._terms = timekeeping.terms_now(board, board.undecided)
+        self._running = [
+            (sitter, clock)
+            for sitter, clock in zip(board.sitters, board.clocks, strict=True)
+            if clock.since is not None
+        ]
+        self._people = {sitter.seat: self._person(sitter, clock) for sitter, clock in self._running}
+
+    def result(self) -> Sequence[Told]:
+        """Letters, after everything is written down."""
+        decisions = [(*one, self._decide(*one)) for one in self._running]
+        late = [(s, c, d) for s, c, d in decisions if isinstance(d, Forfeit)]
+        if late:  # nobody need be reminded of a board that ends now
+            return self._end(late)
+        found = list(self._board.clocks)
+        told: list[Told] = []
+        looks: list[datetime] = []
+        for sitter, clock, decision in decisions:
+            if isinstance(decision, Remind):
+                reminded = found[sitter.seat] = clock.remind(self._desk.now)
+                told.append(self._reminder(sitter, reminded))
+                decision = self._decide(sitter, reminded)  # noqa: PLW2901 - what comes after it
+            if isinstance(decision, Wait) and decision.until is not None:
+                looks.append(decision.until)
+        times = Times(tuple(found), min(looks, default=None))
+        clocks.set_times(self._desk.connection, self._board.id, times)
+        return told
+
+    def _person(self, sitter: Sitter, clock: SeatClock) -> Person:
+        assert clock.since is not None
+        away = clocks.away(self._desk.connection, sitter.player_id, clock.since)
+        return Person.of(sitter.tz, sitter.remind, away)
+
+    def _decide(self, sitter: Sitter, clock: SeatClock) -> Wait | Remind | Forfeit:
+        person = self._people[sitter.seat]
+        return decide(clock, self._terms, person, self._server, self._desk.now)
+
+    def _reminder(self, sitter: Sitter, clock: SeatClock) -> Told:
+        board, now = self._board, self._desk.now
+        lost = forfeit_at(clock, self._terms, self._people[sitter.seat], self._server, now)
+        words = {
+            "event": "news",
+            "undecided": list(board.undecided),
+            "asked_by": [s.userid for s in board.sitters if s.accepted_at is not None],
+            "since": _iso(clock.since),
+            "forfeit_at": _iso(lost),
+            "tz": sitter.tz,
+        }
+        return Told.sitter(sitter, Part("reminder", words, board.id, board.plies, sitter.seat))
+
+    def _end(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Told]:
+        position = self._desk.position(self._board)
+        if position.apart and position.ply is not None:
+            return self._drop_out(late)
+        moved = {p.ply.seat for p in position.backwards() if p.ply is not None}
+        # Who has never moved may not even know of this board: somebody else can have begun it
+        # in their name. So nobody loses anything there, as by "resign".
+        not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
+        if self._board.undecided or not_begun:
+            return self._not_played([sitter.userid for sitter, _, _ in late])
+        sitter, clock, forfeit = late[0]
+        why = {
+            "by": sitter.userid,
+            "since": _iso(clock.since),
+            "reminded": _iso(clock.reminded[0]),
+            "total": self._terms.total if forfeit.total else None,
+        }
+        forfeited = moves.forfeit(self._desk, self._board, sitter, position, why)
+        answer = queued_moves.go_on(self._desk, forfeited)
+        return (*(Told.sitter(sitter, part) for part in answer.parts), *answer.told)
+
+    def _drop_out(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Told]:
+        """In a race everybody plays alone, so only those who are late are out of it."""
+        told: list[Told] = []
+        for sitter, clock, _ in late:
+            board = boards.lock(self._desk.connection, self._board.id)
+            assert board is not None
+            why = {
+                "by": sitter.userid,
+                "since": _iso(clock.since),
+                "reminded": _iso(clock.reminded[0]),
+                "total": None,
+            }
+            position = self._desk.played.get(board.id) or self._desk.position(board)
+            answer = moves.forfeit(self._desk, board, sitter, position, why)
+            told += [*(Told.sitter(sitter, part) for part in answer.parts), *answer.told]
+        return told
+
+    def _not_played(self, late: Sequence[str]) -> Sequence[Told]:
+        board = self._board
+        boards.set_status(self._desk.connection, board.id, "declined")
+        words = {"late": list(late), "answer": bool(board.undecided)}
+        told = tuple(
+            Told.sitter(sitter, Part("unanswered", words, board.id, board.plies, sitter.seat))
+            for sitter in board.sitters
+        )
+        return told + not_played(self._desk, replace(board, status="declined"))
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

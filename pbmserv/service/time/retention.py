@@ -1,0 +1,151 @@
+"""What is kept for some time only: texts of mails, letters as they were mailed, their words.
+
+A letter's words and address are kept until no report about it can count any more
+(`bounces.TOO_LATE`): so long it may be sent again, and is made anew from them and the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.service.auth.proof import ANSWERED_DAYS
+from pbmserv.service.delivery import digest
+from pbmserv.service.delivery.bounces import TOO_LATE
+from pbmserv.service.limits.text_quota import UNUSED, Quota
+from pbmserv.store.boards import unconfirmed
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Writer
+from pbmserv.store.delivery import inbox
+from pbmserv.store.time import retention
+from pbmserv.store.time.retention import OldLetter
+
+T = TypeVar("T")
+
+BATCH = 50
+"""Rows in a transaction: mail that comes meanwhile waits for some milliseconds."""
+
+ROWS_UNPROVEN = timedelta(days=7)
+"""How long it stays known that a mail came that led to nothing and that nobody proved to have
+written. Mail servers repeat what they sent within five days (RFC 5321 section 4.5.4.1)."""
+
+ROWS_PROVEN = timedelta(days=90)
+"""The same where somebody proved it. What had an effect is known for good."""
+
+BOARDS_KEPT = timedelta(days=ANSWERED_DAYS)
+"""How long a board waits for the yes without which it does not begin."""
+
+NO_TIME = timedelta(0)
+
+WORDS_KEPT = TOO_LATE + timedelta(days=1)
+"""How long at least the words and the address of a letter are kept after it was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How long things are kept.
+
+    Attributes:
+        mails: the text of a mail, after it came and was carried out.
+        unused: the text of a mail that led to nothing, after it came.
+        letters: a letter as it was mailed, after it was sent.
+    """
+
+    mails: timedelta
+    unused: timedelta
+    letters: timedelta
+
+    @classmethod
+    def of_days(cls, *, mails: int, unused: int, letters: int) -> Kept:
+        """As settings have it."""
+        return cls(timedelta(days=mails), timedelta(days=unused), timedelta(days=letters))
+
+
+class Expiry:
+    """Drops what was kept long enough, a few rows at a time."""
+
+    def __init__(
+        self, database: Database, writer: Writer, clock: Clock, kept: Kept, quota: Quota
+    ) -> None:
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._kept = kept
+        self._quota = quota
+
+    def step(self) -> int:
+        """Drop some of what is over; how many rows there were, 0 = nothing is left to be done."""
+        kept = self._kept
+        return (
+            self._empty("done", kept.mails)
+            or self._empty("answered", kept.unused)
+            or self._empty("ignored", kept.unused)
+            or self._prune()
+            or self._drop(unconfirmed.before, unconfirmed.forget, BOARDS_KEPT)
+            or self._drop(retention.mailed, retention.forget_bytes, kept.letters)
+            or self._drop(retention.old, _shrink, max(kept.letters, WORDS_KEPT))
+        )
+
+    def makes_room(self) -> int:
+        """Empty some mails that led to nothing, whatever their days, if texts take nearly all that
+        they may; how many there were."""
+        self._quota.measure(self._clock.now())
+        if self._quota.excess <= 0:
+            return 0
+        return next(filter(None, (self._empty(state, NO_TIME) for state in UNUSED)), 0)
+
+    def _empty(self, state: str, kept: timedelta) -> int:
+        """Drop the texts of some mails of that state; how many there were."""
+        before = _earlier(self._clock.now(), kept)
+        with self._database.reading.connect() as connection:
+            found = inbox.with_text(connection, state, before, BATCH)
+        if found:
+            numbers = [number for number, _ in found]
+            self._writer.submit(lambda c: inbox.forget(c, numbers)).result()
+            self._quota.frees(state, sum(octets for _, octets in found))
+        return len(found)
+
+    def _prune(self) -> int:
+        """Drop some rows of mails that led to nothing; how many there were."""
+        now = self._clock.now()
+        job = partial(
+            inbox.prune, unproven=now - ROWS_UNPROVEN, before=now - ROWS_PROVEN, most=BATCH
+        )
+        return self._writer.submit(job).result()
+
+    def _drop(
+        self,
+        find: Callable[[Connection, datetime, int], Sequence[T]],
+        drop: Callable[[Connection, Sequence[T]], None],
+        kept: timedelta,
+    ) -> int:
+        before = _earlier(self._clock.now(), kept)
+        with self._database.reading.connect() as connection:
+            found = find(connection, before, BATCH)
+        if found:
+            self._writer.submit(lambda c: drop(c, found)).result()
+        return len(found)
+
+
+def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
+    """Keep no more of letters than is of use for good."""
+    stay = {letter.id: digest.answerable(letter) for letter in letters if retention.stays(letter)}
+    go = [letter.id for letter in letters if letter.id not in stay]
+    if stay:
+        retention.bare(connection, stay)
+    if go:
+        retention.remove(connection, go)
+
+
+def _earlier(now: datetime, by: timedelta) -> datetime:
+    """The moment so long ago, or the first there is."""
+    try:
+        return now - by
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)

@@ -1,0 +1,171 @@
+"""The keeper: the thread that looks at due clocks and digests, and says that the server lives.
+
+Everything that is due stands in the database, so nothing is lost when a keeper dies, and any
+number of them may run in any number of processes: each board and each digest is done by whoever
+gets the lock on its row, and looked at again under that lock.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from datetime import datetime, timedelta
+from functools import partial
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.monitoring.pulse import Vital
+from pbmserv.service.core.answers import Told
+from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.done import Done
+from pbmserv.service.core.results import told_letter
+from pbmserv.service.delivery import digest
+from pbmserv.service.solo import daily_box
+from pbmserv.service.time import deadlines
+from pbmserv.service.time.retention import Expiry
+from pbmserv.service.time.rounds import Rounds
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Closed, Writer
+from pbmserv.store.delivery import outbox
+from pbmserv.store.solo import dailies
+from pbmserv.store.time import clocks
+
+POLL_S = 30.0
+"""Seconds between two looks; an outage is one of more than `clocks.GAP`."""
+
+BATCH = 50
+"""Boards or digests at once; between two batches the keeper says again that it lives."""
+
+PUT_OFF = timedelta(hours=1)
+"""When something that failed is tried again, so that it does not stand in others' way."""
+
+FORGET_EVERY = timedelta(hours=6)
+"""How often mails and letters are emptied whose time is over."""
+
+FORGET_MOST = 200
+"""Batches of them in a round; what is left then is left to the next one."""
+
+log = logging.getLogger("pbmserv.service")
+
+Find = Callable[[Connection, datetime, int], Sequence[int]]
+PutOff = Callable[[Connection, int, datetime], None]
+Do = Callable[[Desk, int], Sequence[Told] | None]
+
+
+class Keeper:
+    """One process's keeper; `start` and `stop`, or `run_once` where somebody else has the time.
+
+    Args:
+        wake: called after a commit that queued letters.
+        expiry: drops what was kept long enough.
+    """
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+        wake: Callable[[], None],
+        *,
+        expiry: Expiry,
+    ) -> None:
+        self._rooms = rooms
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._wake = wake
+        self._expiry = expiry
+        self._forgot_at: datetime | None = None
+        self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
+
+    def start(self) -> None:
+        """Begin to look, at once and then every `POLL_S` seconds."""
+        self._rounds.start()
+
+    def stop(self, timeout: float) -> bool:
+        """Finish the batch in hand and end; whether that took at most *timeout* seconds."""
+        return self._rounds.stop(timeout)
+
+    def vital(self) -> Vital:
+        """How the thread is."""
+        return self._rounds.vital()
+
+    def run_once(self) -> None:
+        """Do all that is due now."""
+        self.beat()
+        self._drain(clocks.due, deadlines.look, clocks.put_off)
+        self._drain(clocks.due_digests, digest.make, clocks.put_off_digest)
+        self._drain(dailies.due, daily_box.make, dailies.put_off)
+        self._forget()
+
+    def beat(self) -> None:
+        """Say that the server lives. Before anything else: it may bring an outage to light."""
+        self._rounds.beat()
+        down = self._writer.submit(lambda c: clocks.beat(c, self._clock.now())).result()
+        if down is not None:
+            log.warning(
+                "the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]}
+            )
+
+    def _forget(self) -> None:
+        """Empty mails and letters that were over long ago, and what there is no room for."""
+        while self._expiry.makes_room() and not self._rounds.ending:
+            pass
+        now = self._clock.now()
+        if self._forgot_at is not None and now < self._forgot_at + FORGET_EVERY:
+            return
+        for _ in range(FORGET_MOST):
+            if self._rounds.ending:
+                return
+            self._rounds.beat()
+            if not self._expiry.step():
+                self._forgot_at = now
+                return
+
+    def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
+        """Carry out *do* for everything that *find* finds, each in a transaction of its own."""
+        passed: set[int] = set()
+        more = True
+        while more and not self._rounds.ending:
+            most = BATCH + len(passed)
+            with self._database.reading.connect() as connection:
+                found = find(connection, self._clock.now(), most)
+            more = len(found) == most
+            batch = [one for one in found if one not in passed]
+            futures = [(one, self._writer.submit(partial(self._job, do, one))) for one in batch]
+            for one, future in futures:
+                if not self._settled(one, future, put_off):
+                    passed.add(one)
+            if more:
+                self.beat()
+
+    def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
+        """Do it; ``None`` when it was not ours to do."""
+        now = self._clock.now()
+        desk = deadlines.clock_desk(self._rooms, connection, now)
+        told = do(desk, number)
+        letters = [told_letter(desk, one) for one in told or () if one.recipient]
+        if letters:
+            outbox.add(connection, letters, now)
+        return None if told is None else Done(desk.played, len(letters))
+
+    def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
+        """Take note of what became of a job; False = it is still due."""
+        try:
+            done = future.result()
+        except Closed:
+            raise
+        except Exception:  # one board must not stop the others
+            log.exception("a clock could not be looked at; it is put off", extra={"row": number})
+            until = self._clock.now() + PUT_OFF
+            self._writer.submit(lambda c: put_off(c, number, until)).result()
+            return True
+        if done is None:
+            return False
+        done.remember(self._rooms.positions)
+        if done.letters:
+            self._wake()
+        return True

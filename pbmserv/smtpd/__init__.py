@@ -1,0 +1,1 @@
+"""SMTP and LMTP sessions: octets off the wire, and the replies."""

@@ -1,0 +1,123 @@
+"""One line of the log for each mail, and for each refusal at the door.
+
+A line holds numbers by which an operator finds the rest: of the mail, its player, the boards and
+plies it led to. It never holds an address, a password, a token of a reply address, or a word of
+the mail: whoever reads logs need not be trusted with games.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, TypeAlias
+
+from pbmserv.commands.table.model import Reading
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.networks import Source, block_of
+from pbmserv.mail.reply_address import Capability, House
+from pbmserv.monitoring import metrics
+from pbmserv.service.core.receipt import Receipt
+
+log = logging.getLogger("pbmserv.receive")
+
+Name: TypeAlias = Literal["taken", "copy", "ignored", "kept", "put-off", "refused"]
+
+_CODE = re.compile(r"\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
+_QUOTED = re.compile(r"[\"'<].*")
+_CAMEL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a mail.
+
+    Attributes:
+        reply: to the client.
+        because: why it was not carried out; ``""`` where it was.
+        receipt: what the office says of a mail that has a number.
+        reading: its commands, where they were read.
+        source: where it comes from, where that was found out.
+    """
+
+    reply: str
+    name: Name
+    because: str = ""
+    receipt: Receipt | None = None
+    reading: Reading | None = None
+    source: Source | None = None
+
+
+def note_mail(
+    house: House, envelope: Envelope, outcome: Outcome, source: Source, ms: float
+) -> None:
+    """Log and count a mail. *ms*: milliseconds from its last octet."""
+    metrics.MAILS.labels(outcome.name).inc()
+    metrics.MAIL_SECONDS.observe(ms / 1000)
+    if outcome.name in {"put-off", "refused"}:
+        metrics.REFUSALS.labels(code_of(outcome.reply)).inc()
+    if not log.isEnabledFor(logging.INFO):
+        return
+    receipt = outcome.receipt
+    capability = house.capability(envelope.recipient)
+    facts: dict[str, object] = {} if receipt is None else {"mail": receipt.mail}
+    facts |= {"outcome": outcome.name, "to": _kind(house, envelope.recipient, capability)}
+    player = (receipt.player if receipt else 0) or (capability.player if capability else 0)
+    if player:
+        facts["player"] = player
+    facts["network"] = source.network or "unknown"
+    if outcome.reading is not None and outcome.reading.lines:
+        facts["commands"] = names_of(outcome.reading)
+    if receipt is not None and outcome.name == "taken":
+        facts |= {"done": receipt.done, "refused": receipt.refused, "letters": receipt.letters}
+        if receipt.plies:
+            facts["plies"] = ",".join(f"{board}/{ply}" for board, ply in receipt.plies)
+    if outcome.because:
+        # Only refusals have `because`: a flood of them is folded, and other mails are not.
+        key = "because" if outcome.name in {"put-off", "refused"} else "why"
+        facts[key] = outcome.because
+    facts |= {"octets": len(envelope.raw), "ms": round(ms, 1)}
+    log.info("mail", extra=facts)
+
+
+def note_refusal(event: str, peer: str, reply: str) -> None:
+    """Log and count a refusal of ours. *reply*: with its code."""
+    metrics.REFUSALS.labels(code_of(reply)).inc()
+    log.info(event, extra={"network": network_of(peer), "because": _safe(reply)})
+
+
+def network_of(peer: str) -> str:
+    """A client's network, as Prometheus, fail2ban and people read it."""
+    block = block_of(peer)
+    return "unknown" if block is None else str(block)
+
+
+def _kind(house: House, recipient: str, capability: Capability | None) -> str:
+    """What one of our addresses is for; its token is a secret."""
+    if capability is not None:
+        return capability.purpose.name.lower().replace("_", "-")
+    return "postmaster" if house.is_postmaster(recipient) else "server"
+
+
+def names_of(reading: Reading) -> str:
+    """The names of a mail's commands, each once: ``make-move*3,show``."""
+    found = Counter(_name(type(line.asked).__name__) for line in reading.lines)
+    return ",".join(name if n == 1 else f"{name}*{n}" for name, n in found.items())
+
+
+def code_of(reply: str) -> str:
+    """The code of a reply, with the enhanced one: ``550 5.1.1``."""
+    found = _CODE.match(reply)
+    return found[0] if found else "unknown"
+
+
+@cache
+def _name(asked: str) -> str:
+    return _CAMEL.sub("-", asked).lower()
+
+
+def _safe(reply: str) -> str:
+    """A reply's first line without what it quotes of the client's words."""
+    return _QUOTED.sub("", reply.partition("\r\n")[0]).strip()

@@ -1,0 +1,284 @@
+"""One SMTP or LMTP session: aiosmtpd's, with limits to a client's leisure and our patience."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any, AnyStr
+
+from aiosmtpd.lmtp import LMTP
+from aiosmtpd.smtp import TLSSetupException, syntax
+
+from pbmserv.net.connection_limits import Crowd, Place, Stage
+from pbmserv.net.listening import Listening, peer_of
+from pbmserv.smtpd.data import MailAtOnce
+from pbmserv.smtpd.mail_log import note_refusal
+from pbmserv.smtpd.strict_lines import StrictLines, StrictReader
+from pbmserv.smtpd.tls import IN_SESSION
+
+LONGEST_LINE = 1_048_576
+"""Octets without a line end after which a session is ended: aiosmtpd gathers them in memory.
+Lines over 998 octets are refused politely, once they have come to their end."""
+SESSION_TIMEOUT = 300
+"""Seconds that a command, or a whole mail, may take to come (RFC 5321 section 4.5.3.2.7)."""
+SESSION_TIMEOUT_FULL = 10
+"""Seconds in which a client must have had a mail taken, or more of it come, where all places are
+taken."""
+LONGEST_SESSION = 3600
+"""Seconds after which a client is asked to come again, whatever it does."""
+LINGER_S = 10.0
+"""Seconds that a client has to read our last words."""
+OCTETS_OF_USE = 8_192
+"""Octets of a mail that count as something useful while it comes."""
+MOST_ERRORS = 20
+"""Refusals without a mail that was taken between them."""
+MOST_COMMANDS = 100
+"""Commands without a mail that was taken between them."""
+
+_ABOVE_ASCII = r"\xa0-\ud7ff\ue000-\U0010ffff"
+_ATOM = rf"[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.{_ABOVE_ASCII}-]+"  # some providers do give out "a..b"
+_QUOTED = rf'"(?:[ !#-\[\]-~{_ABOVE_ASCII}]|\\[ -~])*"'
+_LABEL = rf"[A-Za-z0-9_{_ABOVE_ASCII}-]+"
+_DOMAIN = rf"@(?:{_LABEL}(?:\.{_LABEL})*|\[[!-Z^-~]+\])"
+_PATH = re.compile(
+    rf"(?P<open><)?(?:{_DOMAIN}(?:,{_DOMAIN})*:)?"
+    rf"(?:(?P<local>{_ATOM}|{_QUOTED})(?P<domain>{_DOMAIN})?)?"
+    r"(?(open)>)(?P<rest>(?: .*)?)"
+)
+"""A path and its parameters (RFC 5321 section 4.1.2, RFC 6531 section 3.3), also without brackets,
+as people type it and VRFY has it. The route in front is ignored (appendix C)."""
+_UNQUOTED = re.compile(rf'"({_ATOM})"')
+
+
+class Hall:
+    """The sessions of one listener.
+
+    Attributes:
+        listening: where their connections were made; ``None`` where they are no sockets.
+    """
+
+    def __init__(self, crowd: Crowd) -> None:
+        self.crowd = crowd
+        self.listening: Listening | None = None
+        self.visits: set[Visit] = set()
+
+    def place_of(self, transport: asyncio.BaseTransport) -> Place:
+        """The place that a connection was given when it was made."""
+        found = self.listening.place_of(transport) if self.listening is not None else None
+        return found or Place(None, 0.0, lambda: None)
+
+
+class Patience:
+    """Counts what a client gets wrong, and what leads to nothing, until a mail is taken."""
+
+    def __init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        """A mail was taken: all is forgiven."""
+        self._errors = 0
+        self._commands = 0
+
+    def ends_with(self, reply: bytes) -> bool:
+        """Count a reply; whether it was one too many."""
+        if reply[3:4] != b"-":  # one of several lines
+            self._commands += 1
+            self._errors += reply[:1] in {b"4", b"5"}
+        return self._errors >= MOST_ERRORS or self._commands >= MOST_COMMANDS
+
+
+class Visit(MailAtOnce, StrictLines):
+    """One session, which knows its hall and can be asked to end."""
+
+    def __init__(self, door: object, hall: Hall, **settings: Any) -> None:
+        super().__init__(door, **settings)
+        self._smtp_methods.pop("AUTH", None)  # nobody logs in here
+        self._hall = hall
+        self._place: Place | None = None
+        self._peer = ""
+        self._fresh = 0
+        self._line = 0
+        self._last = b""
+        self._began = self.loop.time()
+        self.patience = Patience()
+        self.is_noted = False
+        """The reply that comes next is to a mail, which has a line of the log already."""
+        self.gone: asyncio.Future[None] = self.loop.create_future()
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a mail is on its way in."""
+        return self.envelope is not None and self.envelope.mail_from is not None
+
+    def serves(self) -> None:
+        """A mail has come as a whole; while we work on it nobody takes its client's place."""
+        if self._place is not None:
+            self._place.stage = Stage.SERVED
+
+    def renew(self) -> None:
+        """A mail was taken: the client has earned its place, and our patience."""
+        self.patience.renew()
+        if self._place is not None:
+            self._hall.crowd.renew(self._place)
+
+    def leave(self) -> None:
+        """Close the connection (RFC 5321 section 3.8 lets a server do so with a 421)."""
+        self._close(b"421 4.3.2 closing, please come back soon\r\n")
+
+    # -- the connection ------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the place that there is; called once more when STARTTLS has succeeded."""
+        if self._place is None:
+            self._peer = peer_of(transport.get_extra_info("peername"))
+            self._place = self._hall.place_of(transport)
+            self._place.end = self._give_way
+            self._hall.visits.add(self)
+        super().connection_made(transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Forget the session."""
+        self._hall.visits.discard(self)
+        if not self.gone.done():
+            self.gone.set_result(None)
+        super().connection_lost(error)
+
+    def data_received(self, data: bytes) -> None:
+        """Hand octets on, unless they belong to a line that has no end."""
+        if self.in_transaction and self._place is not None:
+            self._fresh += len(data)
+            if self._fresh >= OCTETS_OF_USE:
+                self._fresh = 0
+                self._hall.crowd.renew(self._place)
+        seen = self._last + data
+        end = seen.rfind(b"\r\n")
+        self._line = self._line + len(data) if end < 0 else len(seen) - end - 2
+        self._last = data[-1:]
+        if self._line > LONGEST_LINE:
+            self._part(b"500 5.5.6 this line has no end, goodbye\r\n")
+        else:
+            super().data_received(data)
+
+    def eof_received(self) -> bool | None:
+        """The client has said all; only TLS knows no half-open ends."""
+        transport = self.transport
+        if transport is not None and transport.get_extra_info("ssl_object") is not None:
+            super().eof_received()
+            return False
+        # It may still listen, and is owed replies to what it has said (RFC 9293 section 3.6);
+        # aiosmtpd would forget all of that, and a mail that came with it.
+        return asyncio.StreamReaderProtocol.eof_received(self)
+
+    def _timeout_cb(self) -> None:
+        self._part(b"421 4.4.2 nothing was heard for too long, goodbye\r\n")
+
+    def _give_way(self) -> None:
+        """Somebody else gets the place: at once, whether or not the client still listens."""
+        transport = self.transport
+        self._part(b"421 4.3.2 others are waiting, please come again later\r\n")
+        if isinstance(transport, asyncio.Transport) and (
+            transport.get_extra_info("ssl_object") or transport.get_write_buffer_size()
+        ):
+            transport.abort()
+
+    def _part(self, words: bytes) -> None:
+        """End the session for a reason that the operator may want to know."""
+        if self.transport is not None:
+            note_refusal("session ended", self._peer, words.decode("ascii"))
+        self._close(words)
+
+    def _close(self, words: bytes) -> None:
+        transport = self.transport
+        if isinstance(transport, asyncio.Transport) and not transport.is_closing():
+            transport.write(words)
+            transport.close()
+            # A client that does not read what is left would keep it open for ever.
+            self.loop.call_later(LINGER_S, transport.abort)
+
+    # -- what is said --------------------------------------------------------------------
+
+    async def push(self, status: AnyStr) -> None:
+        """Reply, in ASCII whatever the client's words were; too many of some end the session."""
+        reply = status if isinstance(status, bytes) else status.encode("ascii", "replace")
+        if reply[:1] in {b"4", b"5"} and not self.is_noted:
+            note_refusal("refused", self._peer, reply.decode("ascii"))
+        self.is_noted = False
+        await super().push(reply)
+        if self._place is not None:
+            self._place.stage = Stage.ASKING if self.in_transaction else Stage.IDLE
+        if self.patience.ends_with(reply):
+            self._part(b"421 4.7.0 too many commands that led to nothing, goodbye\r\n")
+        elif isinstance(self._reader, StrictReader) and self._reader.is_torn:
+            self._part(b"421 4.7.0 lines end in CRLF here (RFC 5321, 2.3.8), goodbye\r\n")
+        elif reply.startswith(b"500") and self.session and not self.session.host_name:
+            # A browser that was made to post here begins with GET, POST or Host.
+            self._part(b"421 4.7.0 this is a mail server, goodbye\r\n")
+        elif self.loop.time() - self._began > LONGEST_SESSION and not self.in_transaction:
+            self._part(b"421 4.3.2 that was long enough, please come again\r\n")
+        else:
+            return
+        raise asyncio.CancelledError  # as aiosmtpd does when a client hangs up
+
+    async def handle_exception(self, error: Exception) -> str:
+        """Whatever went wrong on our side; a client that cannot do TLS is no fault of ours."""
+        if isinstance(error, TLSSetupException):
+            why = getattr(error.__cause__, "reason", None) or type(error.__cause__).__name__
+            note_refusal("TLS failed", self._peer, f"TLS {why}")
+        reply: str = await super().handle_exception(error)
+        return reply
+
+    @syntax("STARTTLS", when="tls_context")
+    async def smtp_STARTTLS(self, arg: str) -> None:  # noqa: N802 - aiosmtpd looks it up
+        """Begin TLS; what was said in the clear before it does not count (RFC 3207, 4.2)."""
+        if self._tls_protocol is not None:
+            await self.push("503 5.5.1 this is TLS already")
+        elif isinstance(self._reader, StrictReader) and self._reader.has_more:
+            # Words put in behind the command by somebody on the way would be taken for the
+            # client's own. RFC 2920 section 3.1 lets no client say anything here.
+            self._part(b"501 5.5.1 nothing may follow STARTTLS before its reply, goodbye\r\n")
+            raise asyncio.CancelledError
+        else:
+            IN_SESSION.set(True)
+            await super().smtp_STARTTLS(arg)
+
+    def _getaddr(self, arg: str) -> tuple[str | None, str | None]:
+        """The address of MAIL and RCPT, and what follows it; ``<>`` is the null sender.
+
+        The parser below is made for headers: it closes quotes that nobody closed, leaves out
+        comments, and takes longer than a mail's text does.
+        """
+        path = _PATH.fullmatch(arg)
+        if path is None:
+            return None, None
+        local, domain = path["local"] or "", path["domain"] or ""
+        if arg.startswith("<>"):
+            return "<>", path["rest"].strip()
+        # Without a domain it may be a name on the very machine that says it, such as <root>.
+        if not local or (local[0] == '"' and not domain):
+            return None, None
+        if plain := _UNQUOTED.fullmatch(local):  # quotes that are not needed mean nothing (4.1.2)
+            local = plain[1]
+        return local + domain, path["rest"].strip()
+
+    def _getparams(self, params: Sequence[str]) -> dict[str, str | bool] | None:
+        """What follows an address; in other alphabets there are digits that are no numbers."""
+        if not all(param.isascii() for param in params):
+            return None
+        found: dict[str, str | bool] | None = super()._getparams(params)
+        return found
+
+
+class LocalVisit(Visit, LMTP):
+    """The same in LMTP."""
+
+    _owed = 1
+
+    async def smtp_DATA(self, arg: str) -> None:  # noqa: N802 - aiosmtpd looks it up
+        """Take a mail; from here on each recipient is owed a reply (RFC 2033 section 4.2)."""
+        self._owed = len(self.envelope.rcpt_tos) if self.envelope else 1
+        await super().smtp_DATA(arg)
+
+    async def turn_away(self, reply: str) -> None:
+        """The handler knows of the recipients; who turns a mail away before it does not."""
+        await super().turn_away("\r\n".join([reply] * self._owed))

@@ -1,0 +1,142 @@
+"""The certificate that mail sessions are encrypted with, and its renewal while we run."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from contextvars import ContextVar
+from pathlib import Path
+
+from pbmserv.errors import ConfigError
+from pbmserv.files.regular import read_octets
+from pbmserv.smtpd.mail_log import note_refusal
+
+log = logging.getLogger("pbmserv.receive")
+
+IN_SESSION: ContextVar[bool] = ContextVar("IN_SESSION", default=False)
+"""Whether a handshake begins in a session, which logs a failure itself."""
+
+
+class Certificate:
+    """A certificate chain and its key in PEM files, read again when the files change.
+
+    Args:
+        chain: our certificate first, then those between it and the root.
+        key: the private key; without a passphrase.
+
+    Raises:
+        ConfigError: the files cannot be used; says which and why.
+    """
+
+    def __init__(self, chain: Path, key: Path) -> None:
+        self._chain = chain
+        self._key = key
+        self._seen = self._stamp()
+        self._context = self._fresh()
+
+    def context(self) -> ssl.SSLContext:
+        """What a new session shakes hands with: always the same object, renewed in place.
+
+        A renewal that cannot be used is logged, and the certificate before it stays.
+        """
+        if self._stamp() != self._seen:
+            self.reload("change")
+        return self._context
+
+    def reload(self, asked: str) -> None:
+        """Read the files now; in the thread that shakes hands. The log says what came of it.
+
+        Args:
+            asked: why they are read again, for the log.
+        """
+        self._seen = self._stamp()
+        try:
+            self._fresh()  # a pair that does not fit must not touch the one in use
+            self._load(self._context)
+        except ConfigError as error:
+            log.error(
+                "the certificate is not renewed, the one before stays",
+                extra={"asked": asked, "why": str(error)},
+            )
+        else:
+            facts = {"asked": asked, "file": str(self._chain), "good_until": _told(self._chain)}
+            log.info("the certificate was read again", extra=facts)
+
+    def _fresh(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)  # TLS 1.2 and later
+        context.sslobject_class = _Handshake
+        self._load(context)
+        return context
+
+    def _load(self, context: ssl.SSLContext) -> None:
+        for setting, path in (("PBMSERV_TLS_CERT", self._chain), ("PBMSERV_TLS_KEY", self._key)):
+            try:
+                read_octets(path)
+            except OSError as error:
+                raise ConfigError(f'{setting} = "{path}": {error.strerror or error}') from None
+        passphrases: list[bytes] = []
+
+        def passphrase() -> bytes:  # OpenSSL would ask on the terminal, and a service has none
+            passphrases.append(b"-")
+            return passphrases[-1]
+
+        try:
+            context.load_cert_chain(self._chain, self._key, password=passphrase)
+        except (ssl.SSLError, OSError, ValueError) as error:
+            if passphrases:
+                raise ConfigError(
+                    f'PBMSERV_TLS_KEY = "{self._key}": the key has a passphrase; write it without '
+                    "one (openssl pkey -in KEY -out NEWKEY) and let only pbmserv read it"
+                ) from None
+            if getattr(error, "reason", "") == "KEY_VALUES_MISMATCH":
+                wrong = "the key does not belong to this certificate"
+            else:
+                wrong = "no PEM certificate and key can be read from these files"
+            raise ConfigError(
+                f'PBMSERV_TLS_CERT = "{self._chain}", PBMSERV_TLS_KEY = "{self._key}": {wrong}'
+            ) from None
+
+    def _stamp(self) -> tuple[tuple[int, int, int], ...]:
+        return tuple(_stamp(path) for path in (self._chain, self._key))
+
+
+def _told(chain: Path) -> str:
+    """How long our certificate is good."""
+    from cryptography.x509 import load_pem_x509_certificate
+
+    try:
+        ours = load_pem_x509_certificate(chain.read_bytes())
+    except (OSError, ValueError):  # OpenSSL takes more than the library does
+        return "unknown"
+    return f"{ours.not_valid_after_utc:%Y-%m-%dT%H:%MZ}"
+
+
+class _Handshake(ssl.SSLObject):
+    """Logs handshakes that fail before there is a session; asyncio tells nobody of them, nor from
+    where they come."""
+
+    _has_session = False
+
+    def do_handshake(self) -> None:
+        """As the class above does; called again and again until it has succeeded."""
+        self._has_session = self._has_session or IN_SESSION.get()
+        try:
+            super().do_handshake()
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
+        except ssl.SSLError as error:
+            if not self._has_session:
+                note_refusal("TLS failed", "", f"TLS {error.reason}")
+            raise
+
+
+_MISSING = (0, 0, 0)
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    """What changes when a file is replaced."""
+    try:
+        found = path.stat()
+    except OSError:
+        return _MISSING
+    return (found.st_mtime_ns, found.st_ino, found.st_size)

@@ -1,0 +1,1 @@
+"""One process: its parts wired, started, reloaded and stopped."""

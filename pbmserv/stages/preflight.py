@@ -1,0 +1,124 @@
+"""What must be there before a server starts, told in one sentence each when it is not.
+
+A folder that is not there is most often one that was misspelt, or a disk that is not mounted: a
+new one in its place would hold a new, empty database. So only the default one is made.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pbmserv.config import PREFIX, Loaded, Settings, shown
+from pbmserv.errors import ConfigError, OperatorError
+
+
+def must_take_mail(settings: Settings) -> None:
+    """Refuse to serve where no mail could ever come in.
+
+    Raises:
+        ConfigError: says which setting to set.
+    """
+    if settings.smtp is None and settings.smtps is None and settings.lmtp is None:
+        raise ConfigError(
+            "PBMSERV_SMTP, PBMSERV_SMTPS and PBMSERV_LMTP are all empty, so no mail can come in; "
+            "set one of them, such as PBMSERV_SMTP=127.0.0.1:2525, or start with --without-mail"
+        )
+
+
+@contextmanager
+def places(loaded: Loaded) -> Iterator[None]:
+    """Hold the places that a server works in: there, writable, and no other server's.
+
+    Raises:
+        ConfigError: says what is wrong with one, and what would help.
+    """
+    from pbmserv.files.file_permissions import file_of, held
+
+    data_dir = loaded.settings.data_dir
+    if loaded.sources["data_dir"] == "default":
+        _make(loaded, "data_dir", data_dir)
+    _must_be_writable(loaded, "data_dir", data_dir)
+    database_place(loaded)
+    _letters_place(loaded)
+    path = file_of(loaded.settings.database)
+    if path is None:
+        yield
+        return
+    try:
+        mark = held(path)
+    except OperatorError as error:
+        raise _wrong(loaded, "database", str(error)) from None
+    with mark:
+        yield
+
+
+def database_place(loaded: Loaded) -> None:
+    """Make sure that a SQLite database can be where the settings say.
+
+    Raises:
+        ConfigError: it cannot; says what would help.
+    """
+    from pbmserv.files.file_permissions import file_of
+
+    path = file_of(loaded.settings.database)
+    if path is None:
+        return
+    if path.is_dir():
+        raise _wrong(loaded, "database", "this is a folder; name the file in it")
+    if loaded.sources["data_dir"] == "default" and path.parent == loaded.settings.data_dir:
+        _make(loaded, "data_dir", path.parent)
+    _must_be_writable(loaded, "database", path.parent)
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        raise _wrong(loaded, "database", f"this user may not write to it; do `chown` on {path}")
+
+
+def _letters_place(loaded: Loaded) -> None:
+    """A Maildir relay's folder; one inside the data folder is made."""
+    scheme, _, name = loaded.settings.relay.strip().partition(":")
+    if scheme.lower() != "maildir":
+        return
+    root = Path(name).expanduser()
+    if loaded.settings.data_dir.resolve() in root.resolve().parents:
+        _make(loaded, "relay", root)
+    _must_be_writable(loaded, "relay", root)
+
+
+def _make(loaded: Loaded, key: str, folder: Path) -> None:
+    from pbmserv.files.file_permissions import make_private
+
+    if folder.exists():
+        return
+    try:
+        make_private(folder)
+    except OSError as error:
+        raise _wrong(loaded, key, f"it cannot be made: {error.strerror or error}") from None
+
+
+def _must_be_writable(loaded: Loaded, key: str, folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise _wrong(loaded, key, f"{folder} is no folder, but a file; name a folder")
+    if not folder.exists():
+        raise _wrong(
+            loaded,
+            key,
+            f"there is no folder {folder}; if it is the right one, make it for the server's user "
+            f"alone: install -d -m 700 {folder}",
+        )
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise _wrong(
+            loaded, key, f"nothing can be written to {folder}: {why}; let the server's user own it"
+        ) from None
+
+
+def _wrong(loaded: Loaded, key: str, why: str) -> ConfigError:
+    name = f"{PREFIX}{key.upper()}"
+    given = f'{name} = "{shown(loaded.settings, key)}" ({loaded.sources[key]})'
+    return ConfigError(f"{given}: {why}")

@@ -1,0 +1,349 @@
+"""Rows of a player who leaves, comes back, or is forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
+
+from pbmserv.commands.grammar.reserved_userids import NEUTRAL
+from pbmserv.store.accounts import addresses as address_rows
+from pbmserv.store.accounts import players as player_rows
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.models import (
+    absences,
+    address_changes,
+    addresses,
+    blocks,
+    boards,
+    daily_readers,
+    followers,
+    inbox,
+    notices,
+    outbox,
+    players,
+    plies,
+    queued_moves,
+    seats,
+    seeks,
+    signups,
+    submitted_moves,
+    unconfirmed_boards,
+)
+from pbmserv.store.delivery import bounces, letter_bytes
+from pbmserv.store.operators import audit
+
+_OPEN = ("queued", "tray", "coming", "parked", "returned")
+_LISTS = ("games", "history", "more", "ratings", "standings", "unreachable")
+_CHUNK = 500  # SQLite takes 32,766 values in a statement; less is quicker to prepare
+
+
+def running(connection: Connection, player_id: int) -> list[int]:
+    """Numbers of the player's boards that are proposed or active, in the order to lock them."""
+    found = connection.execute(
+        select(boards.c.id)
+        .join(seats, seats.c.board_id == boards.c.id)
+        .where(seats.c.player_id == player_id, boards.c.status.in_(("proposed", "active")))
+        .order_by(boards.c.id)
+    )
+    return list(dict.fromkeys(found.scalars()))
+
+
+def leave(connection: Connection, player: Player) -> None:
+    """No more letters: the address is empty, every reply address is revoked, nothing waits."""
+    connection.execute(
+        update(players)
+        .where(players.c.id == player.id)
+        .values(
+            state="left",
+            address="",
+            reply_epoch=player.reply_epoch + 1,
+            digest_minute=None,
+            digest_due=None,
+            away_until=None,
+            unreachable_since=None,
+        )
+    )
+    for table in (seeks, followers, daily_readers, unconfirmed_boards):
+        connection.execute(delete(table).where(table.c.player_id == player.id))
+    address_rows.stop(connection, player.id)
+    _drop_plans(connection, player.id)
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.player_id == player.id, outbox.c.state.in_(_OPEN))
+        .values(state="failed", due_at=None, error="the player has left")
+    )
+
+
+def come_back(connection: Connection, player: Player, address: str) -> None:
+    """Letters go to *address*, one of the confirmed ones, again, whatever came back from there."""
+    bounces.forgive(connection, [address])
+    connection.execute(
+        update(players).where(players.c.id == player.id).values(state="active", address=address)
+    )
+
+
+def erase(connection: Connection, player: Player) -> str:
+    """Remove all personal data of a player who has no running board; the neutral userid.
+
+    Games stay: their moves and results under the neutral name, without chat.
+    """
+    ever = _addresses_ever(connection, player)
+    own = _only_own(connection, player.id, ever)
+    neutral = neutral_userid(connection, player.id)
+    connection.execute(
+        update(players)
+        .where(players.c.id == player.id)
+        .values(
+            userid=neutral,
+            password_hash="",
+            address="",
+            reply_epoch=player.reply_epoch + 1,
+            state="deleted",
+            format="html",
+            tz="UTC",
+            accept="none",
+            remind="",
+            broadcasts=False,
+            digest_minute=None,
+            digest_due=None,
+            away_until=None,
+            unreachable_since=None,
+        )
+    )
+    names = {player.userid: neutral, **_retired(connection, player.userid)}
+    for userid, name in names.items():
+        audit.rename(connection, userid, name)
+    _erase_mails(connection, player.id, ever, own)
+    _erase_letters(connection, player, names, own)
+    _drop_plans(connection, player.id)
+    for table in (absences, addresses, address_changes, followers, notices, seeks):
+        connection.execute(delete(table).where(table.c.player_id == player.id))
+    bounces.forget_strangers(connection, ever)
+    connection.execute(
+        delete(blocks).where(or_(blocks.c.player_id == player.id, blocks.c.blocked_id == player.id))
+    )
+    connection.execute(delete(signups).where(signups.c.id.in_(_signups(connection, player.id))))
+    return neutral
+
+
+def neutral_userid(connection: Connection, player_id: int) -> str:
+    """``gone-`` and the player's number, or a longer number should somebody be called so."""
+    neutral = f"{NEUTRAL}{player_id}"
+    while player_rows.of_name(connection, neutral) is not None:
+        neutral += "0"
+    return neutral
+
+
+def _retired(connection: Connection, userid: str) -> dict[str, str]:
+    """Neutral names in place of those of accounts that were merged into this one."""
+    names = {}
+    for name in audit.merged_into(connection, userid):
+        part = player_rows.of_name(connection, name)
+        if part is not None and part.state == "deleted":
+            names[name] = neutral_userid(connection, part.id)
+            values = {"userid": names[name], "tz": "UTC", "remind": ""}
+            connection.execute(update(players).where(players.c.id == part.id).values(values))
+            connection.execute(delete(absences).where(absences.c.player_id == part.id))
+    return names
+
+
+def _addresses_ever(connection: Connection, player: Player) -> list[str]:
+    """Every address that was this player's at some time.
+
+    Not those that were only named: anybody's address can be named.
+    """
+    ever = set(player_rows.addresses_of(connection, player.id))
+    for statement in (
+        select(address_changes.c.address).where(
+            address_changes.c.player_id == player.id, address_changes.c.confirmed_at.is_not(None)
+        ),
+        select(signups.c.address).where(signups.c.player_id == player.id),
+    ):
+        ever |= set(connection.execute(statement).scalars())
+    return sorted(ever)
+
+
+def _only_own(connection: Connection, player_id: int, ever: Sequence[str]) -> list[str]:
+    """Those of the addresses that are nobody else's now."""
+    shared = connection.execute(
+        select(addresses.c.address).where(
+            addresses.c.address.in_(ever), addresses.c.player_id != player_id
+        )
+    ).scalars()
+    return sorted(set(ever) - set(shared))
+
+
+def _signups(connection: Connection, player_id: int) -> list[int]:
+    """The requests that made this player, those of other addresses in the same mail too."""
+    batches = select(signups.c.batch).where(signups.c.player_id == player_id)
+    found = connection.execute(select(signups.c.id).where(signups.c.batch.in_(batches)))
+    return list(found.scalars())
+
+
+def _confirmations(connection: Connection, player: Player) -> list[int]:
+    """Letters that asked addresses to confirm the signup, those that never answered, too."""
+    requests = _signups(connection, player.id)
+    named = select(signups.c.address).where(signups.c.id.in_(requests))
+    found = connection.execute(
+        select(outbox.c.id, outbox.c.words).where(
+            outbox.c.letter == "confirm",
+            outbox.c.player_id.is_(None),
+            outbox.c.recipient.in_(named),
+        )
+    )
+    return [row.id for row in found if row.words.get("signup") in requests]
+
+
+def _readers(connection: Connection, player_id: int) -> Mapping[int, list[int]]:
+    """Who else gets letters about the player's boards: board ids by player id."""
+    own = select(seats.c.board_id).where(seats.c.player_id == player_id)
+    found: dict[int, list[int]] = {}
+    for table in (seats, followers):
+        for row in connection.execute(
+            select(table.c.player_id, table.c.board_id).where(
+                table.c.board_id.in_(own), table.c.player_id != player_id
+            )
+        ):
+            found.setdefault(row.player_id, []).append(row.board_id)
+    return found
+
+
+def _written_to(connection: Connection, player_id: int) -> list[str]:
+    """Userids to whom the player has sent messages, by the answers that say so."""
+    found: set[str] = set()
+    for words in connection.execute(
+        select(outbox.c.words).where(
+            outbox.c.player_id == player_id, outbox.c.letter.in_(("message-sent", "report"))
+        )
+    ).scalars():
+        found.update(words.get("to", ()))
+        for line in words.get("lines", ()):
+            for part in line["parts"]:
+                found.update(part["words"].get("to", ()))
+    return sorted(found)
+
+
+def _drop_plans(connection: Connection, player_id: int) -> None:
+    """Forget moves for later turns."""
+    for table in (queued_moves, submitted_moves):
+        seated = select(seats.c.seat).where(
+            seats.c.board_id == table.c.board_id,
+            seats.c.seat == table.c.seat,
+            seats.c.player_id == player_id,
+        )
+        connection.execute(delete(table).where(seated.exists()))
+
+
+def _erase_mails(
+    connection: Connection, player_id: int, ever: Sequence[str], own: Sequence[str]
+) -> None:
+    """Blank the mails this player has sent; that they came stays, so none counts twice.
+
+    Of an address that somebody else has, too, those are spared that the operator has to look at:
+    they may be the other one's, and all others have done what they asked for.
+    """
+    moves = (
+        select(plies.c.mail_id)
+        .join(seats, and_(seats.c.board_id == plies.c.board_id, seats.c.seat == plies.c.seat))
+        .where(seats.c.player_id == player_id, plies.c.mail_id.is_not(None))
+    )
+    for whose in (
+        inbox.c.player_id == player_id,
+        inbox.c.sender.in_(own),
+        and_(inbox.c.sender.in_(ever), inbox.c.state != "kept"),
+        inbox.c.id.in_(moves),
+    ):
+        connection.execute(
+            update(inbox).where(whose, inbox.c.state == "kept").values(state="ignored")
+        )
+        connection.execute(
+            update(inbox)
+            .where(whose)
+            .values(raw=b"", octets=0, sender="", peer="", error="", found="")
+        )
+
+
+def _erase_letters(
+    connection: Connection, player: Player, names: Mapping[str, str], own: Sequence[str]
+) -> None:
+    """Blank letters to the player; take names and words out of those to others.
+
+    Args:
+        names: every userid of the player's, and what stands in its place.
+    """
+    written_to = _written_to(connection, player.id)
+    to_player = or_(
+        outbox.c.player_id == player.id,
+        and_(outbox.c.player_id.is_(None), outbox.c.recipient.in_(own)),
+        outbox.c.id.in_(_confirmations(connection, player)),
+    )
+    connection.execute(
+        update(outbox)
+        .where(to_player, outbox.c.state.in_(_OPEN))
+        .values(state="failed", due_at=None)
+    )
+    letter_bytes.drop(connection, to_player)
+    connection.execute(
+        update(outbox)
+        .where(to_player)
+        .values(recipient="", words={}, in_reply_to="", error="deleted")
+    )
+    for reader, shared in _readers(connection, player.id).items():
+        for start in range(0, len(shared), _CHUNK):
+            about = and_(
+                outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
+            )
+            # They have got theirs, or it is composed anew; nobody needs our copy with the name.
+            letter_bytes.drop(connection, about)
+            for userid, neutral in names.items():
+                _take_out(connection, about, userid, neutral)
+    readers = select(players.c.id).where(
+        or_(
+            players.c.userid.in_(written_to),
+            players.c.id.in_(list(_readers(connection, player.id))),
+        )
+    )
+    anybody = outbox.c.player_id.is_(None)
+    own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
+    # Digests and reports are about many boards, so they are found by their readers alone.
+    several = and_(
+        outbox.c.letter.in_(("tray", "report")), or_(outbox.c.player_id.in_(readers), anybody)
+    )
+    copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
+    letter_bytes.drop(connection, copies)
+    message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
+    for userid, neutral in names.items():
+        elsewhere = or_(copies, message, outbox.c.letter.in_(_LISTS))
+        _take_out(connection, elsewhere, userid, neutral)
+
+
+def _take_out(
+    connection: Connection, which: ColumnElement[bool], userid: str, neutral: str
+) -> None:
+    """Name and words of *userid* out of letters to others."""
+    told = select(outbox.c.id, outbox.c.words).where(which, func.length(outbox.c.words) > 0)
+    for row in connection.execute(told).all():
+        words = without_name(row.words, userid, neutral)
+        if words != row.words:
+            letter_bytes.drop(connection, outbox.c.id == row.id)
+            connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
+
+
+def without_name(words: Any, userid: str, neutral: str) -> Any:
+    """The words of a letter with another name wherever the userid stood, without what they said."""
+    match words:
+        case dict():
+            found = {key: without_name(value, userid, neutral) for key, value in words.items()}
+            if "said" in found and words.get("by") == userid:
+                found["said"] = ""
+            if isinstance(echo := found.get("echo"), str):  # the line as somebody wrote it
+                name = rf"(?<![\w-]){re.escape(userid)}(?![\w-])"
+                found["echo"] = re.sub(name, neutral, echo, flags=re.IGNORECASE)
+            return found
+        case list() | tuple():
+            return [without_name(value, userid, neutral) for value in words]
+        case _:
+            return neutral if words == userid else words

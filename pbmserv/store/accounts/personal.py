@@ -1,0 +1,231 @@
+"""All that is kept on one player, as values ready for JSON: what ``export`` sends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.models import (
+    addresses,
+    audit,
+    boards,
+    bounces,
+    daily_boards,
+    daily_readers,
+    followers,
+    inbox,
+    notices,
+    outbox,
+    players,
+    plies,
+    queued_moves,
+    rating_changes,
+    ratings,
+    scores,
+    seats,
+    seeks,
+)
+
+
+def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
+    """Everything about a player that is the player's own to know.
+
+    Of a board that is their own moves, as they were written down, never what an opponent has
+    hidden. The password is kept as an argon2id hash only, which is left out.
+    """
+    return {
+        "account": _account(connection, player),
+        "addresses": _rows(
+            connection,
+            select(addresses.c.address, addresses.c.confirmed_at)
+            .where(addresses.c.player_id == player.id)
+            .order_by(addresses.c.confirmed_at),
+        ),
+        "letters_came_back_from": _rows(
+            connection,
+            select(bounces)
+            .where(
+                bounces.c.address.in_(
+                    select(addresses.c.address).where(addresses.c.player_id == player.id)
+                )
+            )
+            .order_by(bounces.c.address),
+        ),
+        "blocked": preferences.blocked(connection, player.id),
+        "absences": [
+            {"begins": _when(a.begins), "ends": _when(a.ends)}
+            for a in preferences.absences_of(connection, player.id)
+        ],
+        "notices": _rows(
+            connection,
+            select(notices.c.kind, notices.c.told_at)
+            .where(notices.c.player_id == player.id)
+            .order_by(notices.c.kind),
+        ),
+        "boards": _boards(connection, player.id),
+        "seeks": _rows(
+            connection,
+            select(seeks.c.game, seeks.c.seats, seeks.c.options, seeks.c.created_at)
+            .where(seeks.c.player_id == player.id)
+            .order_by(seeks.c.id),
+        ),
+        "following": _rows(
+            connection,
+            select(followers.c.board_id, followers.c.what)
+            .where(followers.c.player_id == player.id)
+            .order_by(followers.c.board_id),
+        ),
+        "ratings": _rows(
+            connection,
+            select(ratings).where(ratings.c.player_id == player.id).order_by(ratings.c.game),
+        ),
+        "rating_changes": _rows(
+            connection,
+            select(rating_changes)
+            .where(rating_changes.c.player_id == player.id)
+            .order_by(rating_changes.c.game, rating_changes.c.number),
+        ),
+        "mails_received_from_you": _rows(
+            connection,
+            select(inbox.c.id, inbox.c.received_at, inbox.c.sender, inbox.c.peer, inbox.c.state)
+            .where(inbox.c.player_id == player.id)
+            .order_by(inbox.c.id),
+        ),
+        "daily": _rows(
+            connection,
+            select(daily_boards)
+            .where(daily_boards.c.player_id == player.id)
+            .order_by(daily_boards.c.day),
+        ),
+        "daily_at": _rows(
+            connection, select(daily_readers).where(daily_readers.c.player_id == player.id)
+        ),
+        "scores": _rows(
+            connection,
+            select(
+                scores.c.board_id, scores.c.game, scores.c.kind, scores.c.score, scores.c.ended_at
+            )
+            .where(scores.c.player_id == player.id)
+            .order_by(scores.c.board_id),
+        ),
+        "done_by_operators": _rows(
+            connection,
+            select(audit.c.at, audit.c.action, audit.c.why, audit.c.facts)
+            .where(audit.c.target == f"user {player.userid}")
+            .order_by(audit.c.id),
+        ),
+        "letters_to_you": _letters(connection, player.id),
+    }
+
+
+def _account(connection: Connection, player: Player) -> dict[str, Any]:
+    created = connection.execute(
+        select(players.c.created_at).where(players.c.id == player.id)
+    ).scalar_one()
+    return {
+        "userid": player.userid,
+        "state": player.state,
+        "created_at": _when(created),
+        "address": player.address,
+        "password": "kept only as an argon2id hash",
+        "format": player.format,
+        "tz": player.tz,
+        "accept": player.accept,
+        "remind": player.remind,
+        "broadcast": player.broadcasts,
+        "digest_minute": player.digest_minute,
+        "away_until": _when(player.away_until),
+        "unreachable_since": _when(player.unreachable_since),
+    }
+
+
+def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}
+    statement = (
+        select(
+            boards.c.id,
+            boards.c.game,
+            boards.c.options,
+            boards.c.status,
+            boards.c.rated,
+            boards.c.outcome,
+            boards.c.created_at,
+            boards.c.finished_at,
+            seats.c.seat,
+        )
+        .join(seats, seats.c.board_id == boards.c.id)
+        .where(seats.c.player_id == player_id)
+        .order_by(boards.c.id, seats.c.seat)
+    )
+    for row in connection.execute(statement).mappings():
+        plain = _plain(list(row.keys()), list(row.values()))
+        board = found.setdefault(row["id"], {**plain, "seat": [], "moves": []})
+        if row["status"] in {"proposed", "active"}:  # they may tell what is hidden there
+            board.pop("options", None)
+        board["seat"].append(row["seat"])
+    moves = (
+        select(plies.c.board_id, plies.c.number, plies.c.seat, plies.c.text, plies.c.created_at)
+        .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
+        .where(seats.c.player_id == player_id)
+        .order_by(plies.c.board_id, plies.c.number)
+    )
+    for move in _rows(connection, moves):
+        found[move.pop("board_id")]["moves"].append(move)
+    planned = (
+        select(queued_moves.c.board_id, queued_moves.c.plan)
+        .join(
+            seats,
+            (seats.c.board_id == queued_moves.c.board_id) & (seats.c.seat == queued_moves.c.seat),
+        )
+        .where(seats.c.player_id == player_id)
+    )
+    for plan in connection.execute(planned):
+        found[plan.board_id]["queued"] = plan.plan
+    return list(found.values())
+
+
+def _letters(connection: Connection, player_id: int) -> list[dict[str, Any]]:
+    """Which letters went out, and words of people in them."""
+    found = connection.execute(
+        select(
+            outbox.c.letter, outbox.c.created_at, outbox.c.board_id, outbox.c.state, outbox.c.words
+        )
+        .where(outbox.c.player_id == player_id)
+        .order_by(outbox.c.id)
+    )
+    letters = []
+    for row in found:
+        letter = {
+            "letter": row.letter,
+            "written_at": _when(row.created_at),
+            "board": row.board_id,
+            "state": row.state,
+        }
+        for key in ("by", "to", "said", "said_to"):
+            if row.words.get(key):
+                letter[key] = row.words[key]
+        letters.append(letter)
+    return letters
+
+
+def _rows(connection: Connection, statement: Any) -> list[dict[str, Any]]:
+    found = connection.execute(statement)
+    names = tuple(found.keys())
+    return [_plain(names, row) for row in found]
+
+
+def _plain(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    return {
+        name: _when(value) if isinstance(value, datetime) else value
+        for name, value in zip(names, row, strict=True)
+        if name != "player_id"
+    }
+
+
+def _when(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds")

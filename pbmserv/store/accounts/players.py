@@ -1,0 +1,292 @@
+"""Rows about people: players, their addresses, signups and the keys of reply addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from pbmserv.store.core.models import addresses, bounces, keys, players, seats, signups
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.upsert import insert_into
+
+_MOST_ALIKE = 200
+"""Userids that are compared with a misspelt one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A player.
+
+    Attributes:
+        address: where letters go; "" for one who has left.
+        reply_epoch: a reply address made with a lower one is no longer valid.
+        state: ``active``, ``left`` (signed off) or ``deleted``.
+        format: ``html`` (text and HTML), ``text`` or ``spoken``.
+        tz: name of the time zone.
+        accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
+        remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
+        broadcasts: wants the operators' words to everybody.
+        digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
+        away_until: end of the last absence, which may be over.
+        unreachable_since: letters to every address came back; ``None`` = they arrive.
+    """
+
+    id: int
+    userid: str
+    password_hash: str = field(repr=False)
+    address: str
+    reply_epoch: int
+    state: str
+    format: str
+    tz: str
+    accept: str
+    remind: str
+    broadcasts: bool
+    digest_minute: int | None
+    away_until: datetime | None
+    unreachable_since: datetime | None
+
+    @property
+    def spoken(self) -> bool:
+        """Whether boards are told in sentences, for a screen reader."""
+        return self.format == "spoken"
+
+    @property
+    def active(self) -> bool:
+        """Whether they may speak, be challenged and get letters."""
+        return self.state == "active"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSignup:
+    """A request for a userid from one address; `player_id` is set once it was confirmed."""
+
+    id: int
+    userid: str
+    password_hash: str = field(repr=False)
+    address: str
+    batch: str
+    player_id: int | None
+
+
+_PLAYER: Select[Any] = select(
+    players.c.id,
+    players.c.userid,
+    players.c.password_hash,
+    players.c.address,
+    players.c.reply_epoch,
+    players.c.state,
+    players.c.format,
+    players.c.tz,
+    players.c.accept,
+    players.c.remind,
+    players.c.broadcasts,
+    players.c.digest_minute,
+    players.c.away_until,
+    players.c.unreachable_since,
+)
+_BY_ID = Prepared(_PLAYER.where(players.c.id == bindparam("id")))
+_NAMED = _PLAYER.where(players.c.userid == bindparam("userid"))
+_BY_USERID = Prepared(_NAMED)
+_ACTIVE = Prepared(_NAMED.where(players.c.state == "active"))
+_BY_ADDRESS = (
+    _PLAYER.join(addresses, addresses.c.player_id == players.c.id)
+    .where(addresses.c.address == bindparam("address"), players.c.state == "active")
+    .order_by(players.c.id)
+)
+
+
+def by_id(connection: Connection, player_id: int) -> Player | None:
+    """The player with this row id, also one who has left."""
+    found = _BY_ID.rows(connection, {"id": player_id})
+    return Player(*found[0]) if found else None
+
+
+def by_userid(connection: Connection, userid: str) -> Player | None:
+    """The active player with this userid (lower case): one to play with and to write to."""
+    found = _ACTIVE.rows(connection, {"userid": userid})
+    return Player(*found[0]) if found else None
+
+
+def of_name(connection: Connection, userid: str) -> Player | None:
+    """Whoever has this userid (lower case), also one who has left: a name in old games."""
+    found = _BY_USERID.rows(connection, {"userid": userid})
+    return Player(*found[0]) if found else None
+
+
+def by_address(connection: Connection, address: str) -> list[Player]:
+    """All active players for whom *address* (lower case) is confirmed."""
+    return [Player(*row) for row in connection.execute(_BY_ADDRESS, {"address": address})]
+
+
+def seated_like(connection: Connection, userid: str) -> list[str]:
+    """Some userids of players at boards that begin as this one does and are about as long."""
+    found = connection.execute(
+        select(players.c.userid)
+        .where(
+            players.c.userid.startswith(userid[0], autoescape=True),
+            func.length(players.c.userid).between(len(userid) - 2, len(userid) + 2),
+            players.c.state == "active",
+            exists().where(seats.c.player_id == players.c.id),
+        )
+        .order_by(players.c.id)
+        .limit(_MOST_ALIKE)
+    )
+    return list(found.scalars())
+
+
+def listed(connection: Connection, *which: ColumnElement[bool]) -> list[Player]:
+    """Players for whom all conditions hold, in order of their numbers."""
+    found = connection.execute(_PLAYER.where(*which).order_by(players.c.id))
+    return [Player(*row) for row in found]
+
+
+def userids(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """Userids of some players."""
+    found = connection.execute(select(players.c.id, players.c.userid).where(players.c.id.in_(ids)))
+    return {row.id: row.userid for row in found}
+
+
+def create(
+    connection: Connection, userid: str, password_hash: str, address: str, now: datetime
+) -> Player | None:
+    """A new player with one confirmed address; ``None`` when the userid is taken."""
+    created = connection.execute(
+        insert_into(connection, players)
+        .values(
+            userid=userid,
+            password_hash=password_hash,
+            address=address,
+            reply_epoch=0,
+            created_at=now,
+        )
+        .on_conflict_do_nothing(index_elements=["userid"])
+        .returning(players.c.id)
+    ).scalar()
+    if created is None:
+        return None
+    add_address(connection, created, address, now)
+    return by_id(connection, created)
+
+
+def add_address(connection: Connection, player_id: int, address: str, now: datetime) -> None:
+    """One more confirmed address; adding one that is there changes nothing.
+
+    What came back from it is forgotten: it has just been shown to work.
+    """
+    connection.execute(
+        insert_into(connection, addresses)
+        .values(address=address, player_id=player_id, confirmed_at=now)
+        .on_conflict_do_nothing()
+    )
+    connection.execute(delete(bounces).where(bounces.c.address == address))
+
+
+def addresses_of(connection: Connection, player_id: int) -> list[str]:
+    """Confirmed addresses, the one confirmed first in front."""
+    found = connection.execute(
+        select(addresses.c.address)
+        .where(addresses.c.player_id == player_id)
+        .order_by(addresses.c.confirmed_at, addresses.c.address)
+    )
+    return list(found.scalars())
+
+
+def set_password(connection: Connection, player_id: int, password_hash: str) -> None:
+    """Replace a password's hash."""
+    connection.execute(
+        update(players).where(players.c.id == player_id).values(password_hash=password_hash)
+    )
+
+
+def add_signup(
+    connection: Connection,
+    userid: str,
+    password_hash: str,
+    address: str,
+    batch: str,
+    now: datetime,
+) -> int:
+    """Keep a request until its confirmation comes; its id is returned."""
+    created: int = connection.execute(
+        insert(signups)
+        .values(
+            userid=userid,
+            password_hash=password_hash,
+            address=address,
+            batch=batch,
+            created_at=now,
+        )
+        .returning(signups.c.id)
+    ).scalar_one()
+    return created
+
+
+_SIGNUP = select(
+    signups.c.id,
+    signups.c.userid,
+    signups.c.password_hash,
+    signups.c.address,
+    signups.c.batch,
+    signups.c.player_id,
+)
+
+
+def signup(connection: Connection, signup_id: int) -> PendingSignup | None:
+    """The request with this id."""
+    row = connection.execute(_SIGNUP.where(signups.c.id == signup_id)).first()
+    return PendingSignup(*row) if row else None
+
+
+def pending(connection: Connection, userid: str) -> list[PendingSignup]:
+    """Requests for a userid that nobody has confirmed yet, newest first."""
+    found = connection.execute(
+        _SIGNUP.where(signups.c.userid == userid, signups.c.player_id.is_(None)).order_by(
+            signups.c.id.desc()
+        )
+    )
+    return [PendingSignup(*row) for row in found]
+
+
+def batch_owner(connection: Connection, batch: str) -> int | None:
+    """The player that another address of the same request has already become."""
+    found: int | None = connection.execute(
+        select(signups.c.player_id)
+        .where(signups.c.batch == batch, signups.c.player_id.is_not(None))
+        .limit(1)
+    ).scalar()
+    return found
+
+
+def settle_signup(connection: Connection, signup_id: int, player_id: int) -> None:
+    """Note which player a request has become."""
+    connection.execute(update(signups).where(signups.c.id == signup_id).values(player_id=player_id))
+
+
+def signing_keys(connection: Connection) -> dict[int, bytes]:
+    """Every key of reply addresses by its id."""
+    return {row.id: row.secret for row in connection.execute(select(keys.c.id, keys.c.secret))}
+
+
+def add_signing_key(connection: Connection, key_id: int, secret: bytes, now: datetime) -> None:
+    """One more key; does nothing if another process added that id first."""
+    connection.execute(
+        insert_into(connection, keys)
+        .values(id=key_id, secret=secret, created_at=now)
+        .on_conflict_do_nothing()
+    )

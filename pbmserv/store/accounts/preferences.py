@@ -1,0 +1,113 @@
+"""Rows about how players want things: preferences, whom they block, when they are away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from pbmserv.store.accounts import players as player_rows
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.models import absences, blocks, outbox, players
+from pbmserv.store.core.upsert import insert_into
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """A time that a player is, was or will be away."""
+
+    id: int
+    begins: datetime
+    ends: datetime
+
+
+def save(connection: Connection, player_id: int, values: Mapping[str, Any]) -> None:
+    """Set columns of a player's row by their names."""
+    connection.execute(update(players).where(players.c.id == player_id).values(**values))
+
+
+def lock(connection: Connection, player_id: int) -> None:
+    """Let nobody else change this player's row until the transaction ends."""
+    connection.execute(select(players.c.id).where(players.c.id == player_id).with_for_update())
+
+
+def release_tray(connection: Connection, player_id: int, now: datetime) -> None:
+    """Letters that waited for a digest go out one by one: there will be none."""
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.player_id == player_id, outbox.c.state == "tray")
+        .values(state="queued", due_at=now)
+    )
+
+
+def wanting_broadcasts(connection: Connection) -> list[Player]:
+    """Active players who want the operators' words, in order of their numbers."""
+    return player_rows.listed(connection, players.c.broadcasts, players.c.state == "active")
+
+
+# -- blocks -------------------------------------------------------------------------------
+
+
+def blocked(connection: Connection, player_id: int) -> list[str]:
+    """Userids of those whom this player blocks, in order."""
+    found = connection.execute(
+        select(players.c.userid)
+        .join(blocks, blocks.c.blocked_id == players.c.id)
+        .where(blocks.c.player_id == player_id)
+        .order_by(players.c.userid)
+    )
+    return list(found.scalars())
+
+
+def blocks_player(connection: Connection, player_id: int, other_id: int) -> bool:
+    """Whether this player wants no challenges and messages from the other one."""
+    found = connection.execute(
+        select(blocks.c.player_id).where(
+            blocks.c.player_id == player_id, blocks.c.blocked_id == other_id
+        )
+    )
+    return found.first() is not None
+
+
+def block(connection: Connection, player_id: int, other_id: int) -> None:
+    """Block somebody; doing so twice changes nothing."""
+    connection.execute(
+        insert_into(connection, blocks)
+        .values(player_id=player_id, blocked_id=other_id)
+        .on_conflict_do_nothing()
+    )
+
+
+def unblock(connection: Connection, player_id: int, other_id: int) -> None:
+    """Take a block back, if there is one."""
+    connection.execute(
+        delete(blocks).where(blocks.c.player_id == player_id, blocks.c.blocked_id == other_id)
+    )
+
+
+# -- absences -----------------------------------------------------------------------------
+
+
+def absences_of(connection: Connection, player_id: int) -> list[Absence]:
+    """All times away, oldest first."""
+    found = connection.execute(
+        select(absences.c.id, absences.c.begins, absences.c.ends)
+        .where(absences.c.player_id == player_id)
+        .order_by(absences.c.begins, absences.c.id)
+    )
+    return [Absence(*row) for row in found]
+
+
+def begin_absence(connection: Connection, player_id: int, begins: datetime, ends: datetime) -> None:
+    """Away from now on."""
+    connection.execute(insert(absences).values(player_id=player_id, begins=begins, ends=ends))
+    save(connection, player_id, {"away_until": ends})
+
+
+def end_absence(connection: Connection, player_id: int, absence_id: int, ends: datetime) -> None:
+    """Let an absence end at another moment."""
+    connection.execute(update(absences).where(absences.c.id == absence_id).values(ends=ends))
+    save(connection, player_id, {"away_until": ends})

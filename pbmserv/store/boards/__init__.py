@@ -1,0 +1,1 @@
+"""Boards and what is done on them: tables and rows."""

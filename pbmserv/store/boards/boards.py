@@ -1,0 +1,338 @@
+"""Rows about boards: who sits there, what was played, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, exists, insert, select, update
+
+from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
+from pbmserv.engine.record import Ply
+from pbmserv.engine.types import Seat
+from pbmserv.store.core.models import boards, followers, players, plies, seats
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.time import clocks
+from pbmserv.store.time.clocks import Times
+
+
+@dataclass(frozen=True, slots=True)
+class Sitter:
+    """A player at a board.
+
+    Attributes:
+        state, tz, remind, away_until, unreachable_since: as `Player` has them.
+        digest: gets one mail a day.
+    """
+
+    seat: Seat
+    player_id: int
+    userid: str
+    address: str
+    reply_epoch: int
+    accepted_at: datetime | None
+    state: str
+    tz: str
+    remind: str
+    away_until: datetime | None
+    digest: bool
+    unreachable_since: datetime | None
+
+    @property
+    def person(self) -> Person:
+        """What their clock must know, but for absences."""
+        return Person.of(self.tz, self.remind)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A board as the database has it.
+
+    Attributes:
+        status: ``proposed``, ``active``, ``finished`` or ``declined``.
+        comparable: its scores can be compared; not where somebody may have known the box.
+        plies: how many moves its record has.
+        thread: a random word for Message-IDs.
+        terms: how long its players may take.
+        clocks: by seat; empty where nobody has started them yet.
+        due_at: when a worker looks at the clocks.
+        sitters: by seat.
+        followed: somebody watches it.
+        origin: the board whose box was drawn for it first, where this is a copy.
+    """
+
+    id: int
+    game: str
+    rules_version: int
+    seats: int
+    options: tuple[str, ...]
+    seed: bytes = field(repr=False)
+    thread: str
+    status: str
+    rated: bool
+    comparable: bool
+    plies: int
+    outcome: Mapping[str, Any] | None
+    terms: Terms
+    clocks: tuple[SeatClock, ...]
+    due_at: datetime | None
+    sitters: tuple[Sitter, ...]
+    followed: bool
+    origin: int | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Userids by seat."""
+        return tuple(sitter.userid for sitter in self.sitters)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Userids of those who have not accepted yet."""
+        return tuple(s.userid for s in self.sitters if s.accepted_at is None)
+
+    def sitter_of(self, player_id: int) -> Sitter | None:
+        """The seat of a player; the first one if they hold several."""
+        return next((s for s in self.sitters if s.player_id == player_id), None)
+
+
+_SEEN = (
+    select(
+        boards.c.id,
+        boards.c.game,
+        boards.c.rules_version,
+        boards.c.seats,
+        boards.c.options,
+        boards.c.seed,
+        boards.c.thread,
+        boards.c.status,
+        boards.c.rated,
+        boards.c.comparable,
+        boards.c.plies,
+        boards.c.outcome,
+        boards.c.nag_days,
+        boards.c.forfeit_days,
+        boards.c.total_days,
+        boards.c.clocks,
+        boards.c.due_at,
+        seats.c.seat,
+        seats.c.player_id,
+        players.c.userid,
+        players.c.address,
+        players.c.reply_epoch,
+        seats.c.accepted_at,
+        players.c.state,
+        players.c.tz,
+        players.c.remind,
+        players.c.away_until,
+        players.c.digest_minute.is_not(None),
+        players.c.unreachable_since,
+        exists().where(followers.c.board_id == boards.c.id),
+        boards.c.origin,
+    )
+    .join(seats, seats.c.board_id == boards.c.id)
+    .join(players, players.c.id == seats.c.player_id)
+    .where(boards.c.id == bindparam("board"))
+    .order_by(seats.c.seat)
+)
+_LOAD = Prepared(_SEEN)
+# SQLite has one writer and leaves the clause out. Who waited for the lock gets locked rows as
+# they are now, but others as they were before: so the seats, which `accept` changes, are locked.
+_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))
+_PLIES = Prepared(
+    select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
+    .where(plies.c.board_id == bindparam("board"), plies.c.number > bindparam("after"))
+    .order_by(plies.c.number)
+)
+_ADD_PLY = Prepared(
+    insert(plies), ("board_id", "number", "seat", "text", "free", "mail_id", "created_at")
+)
+_PLAYED = Prepared(
+    update(boards)
+    .where(boards.c.id == bindparam("board"))
+    .values(plies=bindparam("number"), clocks=bindparam("clocks"), due_at=bindparam("due"))
+)
+_PLAYER_BOARDS = (
+    select(boards.c.id)
+    .join(seats, seats.c.board_id == boards.c.id)
+    .where(seats.c.player_id == bindparam("player"))
+    .order_by(boards.c.id.desc())
+)
+
+
+def _board(rows: Sequence[Any]) -> BoardRow | None:
+    if not rows:
+        return None
+    first = rows[0]
+    sitters = tuple(Sitter(Seat(row[17]), *row[18:29]) for row in rows)
+    return BoardRow(
+        id=first[0],
+        game=first[1],
+        rules_version=first[2],
+        seats=first[3],
+        options=tuple(first[4]),
+        seed=first[5],
+        thread=first[6],
+        status=first[7],
+        rated=first[8],
+        comparable=first[9],
+        plies=first[10],
+        outcome=first[11],
+        terms=Terms(*first[12:15]),
+        clocks=from_json(first[15]),
+        due_at=first[16],
+        sitters=sitters,
+        followed=first[29],
+        origin=first[30],
+    )
+
+
+def load(connection: Connection, board_id: int) -> BoardRow | None:
+    """A board, without a lock."""
+    return _board(_LOAD.rows(connection, {"board": board_id}))
+
+
+def lock(connection: Connection, board_id: int) -> BoardRow | None:
+    """A board, which nobody else can change until this transaction ends."""
+    return _board(_LOCK.rows(connection, {"board": board_id}))
+
+
+def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
+    """The moves of a board that come after ply *after*."""
+    found = _PLIES.rows(connection, {"board": board_id, "after": after})
+    return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in found]
+
+
+def create(
+    connection: Connection,
+    *,
+    game: str,
+    rules_version: int,
+    options: Sequence[str],
+    seed: bytes,
+    thread: str,
+    rated: bool,
+    comparable: bool = True,
+    origin: int | None = None,
+    proven: bool = True,
+    sitting: Sequence[int],
+    accepted: Sequence[int],
+    now: datetime,
+    terms: Terms = USUAL,
+    waiting: Collection[Seat] | None = None,
+) -> int:
+    """A new board; *sitting* are player ids by seat, *accepted* those who need not be asked.
+
+    *waiting* are the seats that act first if nobody need be asked; where it is not given, a
+    worker finds out and starts their clocks. The clocks of those who are asked run at once.
+    """
+    asked = [Seat(seat) for seat, player in enumerate(sitting) if player not in accepted]
+    times = clocks.opening(connection, sitting, asked or waiting, terms, now)
+    board_id: int = connection.execute(
+        insert(boards)
+        .values(
+            game=game,
+            rules_version=rules_version,
+            seats=len(sitting),
+            options=list(options),
+            seed=seed,
+            thread=thread,
+            status="proposed" if asked else "active",
+            rated=rated,
+            comparable=comparable,
+            origin=origin,
+            proven=proven,
+            plies=0,
+            created_at=now,
+            nag_days=terms.nag,
+            forfeit_days=terms.forfeit,
+            total_days=terms.total,
+            clocks=times.kept,
+            due_at=times.due_at,
+        )
+        .returning(boards.c.id)
+    ).scalar_one()
+    connection.execute(
+        insert(seats),
+        [
+            {
+                "board_id": board_id,
+                "seat": seat,
+                "player_id": player,
+                "accepted_at": now if player in accepted else None,
+            }
+            for seat, player in enumerate(sitting)
+        ],
+    )
+    return board_id
+
+
+def append(
+    connection: Connection,
+    board_id: int,
+    ply: Ply,
+    mail_id: int | None,
+    now: datetime,
+    times: Times,
+) -> None:
+    """Log one move and count it; *times* are the clocks after it."""
+    _ADD_PLY.run(
+        connection,
+        {
+            "board_id": board_id,
+            "number": ply.number,
+            "seat": ply.seat,
+            "text": ply.text,
+            "free": ply.free,
+            "mail_id": mail_id,
+            "created_at": now,
+        },
+    )
+    _PLAYED.run(
+        connection,
+        {
+            "board": board_id,
+            "number": ply.number,
+            "clocks": times.kept,
+            "due": times.due_at,
+        },
+    )
+
+
+def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:
+    """A player has said yes, on every seat they hold."""
+    connection.execute(
+        update(seats)
+        .where(seats.c.board_id == board_id, seats.c.player_id == player_id)
+        .values(accepted_at=now)
+    )
+
+
+def set_status(connection: Connection, board_id: int, status: str) -> None:
+    """From proposed to active or declined; nobody is waited for at a declined board."""
+    values: dict[str, Any] = {"status": status}
+    if status == "declined":
+        values |= {"clocks": None, "due_at": None}
+    connection.execute(update(boards).where(boards.c.id == board_id).values(values))
+
+
+def finish(
+    connection: Connection, board_id: int, outcome: Mapping[str, Any], now: datetime
+) -> None:
+    """The board is over."""
+    connection.execute(
+        update(boards)
+        .where(boards.c.id == board_id)
+        .values(status="finished", outcome=dict(outcome), finished_at=now)
+    )
+
+
+def of_player(
+    connection: Connection, player_id: int, statuses: Sequence[str], game: str | None, limit: int
+) -> list[int]:
+    """Numbers of a player's boards, newest first."""
+    statement = _PLAYER_BOARDS.where(boards.c.status.in_(statuses)).limit(limit)
+    if game is not None:
+        statement = statement.where(boards.c.game == game)
+    return list(connection.execute(statement, {"player": player_id}).scalars())

@@ -1,0 +1,116 @@
+"""Rows for lists of boards: what has ended, how many there are, and what was played in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, func, select
+
+from pbmserv.store.core.models import boards, players, plies, seats
+
+
+@dataclass(frozen=True, slots=True)
+class EndedGame:
+    """A finished board in a list; `places` and `names` by seat.
+
+    Attributes:
+        turns: moves that used one: no markers, and no undo (what it took back was a move).
+    """
+
+    board: int
+    game: str
+    turns: int
+    rated: bool
+    ended_at: datetime
+    reason: str
+    places: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+_ENDED = select(
+    boards.c.id,
+    boards.c.game,
+    boards.c.rated,
+    boards.c.finished_at,
+    boards.c.outcome,
+).where(boards.c.finished_at.is_not(None))
+_NEWEST_FIRST = (boards.c.finished_at.desc(), boards.c.id.desc())
+OF_GAME = (
+    _ENDED.where(boards.c.game == bindparam("of_game"))
+    .order_by(*_NEWEST_FIRST)
+    .limit(bindparam("most"))
+)
+"""The newest finished boards of a game, read off the index from its end."""
+
+_MINE = boards.c.id.in_(select(seats.c.board_id).where(seats.c.player_id == bindparam("of_player")))
+OF_PLAYER = _ENDED.where(_MINE).order_by(*_NEWEST_FIRST).limit(bindparam("most"))
+_OF_PLAYER_GAME = OF_PLAYER.where(boards.c.game == bindparam("of_game"))
+_NAMES = (
+    select(seats.c.board_id, players.c.userid)
+    .join(players, players.c.id == seats.c.player_id)
+    .where(seats.c.board_id.in_(bindparam("ids", expanding=True)))
+    .order_by(seats.c.board_id, seats.c.seat)
+)
+_TURNS = (
+    select(plies.c.board_id, func.count())
+    .where(plies.c.board_id.in_(bindparam("ids", expanding=True)), plies.c.free.is_(False))
+    .group_by(plies.c.board_id)
+)
+_COUNT = select(func.count()).select_from(boards).where(_MINE)
+_ENDED_AT = select(boards.c.finished_at).where(boards.c.id == bindparam("board"))
+
+
+def of_game(connection: Connection, game: str, most: int) -> list[EndedGame]:
+    """The newest finished boards of a game, newest first."""
+    return _found(connection, OF_GAME, {"of_game": game, "most": most})
+
+
+def of_player(
+    connection: Connection, player_id: int, game: str | None, most: int
+) -> list[EndedGame]:
+    """A player's newest finished boards, of one game or of all, newest first."""
+    values = {"of_player": player_id, "most": most}
+    if game is None:
+        return _found(connection, OF_PLAYER, values)
+    return _found(connection, _OF_PLAYER_GAME, {**values, "of_game": game})
+
+
+def count(connection: Connection, player_id: int, statuses: Sequence[str], game: str | None) -> int:
+    """How many boards a player has in these states."""
+    statement = _COUNT.where(boards.c.status.in_(statuses))
+    if game is not None:
+        statement = statement.where(boards.c.game == game)
+    found: int = connection.execute(statement, {"of_player": player_id}).scalar_one()
+    return found
+
+
+def ended_at(connection: Connection, board_id: int) -> datetime | None:
+    """When a board ended."""
+    found: datetime | None = connection.execute(_ENDED_AT, {"board": board_id}).scalar()
+    return found
+
+
+def _found(
+    connection: Connection, statement: Select[Any], values: dict[str, Any]
+) -> list[EndedGame]:
+    rows = connection.execute(statement, values).all()
+    names: dict[int, list[str]] = {row[0]: [] for row in rows}
+    for board_id, userid in connection.execute(_NAMES, {"ids": list(names)}):
+        names[board_id].append(userid)
+    turns = {row[0]: row[1] for row in connection.execute(_TURNS, {"ids": list(names)})}
+    return [
+        EndedGame(
+            board=row[0],
+            game=row[1],
+            turns=turns.get(row[0], 0),
+            rated=row[2],
+            ended_at=row[3],
+            reason=row[4]["reason"],
+            places=tuple(row[4]["places"]),
+            names=tuple(names[row[0]]),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,74 @@
+"""Rows of moves that wait: plans for later turns, and submitted moves."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, insert, select
+
+from pbmserv.engine.types import Seat
+from pbmserv.store.core.models import queued_moves, submitted_moves
+from pbmserv.store.core.prepared import Prepared
+
+_PLANS = Prepared(
+    select(queued_moves.c.seat, queued_moves.c.plan)
+    .where(queued_moves.c.board_id == bindparam("board"))
+    .order_by(queued_moves.c.seat)
+)
+_SUBMITTED = select(submitted_moves.c.turn, submitted_moves.c.text).where(
+    submitted_moves.c.board_id == bindparam("board"),
+    submitted_moves.c.seat == bindparam("at"),
+)
+
+
+def plans(connection: Connection, board_id: int) -> dict[Seat, str]:
+    """The canonical plans of a board, by seat."""
+    found = _PLANS.rows(connection, {"board": board_id})
+    return {Seat(seat): plan for seat, plan in found}
+
+
+def keep(connection: Connection, board_id: int, seat: Seat, plan: str, now: datetime) -> None:
+    """Keep a seat's plan in place of the one it had."""
+    forget(connection, board_id, seat)
+    connection.execute(
+        insert(queued_moves).values(board_id=board_id, seat=seat, plan=plan, created_at=now)
+    )
+
+
+def forget(connection: Connection, board_id: int, seat: Seat) -> None:
+    """Forget a seat's plan, if it has one."""
+    connection.execute(
+        delete(queued_moves).where(queued_moves.c.board_id == board_id, queued_moves.c.seat == seat)
+    )
+
+
+def forget_all(connection: Connection, board_id: int) -> None:
+    """Forget every plan of a board."""
+    connection.execute(delete(queued_moves).where(queued_moves.c.board_id == board_id))
+
+
+def submitted(connection: Connection, board_id: int, seat: Seat) -> tuple[int, str] | None:
+    """The turn and text of the move that waits for its player's ``confirm``."""
+    row = connection.execute(_SUBMITTED, {"board": board_id, "at": seat}).first()
+    return None if row is None else (row.turn, row.text)
+
+
+def submit(
+    connection: Connection, board_id: int, seat: Seat, turn: int, text: str, now: datetime
+) -> None:
+    """Keep a submitted move in place of the one before."""
+    drop_submitted(connection, board_id, seat)
+    connection.execute(
+        insert(submitted_moves).values(
+            board_id=board_id, seat=seat, turn=turn, text=text, created_at=now
+        )
+    )
+
+
+def drop_submitted(connection: Connection, board_id: int, seat: Seat) -> None:
+    """Forget a seat's submitted move, if it has one."""
+    connection.execute(
+        delete(submitted_moves).where(
+            submitted_moves.c.board_id == board_id, submitted_moves.c.seat == seat
+        )
+    )

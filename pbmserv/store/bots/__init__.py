@@ -1,0 +1,1 @@
+"""The turns of bots: tables and rows."""

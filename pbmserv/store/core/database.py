@@ -1,0 +1,95 @@
+"""Opens the database: SQLite is set up here, PostgreSQL in `store.postgresql`."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.pool import QueuePool
+
+from pbmserv.files.file_permissions import file_of, make_file
+
+BUSY_TIMEOUT_MS = 30_000
+"""How long a write waits for somebody else's, e.g. an operator's command; then it fails, and
+the mail it was for is put off (451) instead of being kept waiting without end. PostgreSQL has
+more of them, see `store.postgresql`."""
+
+
+class Database:
+    """Engines for one database.
+
+    On SQLite the writing engine begins with BEGIN IMMEDIATE, so that a transaction never
+    finds out half-way that another process writes; readers see the last commit (WAL) and
+    wait for nobody. On PostgreSQL both are the same engine. Errors quote no parameters: these
+    are mails, hidden moves and password hashes, and errors are kept for the operator.
+    """
+
+    def __init__(self, url: str, pool_size: int = 8) -> None:
+        parsed = make_url(url)
+        self.url = url
+        self.is_sqlite = parsed.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            path = file_of(url)
+            if path is not None:
+                make_file(path)
+            self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2)
+            self.reading = _sqlite(url, "BEGIN", pool_size)
+        else:
+            from pbmserv.store.core.postgresql import open_engine  # with SQLite no driver is loaded
+
+            self.writing = self.reading = open_engine(url, pool_size, BUSY_TIMEOUT_MS)
+
+    def close(self) -> None:
+        """Close every pooled connection."""
+        self.writing.dispose()
+        self.reading.dispose()
+
+
+def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
+    engine = create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=pool_size,
+        max_overflow=4,
+        hide_parameters=True,
+        connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
+    )
+
+    @event.listens_for(engine, "connect")
+    def configure(dbapi_connection: Any, _record: Any) -> None:
+        # The driver's own transaction control would commit behind our back; ours is explicit.
+        dbapi_connection.isolation_level = None
+        if not dbapi_connection.execute("PRAGMA page_count").fetchone()[0]:
+            # Only a database without any page can be told so: it gives room back step by step.
+            dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        _use_wal(dbapi_connection)
+        for pragma in (
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "cache_size=-16000",
+            "temp_store=MEMORY",
+        ):
+            dbapi_connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _use_wal(dbapi_connection: Any) -> None:
+    """Switch to WAL; SQLite does not wait for another process that does the same just now."""
+    end = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            dbapi_connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+        else:
+            return

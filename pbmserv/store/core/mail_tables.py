@@ -1,0 +1,168 @@
+"""The tables of mail that came and of letters that go."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    false,
+    text,
+)
+
+from pbmserv.store.core.columns import Instant, Key, metadata
+from pbmserv.store.core.packed import PackedBytes, PackedJson
+
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("recipient", String(254), nullable=False),
+    Column("sender", String(254), nullable=False),
+    Column("peer", String(64), nullable=False),
+    Column("raw", PackedBytes, nullable=False),
+    Column("state", String(8), nullable=False),
+    Column("error", Text, nullable=False, default=""),
+    Column("received_at", Instant, nullable=False),
+    Column("player_id", Key, nullable=True, index=True),
+    Column("verdict", String(12), nullable=False, server_default="unchecked"),
+    Column("found", Text, nullable=False, server_default=""),
+    Column("octets", Integer, nullable=False, server_default="0"),
+    Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
+    Index("ix_inbox_sender", "sender"),
+    sqlite_autoincrement=True,
+)
+"""Every mail we said 250 to. `state`: done, answered (it led to nothing but an answer), ignored
+(automatic mail), kept (for the operator). `octets`: the length of `raw`, which is emptied in time.
+Rows of mails that were answered or ignored end some time after that, see `store.inbox.prune`.
+`sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
+it came to; empty where `sender` says enough. By both a player's mails are found when all about that
+player must go. `verdict`: whether the From address was proven, and in `found` by what (see
+``receive.mail.Verdict``)."""
+
+Index(
+    "ix_inbox_kept",
+    inbox.c.id,
+    postgresql_where=inbox.c.state == "kept",
+    sqlite_where=inbox.c.state == "kept",
+)
+
+Index(
+    "ix_inbox_text",
+    inbox.c.state,
+    inbox.c.received_at,
+    inbox.c.octets,
+    postgresql_where=text("octets > 0"),
+    sqlite_where=text("octets > 0"),
+)
+
+Index(
+    "ix_inbox_unused",
+    inbox.c.received_at,
+    postgresql_where=text("state IN ('answered', 'ignored')"),
+    sqlite_where=text("state IN ('answered', 'ignored')"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("letter", String(32), nullable=False),
+    Column("recipient", String(254), nullable=False),
+    Column("player_id", Key, nullable=True, index=True),
+    Column("board_id", Key, nullable=True),
+    Column("ply", Integer, nullable=True),
+    Column("seat", SmallInteger, nullable=True),
+    Column("words", PackedJson, nullable=False),
+    Column("message_id", String(200), nullable=False),
+    Column("in_reply_to", String(998), nullable=False),
+    Column("state", String(8), nullable=False),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("due_at", Instant, nullable=True),
+    Column("error", Text, nullable=False, default=""),
+    Column("created_at", Instant, nullable=False),
+    Column("sent_at", Instant, nullable=True),
+    Column("claimed", Boolean, nullable=False, server_default=false()),
+    Column("mail_id", Key, nullable=True),
+    sqlite_autoincrement=True,
+)
+"""Letters. The row is written in the transaction that changed the game; its mail is made once, at
+the first attempt, and kept in `letter_bytes`. `due_at` is pushed ahead while a worker has `claimed`
+the row, so a crashed worker's letters come back by themselves; it is empty once `state` is sent or
+failed.
+`state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
+`state` parked: not sent because its address is given up; returned: it came back from there. Both
+wait for their player to be heard of again. `error` of a sent letter: what a report said of it.
+`state` coming: waits for the house's move, which is told in it (see `house_tables`).
+
+Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
+and when, and what a reply to it needs (see `store.expiry`).
+`mail_id`: the mail that led to it, so that a log can be read from one to the other."""
+
+IS_OVER = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
+"""Letters that nobody will send any more, whose rows are still whole; `ix_outbox_over` knows
+them. What is kept of a letter for good has no Message-ID."""
+
+Index(
+    "ix_outbox_over",
+    outbox.c.created_at,
+    postgresql_where=IS_OVER,
+    sqlite_where=IS_OVER,
+)
+
+letter_bytes = Table(
+    "letter_bytes",
+    metadata,
+    Column("letter_id", ForeignKey("outbox.id", ondelete="CASCADE"), primary_key=True),
+    Column("raw", PackedBytes, nullable=False),
+    Column("made_at", Instant, nullable=False, index=True),
+)
+"""Letters as they are mailed, so that every attempt sends the same. Apart from `outbox`, whose rows
+change often: SQLite writes a whole row anew. A letter that has to be made again, or is to be kept
+no longer, has no row."""
+
+Index(
+    "ix_outbox_open",
+    outbox.c.state,
+    outbox.c.id,
+    postgresql_where=text("state <> 'sent' AND state <> 'folded'"),
+    sqlite_where=text("state <> 'sent' AND state <> 'folded'"),
+)
+"""What has not gone out, by state: few of all letters."""
+
+Index(
+    "ix_outbox_tray",
+    outbox.c.player_id,
+    postgresql_where=outbox.c.state == "tray",
+    sqlite_where=outbox.c.state == "tray",
+)
+
+Index(
+    "ix_outbox_due",
+    outbox.c.due_at,
+    postgresql_where=outbox.c.state == "queued",
+    sqlite_where=outbox.c.state == "queued",
+)
+
+bounces = Table(
+    "bounces",
+    metadata,
+    Column("address", String(254), primary_key=True),
+    Column("hard", SmallInteger, nullable=False),
+    Column("soft", SmallInteger, nullable=False),
+    Column("hard_at", Instant, nullable=True),
+    Column("soft_at", Instant, nullable=True),
+    Column("status", String(12), nullable=False),
+    Column("diagnostic", String(300), nullable=False),
+    Column("suspended_at", Instant, nullable=True),
+)
+"""Confirmed addresses (lower case) from which letters came back lately; most have no row. `hard`
+and `soft` are counted as `service.bounces` says; `hard_at`, `soft_at`: when last. `suspended_at`:
+since when nothing is sent there. `diagnostic`: the mail server's words, at the last one counted."""

@@ -1,0 +1,287 @@
+"""Carries out writing jobs: group commit on SQLite, parallel transactions on PostgreSQL.
+
+A job is a function of an open connection. Its future is resolved only after the commit that
+holds its effects; a job that raises leaves nothing behind and only its own future fails.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from pbmserv.errors import ServerFault
+from pbmserv.monitoring.pulse import Pulse, Vital
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.savepoint import Savepoint
+
+T = TypeVar("T")
+Job = Callable[[Connection], Any]
+
+log = logging.getLogger("pbmserv.store")
+
+BATCH = 200
+"""Most jobs in one SQLite transaction; bounds how long the first of them waits."""
+
+WRITERS = 4
+"""Threads on PostgreSQL; more than ten only wait for each other (design/performance.md)."""
+
+LONGEST_S = 120.0
+"""Seconds after which a thread at work is stuck: no lock and no commit is waited for so long."""
+
+ATTEMPTS = 3
+"""Tries of one job when PostgreSQL gives way to another transaction (deadlock)."""
+
+AGAIN_S = 5.0
+"""A job that took longer until PostgreSQL hung up is not tried again: a client waits for it."""
+
+QUEUED_S = 30.0
+"""Longest wait of a job for one of PostgreSQL's threads. If none of them gets an answer, jobs
+would otherwise fail one after the other, each after its own wait."""
+
+_JOB = Savepoint("job")
+
+
+class Closed(ServerFault):
+    """The writer has been closed; nothing was written."""
+
+
+class Writer(Protocol):
+    """Where everything that changes the database goes."""
+
+    def submit(self, job: Callable[[Connection], T]) -> Future[T]:
+        """Run *job*; the future has its result once that is committed."""
+        ...
+
+    def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
+        """The same without waiting for the disk: a power failure, but no crash of this process,
+        may take *job* back. For what can be done once more."""
+        ...
+
+    def close(self) -> None:
+        """Finish every job already submitted, then stop."""
+        ...
+
+    def vitals(self) -> list[Vital]:
+        """How its threads are."""
+        ...
+
+
+def open_writer(database: Database) -> Writer:
+    """The writer that fits the database."""
+    return GroupWriter(database) if database.is_sqlite else PoolWriter(database)
+
+
+class _Order:
+    """A job and the future that its submitter waits for."""
+
+    __slots__ = ("future", "is_synced", "job", "queued_at", "result")
+
+    def __init__(self, job: Job, *, is_synced: bool) -> None:
+        self.job = job
+        self.is_synced = is_synced
+        self.queued_at = monotonic()
+        self.future: Future[Any] = Future()
+        self.result: Any = None
+
+
+class _QueueWriter:
+    """What both writers share: a queue, threads that serve it, and a clean end."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        self._queue: SimpleQueue[_Order | None] = SimpleQueue()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._pulses = [Pulse(LONGEST_S) for _ in range(threads)]
+        self._threads = [
+            threading.Thread(target=self._run, args=(pulse,), name=f"{name}-{n}", daemon=True)
+            for n, pulse in enumerate(self._pulses)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, job: Callable[[Connection], T]) -> Future[T]:
+        return self._enqueue(_Order(job, is_synced=True))
+
+    def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
+        return self._enqueue(_Order(job, is_synced=False))
+
+    def _enqueue(self, order: _Order) -> Future[Any]:
+        with self._closing:
+            if self._closed:
+                raise Closed("the writer is closed")
+            self._queue.put(order)
+        return order.future
+
+    def close(self) -> None:
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                for _ in self._threads:
+                    self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def vitals(self) -> list[Vital]:
+        return [Vital.of(*one) for one in zip(self._threads, self._pulses, strict=True)]
+
+    def _next(self, pulse: Pulse) -> _Order | None:
+        """The next job, however long it takes to come."""
+        pulse.rest()
+        order = self._queue.get()
+        pulse.beat()
+        return order
+
+    def _run(self, pulse: Pulse) -> None:  # noqa: ARG002 - for those who serve
+        raise AssertionError("a writer says how it serves its queue")
+
+
+class GroupWriter(_QueueWriter):
+    """One thread; all jobs that have arrived share one commit.
+
+    While one commit waits for the disk the next jobs gather, so a slow disk makes larger
+    groups instead of a longer queue.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection: Connection | None = None
+        self._is_synced: bool | None = None
+        super().__init__(1, "pbmserv-writer")
+
+    def _run(self, pulse: Pulse) -> None:
+        while True:
+            batch, last = self._gather(pulse)
+            if batch:
+                self._commit(batch)
+            if last:
+                self._let_go()
+                return
+
+    def _open(self) -> Connection:
+        """The one connection that writes, kept from group to group."""
+        if self._connection is None:
+            self._connection = self._database.writing.connect()
+            self._is_synced = None
+        return self._connection
+
+    def _sync(self, connection: Connection, is_synced: bool) -> None:
+        """Whether commits wait for the disk; this can be changed between transactions only."""
+        if is_synced != self._is_synced:
+            driver: Any = connection.connection.dbapi_connection
+            driver.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
+            self._is_synced = is_synced
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _gather(self, pulse: Pulse) -> tuple[list[_Order], bool]:
+        """Wait for a job, then take along whatever else is there."""
+        order = self._next(pulse)
+        batch: list[_Order] = []
+        while order is not None:
+            if order.future.set_running_or_notify_cancel():
+                batch.append(order)
+            if len(batch) == BATCH:
+                return batch, False
+            try:
+                order = self._queue.get_nowait()
+            except Empty:
+                return batch, False
+        return batch, True
+
+    def _commit(self, batch: list[_Order]) -> None:
+        failed: dict[_Order, Exception] = {}
+        try:
+            connection = self._open()
+            self._sync(connection, any(order.is_synced for order in batch))
+            with connection.begin():
+                for order in batch:
+                    _JOB.begin(connection)
+                    try:
+                        order.result = order.job(connection)
+                    except BaseException as error:  # noqa: BLE001 - the submitter gets it
+                        failed[order] = _handed_on(error)
+                        _JOB.undo(connection)
+                    _JOB.end(connection)
+        except Exception as fault:  # nobody of this group may hear 250
+            cause = _cause(fault)
+            log.error("a group of jobs was rolled back", exc_info=cause, extra={"jobs": len(batch)})
+            self._let_go()  # closing it takes back whatever is half done
+            for order in batch:
+                order.future.set_exception(failed.get(order, cause))
+            return
+        for order in batch:
+            if order in failed:
+                order.future.set_exception(failed[order])
+            else:
+                order.future.set_result(order.result)
+
+
+class PoolWriter(_QueueWriter):
+    """Several threads, a transaction for each job; PostgreSQL groups the commits itself."""
+
+    def __init__(self, database: Database, threads: int = WRITERS) -> None:
+        self._database = database
+        super().__init__(threads, "pbmserv-writer")
+
+    def _run(self, pulse: Pulse) -> None:
+        while (order := self._next(pulse)) is not None:
+            if not order.future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = self._attempt(order)
+            except BaseException as error:  # noqa: BLE001 - the submitter gets it
+                order.future.set_exception(_handed_on(error))
+            else:
+                order.future.set_result(result)
+
+    def _attempt(self, order: _Order) -> Any:
+        begun = monotonic()
+        if begun > order.queued_at + QUEUED_S:
+            raise PoolTimeout("the database has kept every writer busy for too long")
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._transaction(order)
+            except DBAPIError as error:
+                if not _gave_way(error) or monotonic() > begun + AGAIN_S:
+                    raise
+        return self._transaction(order)
+
+    def _transaction(self, order: _Order) -> Any:
+        with self._database.writing.begin() as connection:
+            if not order.is_synced:
+                connection.exec_driver_sql("SET LOCAL synchronous_commit TO OFF")
+            return order.job(connection)
+
+
+def _cause(fault: Exception) -> Exception:
+    """Why a group failed: when its disk is full, SQLite rolls back by itself, and all that is said
+    then is that there is no such savepoint."""
+    before = fault.__context__
+    return before if isinstance(before, DBAPIError) else fault
+
+
+def _handed_on(error: BaseException) -> Exception:
+    """What the submitter gets: a job that wants to end the whole process ends only itself."""
+    if isinstance(error, Exception):
+        return error
+    fault = ServerFault(f"a job ended with {type(error).__name__}")
+    fault.__cause__ = error
+    return fault
+
+
+def _gave_way(error: DBAPIError) -> bool:
+    """Whether PostgreSQL rolled this back in favour of another (40001, 40P01), or hung up."""
+    state = getattr(error.orig, "sqlstate", None)
+    return state in {"40001", "40P01"} or error.connection_invalidated

@@ -1,0 +1,188 @@
+"""Rows of addresses from which letters came back, and the letters that wait because of that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, and_, delete, exists, insert, literal, select, update
+
+from pbmserv.store.core.columns import Instant
+from pbmserv.store.core.models import addresses, bounces, outbox
+from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.delivery import letter_bytes
+from pbmserv.store.delivery import outbox as outbox_rows
+from pbmserv.store.delivery.outbox import PARKED, QueuedLetter
+
+RETURNED = "returned"
+"""The state of a letter that came back from an address that is given up."""
+
+_OF_A_COPY = frozenset(
+    {"id", "created_at", "state", "due_at", "attempts", "error", "sent_at", "claimed"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known against an address; see `service.bounces` for how it is counted."""
+
+    address: str
+    hard: int = 0
+    soft: int = 0
+    hard_at: datetime | None = None
+    soft_at: datetime | None = None
+    status: str = ""
+    diagnostic: str = ""
+    suspended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A letter as a report finds it; `noted`: what an earlier one said, ``""`` for nothing."""
+
+    id: int
+    letter: str
+    player_id: int | None
+    recipient: str
+    state: str
+    noted: str
+    since: datetime
+
+
+_STANDING = select(
+    bounces.c.address,
+    bounces.c.hard,
+    bounces.c.soft,
+    bounces.c.hard_at,
+    bounces.c.soft_at,
+    bounces.c.status,
+    bounces.c.diagnostic,
+    bounces.c.suspended_at,
+)
+_LETTER = select(
+    outbox.c.id,
+    outbox.c.letter,
+    outbox.c.player_id,
+    outbox.c.recipient,
+    outbox.c.state,
+    outbox.c.error,
+    outbox.c.sent_at,
+    outbox.c.created_at,
+)
+
+
+def letter(connection: Connection, letter_id: int) -> Posted | None:
+    """A letter, locked, so that two reports about it come one after the other."""
+    row = connection.execute(_LETTER.where(outbox.c.id == letter_id).with_for_update()).first()
+    return Posted(*row[:6], row.sent_at or row.created_at) if row else None
+
+
+def note(connection: Connection, found: Posted, words: str) -> None:
+    """Write what a report said to a letter."""
+    connection.execute(update(outbox).where(outbox.c.id == found.id).values(error=words))
+
+
+def set_aside(connection: Connection, found: Posted) -> None:
+    """A letter that came back waits for its reader from now on."""
+    _settle(connection, found, RETURNED)
+
+
+def send_later(connection: Connection, found: Posted, at: datetime, now: datetime) -> None:
+    """Try a letter that came back once more, as a new one: what comes of that is told apart.
+
+    It is the same mail while that is kept, and else made anew from the same words and record.
+    """
+    columns = [c for c in outbox.c if c.name not in _OF_A_COPY]
+    copied = select(
+        *columns,
+        literal(now, Instant),
+        literal("queued"),
+        literal(at, Instant),
+        literal(0),
+        literal(""),
+    ).where(outbox.c.id == found.id)
+    names = [*(c.name for c in columns), "created_at", "state", "due_at", "attempts", "error"]
+    copy_id: int = connection.execute(
+        insert(outbox).from_select(names, copied).returning(outbox.c.id)
+    ).scalar_one()
+    letter_bytes.copy(connection, found.id, copy_id)
+    _settle(connection, found, "failed")
+
+
+def _settle(connection: Connection, found: Posted, state: str) -> None:
+    if found.state == "queued":  # a sender has it in hand, and will write down that it was sent
+        return
+    connection.execute(
+        update(outbox).where(outbox.c.id == found.id).values(state=state, due_at=None)
+    )
+
+
+def standings(connection: Connection, which: Collection[str]) -> list[Standing]:
+    """What is known against some addresses, locked; those without any row are left out."""
+    found = connection.execute(
+        _STANDING.where(bounces.c.address.in_(which)).order_by(bounces.c.address).with_for_update()
+    )
+    return [Standing(*row) for row in found]
+
+
+def write(connection: Connection, standing: Standing) -> None:
+    """Keep what is known against an address, in place of what was."""
+    values = asdict(standing)
+    statement = insert_into(connection, bounces).values(**values)
+    connection.execute(statement.on_conflict_do_update(index_elements=["address"], set_=values))
+
+
+def forgive(connection: Connection, which: Collection[str]) -> None:
+    """Nothing is held against these addresses any more."""
+    connection.execute(delete(bounces).where(bounces.c.address.in_(which)))
+
+
+def forget_strangers(connection: Connection, which: Collection[str]) -> None:
+    """Forget those of the addresses that are confirmed for nobody any more."""
+    confirmed = exists().where(addresses.c.address == bounces.c.address)
+    connection.execute(delete(bounces).where(and_(bounces.c.address.in_(which), ~confirmed)))
+
+
+def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
+    """Letters that wait until this player can be reached, oldest first."""
+    found = connection.execute(
+        select(outbox.c.id)
+        .where(outbox.c.player_id == player_id, outbox.c.state.in_((PARKED, RETURNED)))
+        .order_by(outbox.c.id)
+    ).scalars()
+    letters = (outbox_rows.letter(connection, number) for number in found)
+    return [letter for letter in letters if letter is not None]
+
+
+def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:
+    """These letters go to *address* now; made anew, for another one may stand in them."""
+    if ids:
+        letter_bytes.drop(connection, outbox.c.id.in_(ids))
+        connection.execute(
+            update(outbox)
+            .where(outbox.c.id.in_(ids))
+            .values(state="queued", due_at=now, recipient=address, attempts=0, error="")
+        )
+
+
+def out_of_date(connection: Connection, ids: Sequence[int]) -> None:
+    """Nobody wants to read these any more."""
+    if ids:
+        connection.execute(
+            update(outbox)
+            .where(outbox.c.id.in_(ids))
+            .values(state="failed", due_at=None, error="out of date when its reader was back")
+        )
+
+
+def redirect(connection: Connection, player_id: int, old: str, new: str) -> None:
+    """What is queued for a player's old address goes to the new one."""
+    which = and_(
+        outbox.c.player_id == player_id,
+        outbox.c.recipient == old,
+        outbox.c.state == "queued",
+        outbox.c.letter.not_in(outbox_rows.ALWAYS_TRIED),
+    )
+    letter_bytes.drop(connection, which)
+    connection.execute(update(outbox).where(which).values(recipient=new))

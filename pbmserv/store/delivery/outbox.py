@@ -1,0 +1,325 @@
+"""Rows of letters: queued with the change they tell of, claimed and settled by senders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    not_,
+    select,
+    update,
+)
+
+from pbmserv.store.core.models import bounces, letter_bytes, outbox
+from pbmserv.store.core.prepared import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class NewLetter:
+    """A letter to queue.
+
+    Attributes:
+        letter: its template folder.
+        recipient: address it goes to.
+        player_id: whose reply address it carries; ``None`` = a stranger.
+        board_id, ply, seat: the position it shows and to whom; ``seat`` None = spectator.
+        words: what the record does not hold, ready for JSON.
+        message_id, in_reply_to: with angle brackets; ``in_reply_to`` may be "".
+        tray: waits for its player's one mail a day.
+    """
+
+    letter: str
+    recipient: str
+    words: Mapping[str, Any]
+    message_id: str
+    in_reply_to: str = ""
+    player_id: int | None = None
+    board_id: int | None = None
+    ply: int | None = None
+    seat: int | None = None
+    tray: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedLetter(NewLetter):
+    """A letter in the queue.
+
+    `raw`: for `claim` alone, the mail that was made for an earlier attempt; else empty.
+    `mail_id`: the mail that led to it, if one did.
+    """
+
+    id: int = 0
+    attempts: int = 0
+    created_at: datetime = datetime.min  # noqa: DTZ901 - always given; dataclass inheritance wants one
+    mail_id: int | None = None
+    raw: bytes | None = field(default=None, repr=False)
+
+
+FAREWELL = "deleted"
+"""The last letter to somebody of whom nothing shall be kept: once it is gone, not even that."""
+
+PARKED = "parked"
+"""The state of a letter that is not sent because its address is given up."""
+
+_FORGET = {"recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient)}
+_COLUMNS = (
+    outbox.c.letter,
+    outbox.c.recipient,
+    outbox.c.words,
+    outbox.c.message_id,
+    outbox.c.in_reply_to,
+    outbox.c.player_id,
+    outbox.c.board_id,
+    outbox.c.ply,
+    outbox.c.seat,
+    outbox.c.id,
+    outbox.c.attempts,
+    outbox.c.created_at,
+    outbox.c.mail_id,
+)
+_ADD = Prepared(
+    insert(outbox),
+    (
+        "letter",
+        "recipient",
+        "player_id",
+        "board_id",
+        "ply",
+        "seat",
+        "words",
+        "message_id",
+        "in_reply_to",
+        "state",
+        "attempts",
+        "due_at",
+        "error",
+        "created_at",
+        "mail_id",
+    ),
+)
+ALWAYS_TRIED = frozenset({"address-confirm", "reset"})
+"""Letters to players that go to a given up address as well: they have just been asked for, to see
+whether it works again, or to let somebody back in who has nothing else left."""
+
+_GIVEN_UP = exists().where(
+    bounces.c.address == outbox.c.recipient, bounces.c.suspended_at.is_not(None)
+)
+_ALL_DUE = (
+    select(
+        *_COLUMNS,
+        letter_bytes.c.raw,
+        and_(outbox.c.player_id.is_not(None), _GIVEN_UP).label("given_up"),
+    )
+    .select_from(outbox.outerjoin(letter_bytes, letter_bytes.c.letter_id == outbox.c.id))
+    .where(outbox.c.state == "queued", outbox.c.due_at <= bindparam("now"))
+    .order_by(outbox.c.due_at, outbox.c.id)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True, of=outbox)
+)
+_DUE = Prepared(_ALL_DUE)
+_ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
+_LEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=True))
+_RENEW = Prepared(
+    _ONE.where(outbox.c.state == "queued", outbox.c.claimed).values(due_at=bindparam("until"))
+)
+_RELEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=False))
+_WAIT = Prepared(_ONE.values(due_at=bindparam("until"), error=bindparam("why"), claimed=False))
+_SENT = Prepared(
+    _ONE.values(
+        state="sent", due_at=None, claimed=False, sent_at=bindparam("at"), error="", **_FORGET
+    )
+)
+_LATER = Prepared(
+    _ONE.values(
+        due_at=bindparam("at"),
+        claimed=False,
+        error=bindparam("why"),
+        attempts=outbox.c.attempts + 1,
+    )
+)
+_FAILED = Prepared(
+    _ONE.values(
+        state="failed",
+        due_at=None,
+        claimed=False,
+        error=bindparam("why"),
+        attempts=outbox.c.attempts + 1,
+        **_FORGET,
+    )
+)
+_PARK = Prepared(_ONE.values(state=PARKED, due_at=None, claimed=False))
+_ALL_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued")
+_NEXT = Prepared(_ALL_NEXT)
+
+
+def add(
+    connection: Connection, letters: Sequence[NewLetter], now: datetime, mail_id: int | None = None
+) -> None:
+    """Queue letters; they are due at once. Who has left has no address and gets none.
+
+    Args:
+        mail_id: the mail that led to them; ``None`` = the time, the house, a page, an operator.
+    """
+    letters = [letter for letter in letters if letter.recipient]
+    if not letters:
+        return
+    _ADD.run_each(
+        connection,
+        [
+            {
+                **row_of(letter, now, mail_id),
+                "state": "tray" if letter.tray else "queued",
+                "due_at": None if letter.tray else now,
+            }
+            for letter in letters
+        ],
+    )
+
+
+def row_of(letter: NewLetter, now: datetime, mail_id: int | None) -> dict[str, Any]:
+    """The columns of a new letter, but for its state and when it is due."""
+    return {
+        "letter": letter.letter,
+        "recipient": letter.recipient,
+        "player_id": letter.player_id,
+        "board_id": letter.board_id,
+        "ply": letter.ply,
+        "seat": letter.seat,
+        "words": dict(letter.words),
+        "message_id": letter.message_id,
+        "in_reply_to": letter.in_reply_to,
+        "attempts": 0,
+        "error": "",
+        "created_at": now,
+        "mail_id": mail_id,
+    }
+
+
+_TRAY = (
+    select(*_COLUMNS)
+    .where(outbox.c.player_id == bindparam("player"), outbox.c.state == "tray")
+    .order_by(outbox.c.id)
+)
+_FOLD = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(state="folded")
+_BY_ID = select(*_COLUMNS).where(outbox.c.id == bindparam("letter_id"))
+
+
+def tray(connection: Connection, player_id: int) -> list[QueuedLetter]:
+    """Letters that wait for a player's one mail a day, oldest first."""
+    return [QueuedLetter(*row) for row in connection.execute(_TRAY, {"player": player_id})]
+
+
+def fold(connection: Connection, ids: Sequence[int]) -> None:
+    """These went into the one mail a day."""
+    connection.execute(_FOLD, [{"letter_id": i} for i in ids])
+
+
+def letter(connection: Connection, letter_id: int) -> QueuedLetter | None:
+    """The letter with this number, whatever has become of it."""
+    row = connection.execute(_BY_ID, {"letter_id": letter_id}).first()
+    return QueuedLetter(*row) if row else None
+
+
+def locked(connection: Connection, letter_id: int) -> QueuedLetter | None:
+    """As `letter`; nobody else locks it until this transaction ends."""
+    connection.execute(select(outbox.c.id).where(outbox.c.id == letter_id).with_for_update())
+    return letter(connection, letter_id)
+
+
+def claim(
+    connection: Connection,
+    now: datetime,
+    until: datetime,
+    most: int,
+    avoiding: Sequence[str] = (),
+) -> list[QueuedLetter]:
+    """Take up to *most* due letters; nobody else gets them before *until*.
+
+    What is due for an address that is given up is parked, so that nobody finds it due again.
+
+    Args:
+        avoiding: recipient domains (lower case) whose letters are left where they are.
+    """
+    values = {"now": now, "most": most}
+    rows: Iterable[Sequence[Any]]
+    if avoiding:
+        rows = connection.execute(_ALL_DUE.where(_not_to(avoiding)), values)
+    else:
+        rows = _DUE.rows(connection, values)
+    due = [(QueuedLetter(*row[:-1]), row[-1]) for row in rows]
+    parked = [row.id for row, given_up in due if given_up and row.letter not in ALWAYS_TRIED]
+    if parked:
+        _PARK.run_each(connection, [{"letter_id": i} for i in parked])
+    found = [row for row, _ in due if row.id not in parked]
+    if found:
+        _LEASE.run_each(connection, [{"letter_id": row.id, "until": until} for row in found])
+    return found
+
+
+def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
+    """Nobody else gets these before *until*, if they are still claimed."""
+    _RENEW.run_each(connection, [{"letter_id": i, "until": until} for i in ids])
+
+
+def sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:
+    """The next hop has taken these."""
+    _SENT.run_each(connection, [{"letter_id": i, "at": now} for i in ids])
+
+
+def later(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
+    """Try these again: (id, when, why)."""
+    _LATER.run_each(connection, [{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
+
+
+def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
+    """Give claimed letters back without an attempt: (id, when they are due, why if that is new)."""
+    plain = [{"letter_id": i, "until": at} for i, at, why in waits if not why]
+    told = [{"letter_id": i, "until": at, "why": why} for i, at, why in waits if why]
+    if plain:
+        _RELEASE.run_each(connection, plain)
+    if told:
+        _WAIT.run_each(connection, told)
+
+
+def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
+    """These will not be tried again: (id, why)."""
+    _FAILED.run_each(connection, [{"letter_id": i, "why": why} for i, why in losses])
+
+
+def reclaim(connection: Connection, now: datetime) -> None:
+    """Make letters due that a process claimed and died with; for the only process there is.
+
+    Those that wait for a time of their own, such as after a failed attempt, keep waiting.
+    """
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.state == "queued", outbox.c.claimed)
+        .values(due_at=now, claimed=False)
+    )
+
+
+def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
+    """When the next queued letter is due, but for those to the domains in *avoiding*."""
+    found: datetime | None
+    if avoiding:
+        found = connection.execute(_ALL_NEXT.where(_not_to(avoiding))).scalar()
+    else:
+        found = _NEXT.rows(connection)[0][0]
+    return found
+
+
+def _not_to(domains: Sequence[str]) -> ColumnElement[bool]:
+    """Letters to nobody at these domains."""
+    to = func.lower(outbox.c.recipient)
+    return and_(*(not_(to.endswith(f"@{domain}", autoescape=True)) for domain in domains))

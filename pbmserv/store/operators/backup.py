@@ -1,0 +1,100 @@
+"""Copies of the whole database, made while a server runs, and put back.
+
+A copy is a file for its owner alone: one that SQLite opens, or an archive of pg_dump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from sqlalchemy.engine import make_url
+
+from pbmserv.errors import OperatorError
+from pbmserv.files.file_permissions import file_of
+from pbmserv.files.private_file import Place, regular, written
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.operators import backup_postgresql, backup_sqlite
+
+SKIPPED = 100_000
+"""Numbers that a restored server leaves out: letters that were delivered since the copy was made
+carry numbers of boards, letters and players that were given after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A whole copy: its revision, and its size in octets."""
+
+    revision: str
+    size: int
+
+
+def save(url: str, target: Path, place: Place) -> Copy:
+    """Copy a database as it is at one moment; nobody waits for that.
+
+    Args:
+        place: `private_file.new`, or `over` where *target* may be replaced.
+
+    Raises:
+        OperatorError: there is nothing to copy, or the copy is not whole; says why.
+        OSError: the disk does not take it.
+    """
+    kind = _kind(url)
+    database = Database(url)
+    try:
+        with database.reading.connect() as connection:
+            if schema.current(connection) is None:
+                raise OperatorError("the database has no tables, so there is nothing to copy")
+        with written(target, place) as made:
+            kind.save(database, made)
+            return Copy(_known(kind.revision(made)), made.stat().st_size)
+    finally:
+        database.close()
+
+
+def restore(url: str, source: Path, place: Place, prepare: Callable[[Database], None]) -> Copy:
+    """Put a copy back, bring it to this version, and leave out `SKIPPED` numbers.
+
+    Args:
+        place: `private_file.new`, or `over` where a database that is there may be replaced.
+        prepare: brings a database to this version's schema.
+
+    Raises:
+        OperatorError: the copy is damaged, newer than this version or of the other kind of
+            database; or the database is in use, or not empty. Nothing has been changed then.
+        OSError: the disk does not take it.
+    """
+    kind = _kind(url)
+    with regular(source).open("rb") as opened:
+        if not opened.read(len(kind.MAGIC)) == kind.MAGIC:
+            raise OperatorError(f"{source} is no copy of {kind.WHAT}")
+    copy = Copy(_known(kind.revision(source)), source.stat().st_size)
+    kind.restore(url, source, place, prepare, SKIPPED)
+    return copy
+
+
+def _kind(url: str) -> ModuleType:
+    if make_url(url).get_backend_name() != "sqlite":
+        return backup_postgresql
+    if file_of(url) is None:
+        raise OperatorError("the database is in memory only, so there is nothing to copy")
+    return backup_sqlite
+
+
+def _known(revision: str | None) -> str:
+    """A revision that this version can bring to its own.
+
+    Raises:
+        OperatorError: it is newer, or the copy is another program's.
+    """
+    if revision is None:
+        raise OperatorError("the copy is of another program's database: it has no revision")
+    if revision > schema.head():
+        raise OperatorError(
+            f"the copy is at revision {revision}, but this version knows only {schema.head()}; "
+            "install the newer version"
+        )
+    return revision

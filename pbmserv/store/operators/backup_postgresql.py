@@ -1,0 +1,181 @@
+"""Copies of a PostgreSQL database, by the programs that come with it: pg_dump, pg_restore, psql."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from psycopg.conninfo import make_conninfo
+from sqlalchemy import Connection, inspect, text
+
+from pbmserv.errors import OperatorError
+from pbmserv.files.private_file import Place, over
+from pbmserv.store.core.database import Database
+
+MAGIC = b"PGDMP"
+"""How an archive of pg_dump begins."""
+WHAT = "a PostgreSQL database, which is what PBMSERV_DATABASE names"
+
+_REVISION = re.compile(r"^COPY \S*alembic_version\b.*\n(\w+)$", re.MULTILINE)
+_LONGEST_REASON = 300
+_USERS = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+)
+_END = """
+SELECT pg_catalog.setval(format('%I.%I', schemaname, sequencename)::regclass,
+  coalesce(last_value, 0) + {many}) FROM pg_catalog.pg_sequences WHERE schemaname = '{schema}';
+COMMIT;
+"""
+
+
+def save(database: Database, target: Path) -> None:
+    """Copy a database into an empty file.
+
+    Raises:
+        OperatorError: pg_dump is not there, or cannot do it.
+    """
+    named, environment = _way_to(database)
+    _run(
+        [_program("pg_dump"), "--format=custom", "--no-password", f"--file={target}", named],
+        environment,
+    )
+
+
+def revision(copy: Path) -> str | None:
+    """The revision of a whole copy; ``None`` for another program's database.
+
+    Raises:
+        OperatorError: it is damaged, or pg_restore is not there.
+    """
+    program = _program("pg_restore")
+    _run([program, f"--file={os.devnull}", str(copy)], os.environ)  # reads all of it
+    found = _run(
+        [program, "--data-only", "--table=alembic_version", "--file=-", str(copy)], os.environ
+    )
+    number = _REVISION.search(found)
+    return number[1] if number else None
+
+
+def restore(
+    url: str, source: Path, place: Place, prepare: Callable[[Database], None], skipped: int
+) -> None:
+    """Put a whole copy into the database, in one transaction; see `backup.restore`."""
+    database = Database(url)
+    try:
+        with database.reading.connect() as connection:
+            own = _may_be_replaced(connection, place)
+        _replace(database, own, source, skipped)
+        prepare(database)
+    finally:
+        database.close()
+
+
+def _may_be_replaced(connection: Connection, place: Place) -> tuple[str, list[str]]:
+    """The schema that is ours, and the tables in it.
+
+    Raises:
+        OperatorError: somebody is connected, or there are tables that may not be replaced.
+    """
+    if connection.execute(_USERS).scalar_one():
+        raise OperatorError("the database is in use; stop every server first")
+    schema: str = connection.execute(text("SELECT current_schema()")).scalar_one()
+    tables = inspect(connection).get_table_names(schema)
+    if tables and place is not over:
+        raise OperatorError("the database is not empty; with --overwrite it is replaced")
+    return schema, tables
+
+
+def _replace(database: Database, own: tuple[str, list[str]], source: Path, skipped: int) -> None:
+    """Drop our tables and bring in those of a copy, in one transaction of psql's.
+
+    It is committed by our own last line, which is sent only when pg_restore has read all.
+    """
+    schema, tables = own
+    named, environment = _way_to(database)
+    reading = [_program("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(source)]
+    writing = [_program("psql"), "--no-psqlrc", "--quiet", "--no-password"]
+    writing += ["--set=ON_ERROR_STOP=1", "--file=-", named]
+    with tempfile.TemporaryFile() as said:
+        with (
+            subprocess.Popen(  # noqa: S603
+                reading, stdout=subprocess.PIPE, stderr=said
+            ) as copy,
+            subprocess.Popen(  # noqa: S603
+                writing, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said,
+                env=environment,
+            ) as into,
+        ):  # fmt: skip
+            assert copy.stdout is not None
+            assert into.stdin is not None
+            try:
+                into.stdin.write(_begin(schema, tables))
+                shutil.copyfileobj(copy.stdout, into.stdin)
+                if copy.wait() == 0:
+                    into.stdin.write(_END.format(many=skipped, schema=schema).encode())
+                into.stdin.close()
+            except BrokenPipeError:  # psql has said why
+                copy.kill()
+        said.seek(0)
+        if copy.returncode or into.returncode:
+            raise OperatorError(_reason(said.read()))
+
+
+def _begin(schema: str, tables: Sequence[str]) -> bytes:
+    dropped = (f"DROP TABLE {_quoted(schema)}.{_quoted(name)} CASCADE;\n" for name in tables)
+    return "".join(("BEGIN;\nSET LOCAL client_min_messages = warning;\n", *dropped)).encode()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _way_to(database: Database) -> tuple[str, dict[str, str]]:
+    """How the programs find the database: the name on their command line, where everybody can
+    read it, and an environment with the password."""
+    url = database.writing.url
+    _, words = database.writing.dialect.create_connect_args(url)
+    found: dict[str, Any] = {name: value for name, value in words.items() if name != "context"}
+    password = found.pop("password", None)
+    secret = {} if password is None else {"PGPASSWORD": str(password)}
+    return make_conninfo(**found), {**os.environ, **secret}
+
+
+def _program(name: str) -> str:
+    """Where one of PostgreSQL's programs is.
+
+    Raises:
+        OperatorError: it is not on this machine.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise OperatorError(
+            f"{name} is not on this machine; it comes with PostgreSQL's client programs"
+            " (Debian: apt install postgresql-client), of the server's version or a newer one"
+        )
+    return found
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """What a program prints.
+
+    Raises:
+        OperatorError: it failed; says why.
+    """
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise OperatorError(_reason(done.stderr))
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _reason(said: bytes) -> str:
+    """What a program has complained of, as one sentence."""
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    told = "; ".join(line.strip() for line in lines)[:_LONGEST_REASON]
+    return told or "one of PostgreSQL's programs was stopped"

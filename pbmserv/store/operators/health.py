@@ -1,0 +1,179 @@
+"""What waits in the database and since when, how large it is, and whether it can be written to.
+
+Every question is answered by an index: whoever asks once a second must not slow mail down.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import (
+    Connection,
+    Executable,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+)
+
+from pbmserv.files.file_permissions import file_of
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.models import boards, house_turns, inbox, outbox, players
+from pbmserv.store.time.clocks import heartbeat
+
+PROBE = -1
+"""The number of a mail that is written and deleted again in one transaction."""
+PROBE_OCTETS = 8_192
+"""As large as a mail: it needs new pages, which a full disk does not give."""
+
+_QUEUED = text("outbox.state = 'queued'")  # as the partial index has it
+_KEPT = text("inbox.state = 'kept'")
+_STATES = (
+    select(outbox.c.state, func.count().label("letters"))
+    .where(text("state <> 'sent' AND state <> 'folded'"))
+    .group_by(outbox.c.state)
+)
+_DUE = select(func.count(), func.min(outbox.c.due_at)).where(
+    _QUEUED, outbox.c.due_at <= bindparam("now")
+)
+_FIRST = select(outbox.c.created_at).where(
+    outbox.c.id
+    == select(func.min(outbox.c.id))
+    .where(_QUEUED, text("state <> 'sent' AND state <> 'folded'"))
+    .scalar_subquery()
+)
+_KEPT_COUNT = select(func.count(), func.min(inbox.c.id)).where(_KEPT)
+_RECEIVED = select(inbox.c.received_at).where(inbox.c.id == bindparam("mail"))
+_HOUSE = select(func.count(), func.min(house_turns.c.due_at)).where(
+    house_turns.c.due_at <= bindparam("now")
+)
+_CLOCKS = select(func.count(), func.min(boards.c.due_at)).where(boards.c.due_at <= bindparam("now"))
+_DIGESTS = select(func.count(), func.min(players.c.digest_due)).where(
+    players.c.digest_due <= bindparam("now")
+)
+LOOKS: Mapping[str, Executable] = {
+    "states": _STATES,
+    "due": _DUE,
+    "first": _FIRST,
+    "kept": _KEPT_COUNT,
+    "received": _RECEIVED,
+    "house": _HOUSE,
+    "clocks": _CLOCKS,
+    "digests": _DIGESTS,
+}
+"""Every statement that `queues` asks, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Things that wait: how many, and for how many seconds the first of them has."""
+
+    count: int
+    oldest_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """What waits.
+
+    Attributes:
+        kept: mails that wait for the operator.
+        due: letters that are due; the age is since they were.
+        queued: letters in the queue, due or not; the age is since they were written.
+        letters: other letters that have not gone out, by state.
+        house: boards on which the house is to move.
+        clocks: boards whose clocks are behind.
+        digests: players whose one mail a day is due.
+        mails_ever, letters_ever: the newest numbers.
+        beat_s: seconds since any process of the server was heard of; ``None``: never.
+        up_since: since when one is heard of without a break.
+    """
+
+    kept: Waiting
+    due: Waiting
+    queued: Waiting
+    letters: Mapping[str, int]
+    house: Waiting
+    clocks: Waiting
+    digests: Waiting
+    mails_ever: int
+    letters_ever: int
+    beat_s: float | None
+    up_since: datetime | None
+
+
+def queues(connection: Connection, now: datetime) -> Queues:
+    """What waits now."""
+    states: dict[str, int] = {row.state: row.letters for row in connection.execute(_STATES)}
+    queued = states.pop("queued", 0)
+    first: datetime | None = connection.execute(_FIRST).scalar()
+    kept, mail = connection.execute(_KEPT_COUNT).one()
+    received = connection.execute(_RECEIVED, {"mail": mail}).scalar() if kept else None
+    beat = heartbeat(connection)
+    return Queues(
+        kept=Waiting(kept, _age(received, now)),
+        due=_waiting(connection, _DUE, now),
+        queued=Waiting(queued, _age(first, now)),
+        letters=states,
+        house=_waiting(connection, _HOUSE, now),
+        clocks=_waiting(connection, _CLOCKS, now),
+        digests=_waiting(connection, _DIGESTS, now),
+        mails_ever=connection.execute(select(func.max(inbox.c.id))).scalar() or 0,
+        letters_ever=connection.execute(select(func.max(outbox.c.id))).scalar() or 0,
+        beat_s=None if beat is None else _age(beat.beat_at, now),
+        up_since=None if beat is None else beat.up_since,
+    )
+
+
+def write(connection: Connection, now: datetime) -> None:
+    """Write as much as a mail does, and take it back: whoever commits this has waited for the
+    disk. No number is used up."""
+    connection.execute(
+        insert(inbox).values(
+            id=PROBE,
+            digest="probe",
+            recipient="",
+            sender="",
+            peer="",
+            raw=secrets.token_bytes(PROBE_OCTETS),  # that cannot be packed
+            state="done",
+            received_at=now,
+        )
+    )
+    connection.execute(delete(inbox).where(inbox.c.id == PROBE))
+
+
+def sizes(database: Database) -> dict[str, int]:
+    """Octets of the database and, on SQLite, of its write-ahead log."""
+    if database.is_sqlite:
+        path = file_of(database.url)
+        return {} if path is None else {"database": _size(path), "wal": _size(_wal(path))}
+    with database.reading.connect() as connection:
+        size = connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar()
+    return {"database": int(size or 0)}
+
+
+def _wal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _waiting(connection: Connection, asked: Executable, now: datetime) -> Waiting:
+    count, oldest = connection.execute(asked, {"now": now}).one()
+    return Waiting(count, _age(oldest, now))
+
+
+def _age(since: datetime | None, now: datetime) -> float:
+    return 0.0 if since is None else max(0.0, (now - since).total_seconds())

@@ -1,0 +1,1 @@
+"""Ratings: tables and rows."""

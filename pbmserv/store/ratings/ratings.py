@@ -1,0 +1,331 @@
+"""Rows of ratings, which are a cache, and of what each rated board did to them.
+
+Boards are rated in the order of ``boards.finished_at``, then of their numbers. For the boards of
+one player that time always grows (see `next_moment`), so the order can be told afterwards, and a
+rebuild comes to the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, case, func, insert, select, update
+
+from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
+from pbmserv.store.core.models import players, rating_changes, ratings
+from pbmserv.store.core.upsert import insert_into
+
+INSTANT = timedelta(microseconds=1)
+"""The shortest time that both databases can tell apart."""
+
+_ANY = 2**31 - 1
+"""More opponents than anybody has."""
+
+BATCH = 1000
+"""Rows read or written at once where all boards are gone through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A player's standing at one game, as its row has it.
+
+    Attributes:
+        rated_at: when the last of the rated boards ended.
+    """
+
+    player_id: int
+    standing: Standing
+    rated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one board did to one player's rating.
+
+    Attributes:
+        number: of the player's rated games of this kind, from 1.
+        place: in which the player came.
+        weight: how much of it counted, 1 = all.
+    """
+
+    board_id: int
+    player_id: int
+    game: str
+    number: int
+    place: int
+    before: Rating
+    after: Rating
+    weight: float
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a table of the best."""
+
+    userid: str
+    standing: Standing
+
+
+STANDING = (
+    ratings.c.mu,
+    ratings.c.sigma,
+    ratings.c.wins,
+    ratings.c.losses,
+    ratings.c.draws,
+    ratings.c.opponents,
+)
+_LOCKED = (
+    select(ratings.c.player_id, *STANDING, ratings.c.rated_at)
+    .where(
+        ratings.c.game == bindparam("of_game"),
+        ratings.c.player_id.in_(bindparam("ids", expanding=True)),
+    )
+    .order_by(ratings.c.player_id)
+    .with_for_update()  # SQLite has one writer and leaves the clause out
+)
+_SETTLE = (
+    update(ratings)
+    .where(ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player"))
+    .values(
+        mu=bindparam("new_mu"),
+        sigma=bindparam("new_sigma"),
+        ordinal=bindparam("new_ordinal"),
+        games=bindparam("new_games"),
+        wins=bindparam("new_wins"),
+        losses=bindparam("new_losses"),
+        draws=bindparam("new_draws"),
+        opponents=bindparam("new_opponents"),
+        rated_at=bindparam("new_rated_at"),
+    )
+)
+_ADD_CHANGE = insert(rating_changes)
+BEST = (
+    select(players.c.userid, *STANDING)
+    .select_from(ratings.join(players, players.c.id == ratings.c.player_id))
+    .where(
+        ratings.c.game == bindparam("of_game"),
+        players.c.state != "deleted",
+        ratings.c.opponents.between(bindparam("least"), bindparam("greatest")),
+    )
+    .order_by(ratings.c.ordinal.desc(), ratings.c.player_id.desc())
+    .limit(bindparam("most"))
+)
+"""The best players of a game with so many opponents, read off the index from its end."""
+
+_ONE = select(ratings.c.player_id, *STANDING, ratings.c.rated_at).where(
+    ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player")
+)
+CHANGE = (
+    rating_changes.c.board_id,
+    rating_changes.c.player_id,
+    rating_changes.c.game,
+    rating_changes.c.number,
+    rating_changes.c.place,
+    rating_changes.c.mu_before,
+    rating_changes.c.sigma_before,
+    rating_changes.c.mu_after,
+    rating_changes.c.sigma_after,
+    rating_changes.c.weight,
+    rating_changes.c.created_at,
+)
+LAST_CHANGES = (
+    select(*CHANGE)
+    .where(
+        rating_changes.c.player_id == bindparam("of_player"),
+        rating_changes.c.game == bindparam("of_game"),
+    )
+    .order_by(rating_changes.c.number.desc())
+    .limit(bindparam("most"))
+)
+"""A player's newest changes, read off the index from its end."""
+
+_mine, _theirs = rating_changes.alias("mine"), rating_changes.alias("theirs")
+_PASTS = (
+    select(
+        _mine.c.player_id,
+        _theirs.c.player_id,
+        func.sum(case((_mine.c.created_at > bindparam("since"), 1), else_=0)),
+    )
+    .join(_theirs, _theirs.c.board_id == _mine.c.board_id)
+    .where(
+        _mine.c.game == bindparam("of_game"),
+        _mine.c.player_id.in_(bindparam("ids", expanding=True)),
+        _theirs.c.player_id.in_(bindparam("ids", expanding=True)),
+        _mine.c.player_id < _theirs.c.player_id,
+    )
+    .group_by(_mine.c.player_id, _theirs.c.player_id)
+)
+_OF_BOARDS = (
+    select(*CHANGE)
+    .where(rating_changes.c.board_id.in_(bindparam("ids", expanding=True)))
+    .order_by(rating_changes.c.board_id, rating_changes.c.player_id)
+)
+
+
+def lock(
+    connection: Connection, game: str, player_ids: Sequence[int], now: datetime
+) -> dict[int, Rated]:
+    """The standings of some players, which nobody else can change until this transaction ends.
+
+    Newcomers get a row. Rows are taken in the order of the players' ids, so that two boards of
+    the same players that end at once wait for each other instead of standing in each other's way.
+    """
+    wanted = sorted(player_ids)
+    for player_id in wanted:
+        connection.execute(
+            insert_into(connection, ratings).on_conflict_do_nothing(),
+            row_of(game, Rated(player_id, UNRATED, now)),
+        )
+    found = connection.execute(_LOCKED, {"of_game": game, "ids": wanted})
+    return {row[0]: Rated(row[0], standing_of(row[1:7]), row[7]) for row in found}
+
+
+def pasts(
+    connection: Connection, game: str, player_ids: Sequence[int], at: datetime
+) -> dict[tuple[int, int], Past]:
+    """What the players of a board that ends now have behind them with each other, by seats."""
+    seat_of = {player_id: seat for seat, player_id in enumerate(player_ids)}
+    wanted = {"of_game": game, "ids": list(player_ids), "since": at - WINDOW}
+    found = {}
+    for one, other, lately in connection.execute(_PASTS, wanted):
+        pair = sorted((seat_of[one], seat_of[other]))
+        found[pair[0], pair[1]] = Past(int(lately), met=True)
+    return found
+
+
+def next_moment(before: Iterable[Rated], now: datetime) -> datetime:
+    """*now*, or right after the last rated board of any of these players if that is later."""
+    last = [rated.rated_at + INSTANT for rated in before if rated.standing.games]
+    return max([now, *last])
+
+
+def settle(connection: Connection, game: str, after: Sequence[Rated]) -> None:
+    """Write the standings of locked rows."""
+    connection.execute(
+        _SETTLE,
+        [
+            {
+                "of_game": game,
+                "of_player": rated.player_id,
+                "new_mu": rated.standing.rating.mu,
+                "new_sigma": rated.standing.rating.sigma,
+                "new_ordinal": rated.standing.rating.ordinal,
+                "new_games": rated.standing.games,
+                "new_wins": rated.standing.wins,
+                "new_losses": rated.standing.losses,
+                "new_draws": rated.standing.draws,
+                "new_opponents": rated.standing.opponents,
+                "new_rated_at": rated.rated_at,
+            }
+            for rated in after
+        ],
+    )
+
+
+def log(connection: Connection, changes: Iterable[Change]) -> None:
+    """Keep what boards did to ratings."""
+    waiting = iter(changes)
+    while batch := list(islice(waiting, BATCH)):
+        connection.execute(
+            _ADD_CHANGE,
+            [
+                {
+                    "board_id": change.board_id,
+                    "player_id": change.player_id,
+                    "game": change.game,
+                    "number": change.number,
+                    "place": change.place,
+                    "mu_before": change.before.mu,
+                    "sigma_before": change.before.sigma,
+                    "mu_after": change.after.mu,
+                    "sigma_after": change.after.sigma,
+                    "weight": change.weight,
+                    "created_at": change.created_at,
+                }
+                for change in batch
+            ],
+        )
+
+
+def best(connection: Connection, game: str, most: int) -> list[Line]:
+    """The best players of a game who have a place; those who have been deleted are left out."""
+    return _table(connection, game, most, OPPONENTS, _ANY)
+
+
+def without_place(connection: Connection, game: str, most: int) -> list[Line]:
+    """The best of those who have met too few opponents for a place."""
+    return _table(connection, game, most, 0, OPPONENTS - 1)
+
+
+def _table(connection: Connection, game: str, most: int, least: int, greatest: int) -> list[Line]:
+    wanted = {"of_game": game, "most": most, "least": least, "greatest": greatest}
+    found = connection.execute(BEST, wanted)
+    return [Line(row[0], standing_of(row[1:7])) for row in found]
+
+
+def of_player(connection: Connection, game: str, player_id: int) -> Rated | None:
+    """A player's standing at a game; ``None`` before the first rated board."""
+    row = connection.execute(_ONE, {"of_game": game, "of_player": player_id}).first()
+    return Rated(row[0], standing_of(row[1:7]), row[7]) if row else None
+
+
+def last_changes(connection: Connection, game: str, player_id: int, most: int) -> list[Change]:
+    """A player's newest changes at a game, newest first."""
+    found = connection.execute(
+        LAST_CHANGES, {"of_game": game, "of_player": player_id, "most": most}
+    )
+    return [change_of(row) for row in found]
+
+
+def of_boards(connection: Connection, board_ids: Sequence[int]) -> dict[int, list[Change]]:
+    """What some boards did to all their players, by board."""
+    found: dict[int, list[Change]] = {}
+    for row in connection.execute(_OF_BOARDS, {"ids": list(board_ids)}):
+        change = change_of(row)
+        found.setdefault(change.board_id, []).append(change)
+    return found
+
+
+def row_of(game: str, rated: Rated) -> dict[str, object]:
+    """The row of a standing."""
+    standing = rated.standing
+    return {
+        "game": game,
+        "player_id": rated.player_id,
+        "mu": standing.rating.mu,
+        "sigma": standing.rating.sigma,
+        "ordinal": standing.rating.ordinal,
+        "games": standing.games,
+        "wins": standing.wins,
+        "losses": standing.losses,
+        "draws": standing.draws,
+        "opponents": standing.opponents,
+        "rated_at": rated.rated_at,
+    }
+
+
+def standing_of(row: Any) -> Standing:
+    """A standing from the columns `STANDING`."""
+    mu, sigma, wins, losses, draws, opponents = row
+    return Standing(Rating(mu, sigma), int(wins), int(losses), int(draws), int(opponents))
+
+
+def change_of(row: Any) -> Change:
+    """A change from the columns `CHANGE`."""
+    board_id, player_id, game, number, place, mu0, sigma0, mu1, sigma1, weight, created_at = row
+    return Change(
+        board_id,
+        player_id,
+        game,
+        number,
+        place,
+        Rating(mu0, sigma0),
+        Rating(mu1, sigma1),
+        weight,
+        created_at,
+    )

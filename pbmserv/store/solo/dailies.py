@@ -1,0 +1,208 @@
+"""Rows of the box of the day: who gets it when, what it is, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from pbmserv.store.core.models import boards, daily_boards, daily_boxes, daily_readers, players
+from pbmserv.store.core.upsert import insert_into
+
+MOST_DAYS = 400
+"""Days that a streak is looked for in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Somebody who gets a game's box of the day."""
+
+    player_id: int
+    game: str
+    minute: int
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DayBoard:
+    """One player's box of one day; `solved` and `score` are empty while the board runs."""
+
+    player_id: int
+    userid: str
+    day: int
+    board_id: int
+    solved: bool | None
+    score: int | None
+
+
+_DUE = (
+    select(daily_readers.c.player_id)
+    .where(daily_readers.c.due_at <= bindparam("now"))
+    .order_by(daily_readers.c.due_at)
+    .limit(bindparam("most"))
+)
+_MINE = (
+    select(
+        daily_readers.c.player_id,
+        daily_readers.c.game,
+        daily_readers.c.minute,
+        daily_readers.c.due_at,
+    )
+    .where(
+        daily_readers.c.player_id == bindparam("player"), daily_readers.c.due_at <= bindparam("now")
+    )
+    .order_by(daily_readers.c.game)
+    .with_for_update(skip_locked=True)
+)
+_BOARDS = select(
+    daily_boards.c.player_id,
+    players.c.userid,
+    daily_boards.c.day,
+    daily_boards.c.board_id,
+    daily_boards.c.solved,
+    daily_boards.c.score,
+).join(players, players.c.id == daily_boards.c.player_id)
+
+
+def due(connection: Connection, now: datetime, most: int) -> Sequence[int]:
+    """Players whose box of the day is due."""
+    found = connection.execute(_DUE, {"now": now, "most": most}).scalars()
+    return list(dict.fromkeys(found))
+
+
+def claim(connection: Connection, player_id: int, now: datetime) -> list[Reader]:
+    """Lock what is due for a player; nothing = somebody else has it."""
+    found = connection.execute(_MINE, {"player": player_id, "now": now})
+    return [Reader(*row) for row in found]
+
+
+def set_due(connection: Connection, reader: Reader, at: datetime) -> None:
+    """When a player gets the next one."""
+    connection.execute(
+        update(daily_readers)
+        .where(daily_readers.c.player_id == reader.player_id, daily_readers.c.game == reader.game)
+        .values(due_at=at)
+    )
+
+
+def put_off(connection: Connection, player_id: int, until: datetime) -> None:
+    """Make a player's boxes no earlier than *until*."""
+    connection.execute(
+        update(daily_readers)
+        .where(daily_readers.c.player_id == player_id, daily_readers.c.due_at <= until)
+        .values(due_at=until)
+    )
+
+
+def subscribe(connection: Connection, reader: Reader) -> None:
+    """From now on, or at another hour."""
+    unsubscribe(connection, reader.player_id, reader.game)
+    connection.execute(
+        insert(daily_readers).values(
+            player_id=reader.player_id,
+            game=reader.game,
+            minute=reader.minute,
+            due_at=reader.due_at,
+        )
+    )
+
+
+def unsubscribe(connection: Connection, player_id: int, game: str) -> bool:
+    """No more; whether there was anything to end."""
+    done = connection.execute(
+        delete(daily_readers).where(
+            daily_readers.c.player_id == player_id, daily_readers.c.game == game
+        )
+    )
+    return bool(done.rowcount)
+
+
+def box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tuple[str, ...]:
+    """The option words of a day's box; *fresh* becomes it where there is none yet."""
+    connection.execute(
+        insert_into(connection, daily_boxes)
+        .values(game=game, day=day, options=list(fresh))
+        .on_conflict_do_nothing()
+    )
+    statement = select(daily_boxes.c.options).where(
+        daily_boxes.c.game == game, daily_boxes.c.day == day
+    )
+    return tuple(connection.execute(statement).scalar_one())
+
+
+def has(connection: Connection, player_id: int, game: str, day: int) -> bool:
+    """Whether a player has got a day's box."""
+    statement = select(daily_boards.c.board_id).where(
+        daily_boards.c.player_id == player_id,
+        daily_boards.c.game == game,
+        daily_boards.c.day == day,
+    )
+    return connection.execute(statement).first() is not None
+
+
+def given(connection: Connection, player_id: int, game: str, day: int, board_id: int) -> None:
+    """Note that a player has got a day's box."""
+    connection.execute(
+        insert(daily_boards).values(player_id=player_id, game=game, day=day, board_id=board_id)
+    )
+
+
+def of_board(connection: Connection, board_id: int) -> DayBoard | None:
+    """The day that a board belongs to, if to any."""
+    row = connection.execute(_BOARDS.where(daily_boards.c.board_id == board_id)).first()
+    return DayBoard(*row) if row else None
+
+
+def still_run(connection: Connection, game: str, day: int) -> bool:
+    """Whether somebody has not come to an end with a day's box."""
+    statement = (
+        select(daily_boards.c.board_id)
+        .join(boards, boards.c.id == daily_boards.c.board_id)
+        .where(
+            daily_boards.c.game == game,
+            daily_boards.c.day == day,
+            boards.c.status.in_(("proposed", "active")),
+        )
+        .limit(1)
+    )
+    return connection.execute(statement).first() is not None
+
+
+def settle(connection: Connection, board_id: int, *, solved: bool, score: int | None) -> None:
+    """Note what became of a day's box."""
+    connection.execute(
+        update(daily_boards)
+        .where(daily_boards.c.board_id == board_id)
+        .values(solved=solved, score=score)
+    )
+
+
+def days_solved(connection: Connection, player_id: int, game: str, upto: int) -> list[int]:
+    """The days whose box a player has solved, the newest first."""
+    found = connection.execute(
+        select(daily_boards.c.day)
+        .where(
+            daily_boards.c.player_id == player_id,
+            daily_boards.c.game == game,
+            daily_boards.c.day <= upto,
+            daily_boards.c.solved,
+        )
+        .order_by(daily_boards.c.day.desc())
+        .limit(MOST_DAYS)
+    )
+    return list(found.scalars())
+
+
+def between(connection: Connection, game: str, first: int, last: int) -> list[DayBoard]:
+    """All boxes of some days that are over, of players who have not been deleted."""
+    found = connection.execute(
+        _BOARDS.where(
+            daily_boards.c.game == game,
+            daily_boards.c.day.between(first, last),
+            daily_boards.c.solved.is_not(None),
+            players.c.state != "deleted",
+        ).order_by(daily_boards.c.day, players.c.userid)
+    )
+    return [DayBoard(*row) for row in found]
