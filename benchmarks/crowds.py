@@ -142,7 +142,7 @@ def sits(port: int, sources: Sequence[str], number: int) -> list[socket.socket]:
 
 
 @contextmanager
-def crowd(port: int, sources: Sequence[str], number: int) -> Iterator[None]:
+def limits(port: int, sources: Sequence[str], number: int) -> Iterator[None]:
     """So many of them, as long as this lasts; whoever is sent away comes again at once."""
     sitting = sits(port, sources, number)
     try:
@@ -271,7 +271,7 @@ def main() -> None:
             with Serving(own) as serving:
                 begin_game(serving)
                 before = serving.logged
-                with crowd(getattr(serving, port), sources, size):
+                with limits(getattr(serving, port), sources, size):
                     looks(serving, what, before)
         own = folder / "inbox"
         own.mkdir()

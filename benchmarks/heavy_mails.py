@@ -114,7 +114,7 @@ def _digest(w: World, text: str, make: Callable[[World], int]) -> Heavy:
 
 
 def _reply(w: World, text: str) -> Heavy:
-    return Heavy("Re: x", text, w.reply_address("alice", _large(w), 3))
+    return Heavy("Re: x", text, w.address_of("alice", _large(w), 3))
 
 
 def _transcript(moves: Sequence[str]) -> str:

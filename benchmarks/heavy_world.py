@@ -21,7 +21,7 @@ from pbmserv.config import Settings, load
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.service.auth.passwords import Passwords
@@ -140,24 +140,24 @@ class World:
             with connection.begin():
                 yield connection
 
-    def reply_address(self, userid: str, board: int, turn: int) -> str:
+    def address_of(self, userid: str, board: int, turn: int) -> str:
         """Where an answer to a board's letter goes."""
-        return self.server.house.reply_address(
-            Capability(Purpose.BOARD, self.ids[userid], board, turn, 0)
+        return self.server.mail_domain.address_of(
+            ReplyAddress(Purpose.BOARD, self.ids[userid], board, turn, 0)
         )
 
     def player_address(self, userid: str) -> str:
         """Where an answer to a letter about no one board goes."""
-        return self.server.house.reply_address(
-            Capability(Purpose.PLAYER, self.ids[userid], 0, 0, 0)
+        return self.server.mail_domain.address_of(
+            ReplyAddress(Purpose.PLAYER, self.ids[userid], 0, 0, 0)
         )
 
     def post(self, sender: str, raw: bytes, to: str = "") -> Cost:
         """Hand a mail in, nothing remembered of any board, and make its letters."""
         self.restart()
-        envelope = Envelope(sender, to or self.server.house.address, raw)
+        envelope = Envelope(sender, to or self.server.mail_domain.address, raw)
         begun = process_time()
-        reply = self.loop.run_until_complete(self.server.intake.take(envelope))
+        reply = self.loop.run_until_complete(self.server.door.take(envelope))
         taken = process_time() - begun
         begun = process_time()
         made = self.letters()

@@ -18,7 +18,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.options import CLASSIC
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.mail.reply_address import Capability, House, KeyRing, Purpose
+from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.core import schema
@@ -64,7 +64,7 @@ class Board:
 class Games:
     """All boards of one server."""
 
-    def __init__(self, house: House, running: list[Board]) -> None:
+    def __init__(self, house: MailDomain, running: list[Board]) -> None:
         self._house = house
         self._running = running
         self._number = 0
@@ -86,8 +86,8 @@ class Games:
         """The next turn on a board, as the player's reply to the board letter."""
         self._number += 1
         player, opponent = board.players[board.seat], board.players[1 - board.seat]
-        recipient = self._house.reply_address(
-            Capability(Purpose.BOARD, player, board.id, board.turn, 0)
+        recipient = self._house.address_of(
+            ReplyAddress(Purpose.BOARD, player, board.id, board.turn, 0)
         )
         sender = _address(player)
         text = (
@@ -170,7 +170,7 @@ def prepare(database_file: Path, count: int) -> Games:
                 boards.append(connection, board_id, ply, None, now, begun)
             running.append(Board(board_id, (pair[0], pair[1]), _probes(atoms)))
     database.close()
-    return Games(House(LOCAL, DOMAIN, ring), running)
+    return Games(MailDomain(LOCAL, DOMAIN, ring), running)
 
 
 def plies(database_file: Path) -> int:

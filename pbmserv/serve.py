@@ -73,7 +73,7 @@ async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     loop = asyncio.get_running_loop()
     reload = Reload(
         server.database,
-        server.house.ring,
+        server.mail_domain.ring,
         server.signer,
         server.settings.dkim_keys,
         bound.certificate,

@@ -77,14 +77,14 @@ class Indoors:
         self.mails += 1
         message = EmailMessage()
         message["From"] = sender
-        message["To"] = to or self.server.house.address
+        message["To"] = to or self.server.mail_domain.address
         message["Subject"] = subject
         message["Message-ID"] = f"<{self.mails}@players.example>"
         for name, value in headers.items():
             message[name.replace("_", "-")] = value
         message.set_content(body)
         return self.send_raw(
-            sender, message.as_bytes(policy=policy.SMTP), to or self.server.house.address
+            sender, message.as_bytes(policy=policy.SMTP), to or self.server.mail_domain.address
         )
 
     def begin(self, sender: str, subject: str, body: str = "") -> list[Posted]:
@@ -95,13 +95,13 @@ class Indoors:
 
     def send_raw(self, sender: str, raw: bytes, to: str = "") -> list[Posted]:
         """Hand these very octets in."""
-        answer = self.hand_in(Envelope(sender, to or self.server.house.address, raw))
+        answer = self.hand_in(Envelope(sender, to or self.server.mail_domain.address, raw))
         assert answer.startswith("250"), answer
         return self.letters()
 
     def hand_in(self, envelope: Envelope) -> str:
         """Hand an envelope in; the SMTP reply comes back."""
-        return self.loop.run_until_complete(self.server.intake.take(envelope))
+        return self.loop.run_until_complete(self.server.door.take(envelope))
 
     def reply(self, letter: Letter, body: str, subject: str = "") -> list[Posted]:
         """Answer a letter as a mail program does."""
@@ -115,7 +115,7 @@ class Indoors:
 
     def letters(self) -> list[Posted]:
         """The letters that wait to be sent, made as the sender makes them, oldest first."""
-        self.server.thinker.run_once()
+        self.server.bot_worker.run_once()
         claimed = self.server.outbox.claim(1000)
         if not claimed:
             return []
@@ -135,7 +135,7 @@ class Indoors:
             lambda c: c.execute(update(heartbeats).values(beat_at=later))
         ).result()
         clock.moment = later
-        self.server.keeper.run_once()
+        self.server.scheduler.run_once()
         return self.letters()
 
     def sign_up(self, *userids: str) -> None:
@@ -154,7 +154,7 @@ class Indoors:
     def operators(self) -> Operators:
         """The operators' side of this server."""
         server = self.server
-        return Operators(server.rooms, server.database, server.writer, server.clock)
+        return Operators(server.services, server.database, server.writer, server.clock)
 
     def _posted(self, letter: OutgoingLetter) -> Posted:
         message = message_from_bytes(letter.raw, policy=policy.default)

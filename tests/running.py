@@ -116,7 +116,7 @@ class Running:
 
     @property
     def address(self) -> str:
-        return self.server.house.address
+        return self.server.mail_domain.address
 
     def send(
         self,
@@ -220,7 +220,7 @@ class Running:
             lambda c: c.execute(update(heartbeats).values(beat_at=later))
         ).result()
         clock.moment = later
-        self.server.keeper.run_once()
+        self.server.scheduler.run_once()
         self.server.sender.wake()  # it waits by a clock that nobody can move
 
     def sleep(self, **by: float) -> None:
@@ -229,7 +229,7 @@ class Running:
         clock = self.server.clock
         assert isinstance(clock, MovableClock)
         clock.move(**by)
-        self.server.keeper.run_once()
+        self.server.scheduler.run_once()
 
     def sign_up(self, userid: str, password: str = "secret") -> str:
         """A player with a confirmed address, which comes back."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.stages.app import Server
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -63,13 +63,13 @@ def _table(server: Server, connection: Connection, name: str) -> Table:
         board,
         (one, two),
         (
-            reply_address(server, connection, board, one),
-            reply_address(server, connection, board, two),
+            address_of(server, connection, board, one),
+            address_of(server, connection, board, two),
         ),
     )
 
 
-def reply_address(server: Server, connection: Connection, board: int, player: Player) -> str:
+def address_of(server: Server, connection: Connection, board: int, player: Player) -> str:
     """The address for the turn that *player* is to make now."""
     row = boards.load(connection, board)
     assert row is not None
@@ -77,6 +77,6 @@ def reply_address(server: Server, connection: Connection, board: int, player: Pl
     assert sitter is not None
     position = server.positions.newest(connection, row)
     turn = position.game.turn(position.state, sitter.seat)
-    return server.house.reply_address(
-        Capability(Purpose.BOARD, player.id, board, turn, player.reply_epoch)
+    return server.mail_domain.address_of(
+        ReplyAddress(Purpose.BOARD, player.id, board, turn, player.reply_epoch)
     )

@@ -27,7 +27,7 @@ def audit(
     from pbmserv.store.operators import audit as rows
 
     wanted = " ".join(target or ()).lower() or None
-    found = operators(config).look(lambda desk: rows.entries(desk.connection, wanted, most))
+    found = operators(config).look(lambda context: rows.entries(context.connection, wanted, most))
     if found:
         print_entries(found)
     else:

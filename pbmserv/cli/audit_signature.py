@@ -14,7 +14,7 @@ from pbmserv.cli.settings import loaded
 
 if TYPE_CHECKING:
     from pbmserv.config import Loaded
-    from pbmserv.service.core.context import Desk
+    from pbmserv.service.core.context import CommandContext
     from pbmserv.service.operators.deeds import Deed, Signature
 
 Why: TypeAlias = Annotated[
@@ -37,14 +37,14 @@ class OperatorsSide:
 
     settings: Loaded
 
-    def look(self, question: Callable[[Desk], Any]) -> Any:
+    def look(self, question: Callable[[CommandContext], Any]) -> Any:
         """As `service.operating.Operators.look`."""
         from pbmserv.cli.operator_services import operators as opened
 
         with opened(self.settings) as side:
             return side.look(question)
 
-    def do(self, by: Signature, deed: Callable[[Desk, Signature], Deed]) -> Deed:
+    def do(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
         """As `service.operating.Operators.do`."""
         from pbmserv.cli.operator_services import operators as opened
 
@@ -58,7 +58,7 @@ def operators(config: Path | None) -> OperatorsSide:
 
 
 def carry_out(
-    config: Path | None, by: str, why: str, deed: Callable[[Desk, Signature], Deed]
+    config: Path | None, by: str, why: str, deed: Callable[[CommandContext, Signature], Deed]
 ) -> None:
     """Do it, signed, and say what was done."""
     say(operators(config).do(signature(by, why), deed).said)

@@ -9,21 +9,21 @@ from contextlib import contextmanager
 from pbmserv import log
 from pbmserv.config import Loaded
 from pbmserv.files.file_permissions import must_be_there
-from pbmserv.service.core.context import Post
+from pbmserv.service.core.context import IncomingMail
 from pbmserv.service.operators.deeds import Operators
-from pbmserv.service.operators.kept_mail import Custody
+from pbmserv.service.operators.kept_mail import KeptMails
 from pbmserv.stages.app import Server
 
 
 @contextmanager
-def operator(loaded: Loaded) -> Iterator[Custody]:
+def operator(loaded: Loaded) -> Iterator[KeptMails]:
     """What ``pbmserv inbox`` works with; the server may be running at the same time."""
     with _beside(loaded) as server:
 
-        def retry(number: int, post: Post) -> bool:
-            return asyncio.run(server.office.retry(number, post))
+        def retry(number: int, post: IncomingMail) -> bool:
+            return asyncio.run(server.mail_service.retry(number, post))
 
-        yield Custody(server.database, server.intake.read, retry, _operators(server))
+        yield KeptMails(server.database, server.door.read, retry, _operators(server))
 
 
 @contextmanager
@@ -50,4 +50,4 @@ def _beside(loaded: Loaded) -> Iterator[Server]:
 
 
 def _operators(server: Server) -> Operators:
-    return Operators(server.rooms, server.database, server.writer, server.clock)
+    return Operators(server.services, server.database, server.writer, server.clock)

@@ -37,7 +37,7 @@ def list_(
     wanted = one_of("--state", state, (*ALL, "all"))
     states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
     found = operators(config).look(
-        lambda desk: outbox_admin.listed(desk.connection, states, to.lower(), most)
+        lambda context: outbox_admin.listed(context.connection, states, to.lower(), most)
     )
     if not found:
         say("No letter waits: all have been sent." if not state else "There is no such letter.")

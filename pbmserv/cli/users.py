@@ -30,7 +30,7 @@ def list_(
 
     wanted = one_of("--state", state, STATES) or None
     found = operators(config).look(
-        lambda desk: operating.users(desk.connection, wanted, like.lower(), most)
+        lambda context: operating.users(context.connection, wanted, like.lower(), most)
     )
     if not found:
         say("There is no such player.")

@@ -25,7 +25,7 @@ from pbmserv.letters.reader import Reader
 from pbmserv.letters.reply_links import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
 from pbmserv.letters.scene import BoardScene, Composed, board_scene, compose, excerpt, page, why
 from pbmserv.letters.shortening import cut, told_once
-from pbmserv.mail.reply_address import Capability, House, Purpose
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -60,7 +60,7 @@ class Composer:
         web_url: base of links, "" when there are no pages.
     """
 
-    house: House
+    mail_domain: MailDomain
     registry: Registry
     positions: Positions
     web_url: str
@@ -78,7 +78,7 @@ class Composer:
         references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
         headers = Headers(
             from_name="pbmserv",
-            from_addr=self.house.address,
+            from_addr=self.mail_domain.address,
             to=row.recipient,
             reply_to=reply_to,
             subject=composed.subject,
@@ -86,11 +86,13 @@ class Composer:
             in_reply_to=row.in_reply_to or root,
             references=references,
             date=row.created_at,
-            x_loop=self.house.address,
-            list_id=f"{self.house.local}.{self.house.domain}",
-            list_unsubscribe=ways_out(self.house, self.web_url, row, player),
+            x_loop=self.mail_domain.address,
+            list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
+            list_unsubscribe=ways_out(self.mail_domain, self.web_url, row, player),
             auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
-            feedback_id=feedback_id(self.house.domain, row, seen.board.game if seen else "server"),
+            feedback_id=feedback_id(
+                self.mail_domain.domain, row, seen.board.game if seen else "server"
+            ),
         )
         html = composed.html if player is None or player.format == "html" else ""
         files = attachments(connection, row, player)
@@ -185,7 +187,7 @@ class Composer:
         userid = reader.userid
         scene = foreseen(letter, words, seen.scene(words)) if seen else None
         values: dict[str, Any] = {
-            "house": self.house.address,
+            "house": self.mail_domain.address,
             "userid": userid,
             "words": _USUAL | dict(words),
             "brief": False,
@@ -216,7 +218,7 @@ class Composer:
         if letter == "refusal":
             values["why"] = why(Refusal(**words["refusal"]))
         elif letter == "confirm":
-            token = self.house.ring.token(confirmation(words))
+            token = self.mail_domain.ring.token(confirmation(words))
             values["link"] = f"{self.web_url}/confirm/{token}" if self.web_url else ""
         elif letter == "list":
             values["games"] = [self.registry.newest(key).info for key in words["games"]]
@@ -239,7 +241,7 @@ class Composer:
 
     def _page(self, found: HelpTopic) -> str:
         infos = {game.info.key: game.info for game in self.registry}
-        values = {"house": self.house.address, "info": infos.get(found.subject)}
+        values = {"house": self.mail_domain.address, "info": infos.get(found.subject)}
         return page(found.template, {**found.values, **values})
 
     def _seen(
@@ -267,7 +269,7 @@ class Composer:
         if seen is None or (seen.seat is None and row.letter not in FOLLOWERS):
             return ""
         seat = "s" if seen.seat is None else seen.seat
-        root = f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.house.domain}>"
+        root = f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.mail_domain.domain}>"
         return "" if root == row.message_id else root
 
     def _reply_to(
@@ -280,11 +282,11 @@ class Composer:
         """The address whose mails say by themselves who speaks and of what."""
         told = reply_of(row, player)
         if told is None or player is None:
-            return self.house.address if told is None else self.house.reply_address(told)
+            return self.mail_domain.address if told is None else self.mail_domain.address_of(told)
         shown = seen or self._only_board(connection, row, player)
         if told.purpose is Purpose.PLAYER and shown is not None and shown.seat is not None:
             told = replace(told, purpose=Purpose.BOARD, about=shown.board.id, number=shown.turn)
-        return self.house.reply_address(told)
+        return self.mail_domain.address_of(told)
 
     def _own_board(self, seen: _Seen | None, reader: Reader) -> str:
         """The address for moves on a board, whatever else its letter is about; "" for others'."""
@@ -293,8 +295,8 @@ class Composer:
             return ""
         if seen.board.sitters[seen.seat].player_id != player.id:
             return ""
-        return self.house.reply_address(
-            Capability(Purpose.BOARD, player.id, seen.board.id, seen.turn, player.reply_epoch)
+        return self.mail_domain.address_of(
+            ReplyAddress(Purpose.BOARD, player.id, seen.board.id, seen.turn, player.reply_epoch)
         )
 
     def _only_board(

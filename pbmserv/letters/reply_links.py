@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pbmserv.letters.kinds import can_be_ended
-from pbmserv.mail.reply_address import Capability, House, Purpose
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
 
@@ -18,17 +18,17 @@ FOLLOWERS = frozenset({"follow", "followed"})
 """Letters to those who watch a board; they are a thread, too, and can be answered."""
 
 
-def confirmation(words: Mapping[str, Any]) -> Capability:
+def confirmation(words: Mapping[str, Any]) -> ReplyAddress:
     """What confirms the signup that a letter asks about."""
-    return Capability(Purpose.CONFIRM, about=words["signup"])
+    return ReplyAddress(Purpose.CONFIRM, about=words["signup"])
 
 
 _DROPPED = frozenset({"address-moved"})
 """Letters to a player's address that is no longer one: no reply to it speaks for anybody."""
 
-_STRANGERS: Mapping[str, Callable[[Mapping[str, Any]], Capability]] = {
+_STRANGERS: Mapping[str, Callable[[Mapping[str, Any]], ReplyAddress]] = {
     "confirm": confirmation,
-    "address-confirm": lambda words: Capability(Purpose.ADDRESS, about=words["change"]),
+    "address-confirm": lambda words: ReplyAddress(Purpose.ADDRESS, about=words["change"]),
 }
 """Letters to addresses that nobody has confirmed: a reply says just that."""
 
@@ -47,7 +47,7 @@ _ASKING: Mapping[str, Callable[[Mapping[str, Any]], tuple[Purpose, int, int]]] =
 """Letters to players whose reply answers a question: purpose, about and number of its address."""
 
 
-def reply_of(row: QueuedLetter, player: Player | None) -> Capability | None:
+def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
     """What a reply to a letter says; ``None``: it comes to the plain address and says nothing.
 
     For a letter to a player that is about nothing special the purpose is PLAYER: the caller, who
@@ -64,11 +64,11 @@ def reply_of(row: QueuedLetter, player: Player | None) -> Capability | None:
         purpose, about = _OF_ITSELF[row.letter], row.id
     elif row.letter in FOLLOWERS and row.board_id is not None:
         purpose, about = Purpose.FOLLOW, row.board_id
-    return Capability(purpose, player.id, about, number, player.reply_epoch)
+    return ReplyAddress(purpose, player.id, about, number, player.reply_epoch)
 
 
 def ways_out(
-    house: House, web_url: str, row: QueuedLetter, player: Player | None
+    mail_domain: MailDomain, web_url: str, row: QueuedLetter, player: Player | None
 ) -> tuple[str, ...]:
     """Where a reader's mail program can end what brought a letter: a page, and an address.
 
@@ -76,11 +76,11 @@ def ways_out(
     """
     if player is None or not can_be_ended(row.letter, player.remind, player.digest_minute):
         return ()
-    word = Capability(Purpose.UNSUBSCRIBE, player.id, row.id, 0, player.reply_epoch)
-    by_mail = f"mailto:{house.reply_address(word)}?subject=unsubscribe"
+    word = ReplyAddress(Purpose.UNSUBSCRIBE, player.id, row.id, 0, player.reply_epoch)
+    by_mail = f"mailto:{mail_domain.address_of(word)}?subject=unsubscribe"
     if not web_url.startswith("https:"):
         return (by_mail,)
-    return (f"{web_url}/unsubscribe/{house.ring.token(word)}", by_mail)
+    return (f"{web_url}/unsubscribe/{mail_domain.ring.token(word)}", by_mail)
 
 
 def feedback_id(domain: str, row: QueuedLetter, about: str) -> str:

@@ -76,7 +76,7 @@ _OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, 
 
 
 @dataclass(frozen=True, slots=True)
-class Capability:
+class ReplyAddress:
     """What a reply address says.
 
     Attributes:
@@ -103,19 +103,20 @@ class KeyRing:
 
     keys: Mapping[int, bytes] = field(repr=False)
 
-    def token(self, capability: Capability) -> str:
+    def token(self, reply_address: ReplyAddress) -> str:
         """The signed token of a capability."""
         key_id, key = max(self.keys.items())
-        purpose, about = int(capability.purpose), capability.about
-        if capability.purpose in _OF_A_LETTER:
-            about = _enciphered(_seal(key, capability.purpose), about)
+        purpose, about = int(reply_address.purpose), reply_address.about
+        if reply_address.purpose in _OF_A_LETTER:
+            about = _enciphered(_seal(key, reply_address.purpose), about)
             purpose |= _SEALED
         body = bytes((key_id, purpose)) + b"".join(
-            _varint(n) for n in (capability.player, about, capability.number, capability.epoch)
+            _varint(n)
+            for n in (reply_address.player, about, reply_address.number, reply_address.epoch)
         )
         return _spelled(body + _mac(key, body))
 
-    def read(self, token: str) -> Capability | None:
+    def read(self, token: str) -> ReplyAddress | None:
         """The capability of a genuine token in any letter case, else ``None``."""
         packed = _packed(token.lower())
         if packed is None:
@@ -133,11 +134,11 @@ class KeyRing:
             return None
         if body[1] & _SEALED:
             numbers[1] = _deciphered(_seal(key, purpose), numbers[1])
-        return Capability(purpose, *numbers)
+        return ReplyAddress(purpose, *numbers)
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class MailDomain:
     """The server's own address and the keys of its reply addresses."""
 
     local: str
@@ -149,9 +150,9 @@ class House:
         """Where commands go."""
         return f"{self.local}@{self.domain}"
 
-    def reply_address(self, capability: Capability) -> str:
+    def address_of(self, reply_address: ReplyAddress) -> str:
         """An address whose mails carry this capability."""
-        return f"{self.local}+{self.ring.token(capability)}@{self.domain}"
+        return f"{self.local}+{self.ring.token(reply_address)}@{self.domain}"
 
     def knows(self, address: str) -> bool:
         """Whether mail for *address* is for us."""
@@ -160,7 +161,7 @@ class House:
         local, _, domain = address.rpartition("@")
         if domain.lower() != self.domain:
             return False
-        return local.lower() == self.local or self.capability(address) is not None
+        return local.lower() == self.local or self.read(address) is not None
 
     def is_postmaster(self, address: str) -> bool:
         """Whether *address* is our postmaster, who needs no domain (RFC 5321 section 4.5.1)."""
@@ -174,7 +175,7 @@ class House:
             local == self.local or local.startswith(f"{self.local}+")
         )
 
-    def capability(self, address: str) -> Capability | None:
+    def read(self, address: str) -> ReplyAddress | None:
         """What a reply address says; ``None`` for the plain address and for forged ones."""
         local = address.rpartition("@")[0].lower()
         prefix = f"{self.local}+"

@@ -83,7 +83,7 @@ class Place:
         self.end = end
 
 
-class Crowd:
+class ConnectionLimits:
     """The connections of one listener. For one thread, that of the event loop.
 
     Args:

@@ -15,7 +15,7 @@ from typing import Any
 
 from pbmserv.config import Listen
 from pbmserv.errors import ConfigError
-from pbmserv.net.connection_limits import Crowd, Place
+from pbmserv.net.connection_limits import ConnectionLimits, Place
 
 QUEUE = 256
 """Connections that the kernel holds for us."""
@@ -36,7 +36,7 @@ class Listening(socket.socket):
         farewell: the octets that a client is told who may not, made of the reason.
     """
 
-    crowd: Crowd | None = None
+    limits: ConnectionLimits | None = None
 
     def __init__(self, family: int, kind: int, protocol: int = 0) -> None:
         super().__init__(family, kind, protocol)
@@ -57,17 +57,17 @@ class Listening(socket.socket):
             BlockingIOError: there is none now, or the event loop shall go on.
             OSError: no file descriptor was left, and asyncio is to wait for a second.
         """
-        if self.crowd is None:
+        if self.limits is None:
             return super().accept()
         for _ in range(AT_ONCE):
             try:
                 plain, address = super().accept()
             except OSError as error:
                 if error.errno in _EXHAUSTED:
-                    self._without_files(error, self.crowd)
+                    self._without_files(error, self.limits)
                 raise
             connection = Connection(self.family, self.type, self.proto, plain.detach())
-            reason = self._seat(connection, address, self.crowd)
+            reason = self._seat(connection, address, self.limits)
             if not reason:
                 return connection, address
             with contextlib.suppress(OSError):
@@ -88,22 +88,22 @@ class Listening(socket.socket):
             self._spare = None
         super().close()
 
-    def _seat(self, connection: Connection, address: Any, crowd: Crowd) -> str:
+    def _seat(self, connection: Connection, address: Any, limits: ConnectionLimits) -> str:
         """Find a place for a connection; else why there is none."""
         number = connection.fileno()
-        place = crowd.enter(peer_of(address), connection.hang_up)
+        place = limits.enter(peer_of(address), connection.hang_up)
         if isinstance(place, str):
             return place
 
         def leave() -> None:
             self._places.pop(number, None)
-            crowd.leave(place)
+            limits.leave(place)
 
         self._places[number] = place
         connection.when_closed = leave
         return ""
 
-    def _without_files(self, error: OSError, crowd: Crowd) -> None:
+    def _without_files(self, error: OSError, limits: ConnectionLimits) -> None:
         """Turn one client away with the descriptor that was kept for this.
 
         A connection that is left in the queue would wake the event loop again and again.
@@ -118,7 +118,7 @@ class Listening(socket.socket):
             with contextlib.suppress(OSError):
                 plain, address = super().accept()
                 plain.close()
-                crowd.no_files(peer_of(address))
+                limits.no_files(peer_of(address))
             self._open_spare()
         elif monotonic() - self._gave_up_at >= PAUSE_S:
             self._gave_up_at = monotonic()

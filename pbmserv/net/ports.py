@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pbmserv.config import Settings
 from pbmserv.errors import ConfigError
 from pbmserv.net import descriptors, listening
-from pbmserv.net.connection_limits import Bounds, Crowd
+from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import Listening
 from pbmserv.smtpd.session import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.smtpd.tls import Certificate
@@ -83,9 +83,9 @@ def shares(settings: Settings, bound: Bound) -> descriptors.Shares:
     return found
 
 
-def crowd(listener: str, settings: Settings, divided: descriptors.Shares) -> Crowd:
+def limits(listener: str, settings: Settings, divided: descriptors.Shares) -> ConnectionLimits:
     """The sessions of one mail port."""
     most = divided.sessions
     from_network = min(settings.sessions_network, most)
     bounds = Bounds(most, from_network, most, SESSION_TIMEOUT, SESSION_TIMEOUT_FULL)
-    return Crowd(listener, bounds, settings.mail_servers)
+    return ConnectionLimits(listener, bounds, settings.mail_servers)

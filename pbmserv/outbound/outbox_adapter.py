@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.letters.compose import Composer
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import OutgoingLetter
@@ -121,5 +121,5 @@ class DatabaseOutbox:
     def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
         # Where it comes back to: an address of this letter alone, so that a report about it can
         # neither be made up nor be taken for another's. It is never answered (RFC 3834, 3.3).
-        sender = self._composer.house.reply_address(Capability(Purpose.BOUNCE, about=row.id))
+        sender = self._composer.mail_domain.address_of(ReplyAddress(Purpose.BOUNCE, about=row.id))
         return OutgoingLetter(row.id, row.message_id, sender, row.recipient, raw)

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from pbmserv.commands.table.model import Reading
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.networks import Source, block_of
-from pbmserv.mail.reply_address import Capability, House
+from pbmserv.mail.reply_address import MailDomain, ReplyAddress
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.receipt import Receipt
 
@@ -51,7 +51,7 @@ class Outcome:
 
 
 def note_mail(
-    house: House, envelope: Envelope, outcome: Outcome, source: Source, ms: float
+    mail_domain: MailDomain, envelope: Envelope, outcome: Outcome, source: Source, ms: float
 ) -> None:
     """Log and count a mail. *ms*: milliseconds from its last octet."""
     metrics.MAILS.labels(outcome.name).inc()
@@ -61,10 +61,10 @@ def note_mail(
     if not log.isEnabledFor(logging.INFO):
         return
     receipt = outcome.receipt
-    capability = house.capability(envelope.recipient)
+    reply_address = mail_domain.read(envelope.recipient)
     facts: dict[str, object] = {} if receipt is None else {"mail": receipt.mail}
-    facts |= {"outcome": outcome.name, "to": _kind(house, envelope.recipient, capability)}
-    player = (receipt.player if receipt else 0) or (capability.player if capability else 0)
+    facts |= {"outcome": outcome.name, "to": _kind(mail_domain, envelope.recipient, reply_address)}
+    player = (receipt.player if receipt else 0) or (reply_address.player if reply_address else 0)
     if player:
         facts["player"] = player
     facts["network"] = source.network or "unknown"
@@ -94,11 +94,11 @@ def network_of(peer: str) -> str:
     return "unknown" if block is None else str(block)
 
 
-def _kind(house: House, recipient: str, capability: Capability | None) -> str:
+def _kind(mail_domain: MailDomain, recipient: str, reply_address: ReplyAddress | None) -> str:
     """What one of our addresses is for; its token is a secret."""
-    if capability is not None:
-        return capability.purpose.name.lower().replace("_", "-")
-    return "postmaster" if house.is_postmaster(recipient) else "server"
+    if reply_address is not None:
+        return reply_address.purpose.name.lower().replace("_", "-")
+    return "postmaster" if mail_domain.is_postmaster(recipient) else "server"
 
 
 def names_of(reading: Reading) -> str:

@@ -11,12 +11,12 @@ from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
 
 from pbmserv import __version__
 from pbmserv.mail import envelope as mail
-from pbmserv.mail.reply_address import House
-from pbmserv.net.connection_limits import Crowd
+from pbmserv.mail.reply_address import MailDomain
+from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening, peer_of
-from pbmserv.smtpd.session import SESSION_TIMEOUT, Hall, LocalVisit, Visit
+from pbmserv.smtpd.session import SESSION_TIMEOUT, LmtpSession, Sessions, SmtpSession
 from pbmserv.smtpd.tls import Certificate
-from pbmserv.stages.door import TOO_MANY, TRY_LATER, Intake
+from pbmserv.stages.door import TOO_MANY, TRY_LATER, Door
 
 log = logging.getLogger("pbmserv.receive")
 
@@ -35,13 +35,15 @@ _HELLO = re.compile(r"[!-~]{1,255}")
 """A domain, an address literal, or the odd name that a misconfigured machine gives itself."""
 
 
-class Door:
+class SmtpHandler:
     """What aiosmtpd asks at each step of a session."""
 
-    def __init__(self, house: House, intake: Intake, crowd: Crowd, *, lmtp: bool) -> None:
-        self._house = house
-        self._intake = intake
-        self._crowd = crowd
+    def __init__(
+        self, mail_domain: MailDomain, door: Door, limits: ConnectionLimits, *, lmtp: bool
+    ) -> None:
+        self._mail_domain = mail_domain
+        self._door = door
+        self._limits = limits
         self._lmtp = lmtp
         self.closing = False
 
@@ -99,18 +101,18 @@ class Door:
 
     async def handle_RCPT(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
-        server: Visit,  # noqa: ARG002
+        server: SmtpSession,  # noqa: ARG002
         session: Session,
         envelope: Envelope,
         address: str,
         options: list[str],
     ) -> str:
         """Only our own addresses: this is never a relay (RFC 5321 section 3.6.2)."""
-        if not self._house.knows(address):
+        if not self._mail_domain.knows(address):
             return "550 5.1.1 no such address here"
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"
-        if self._intake.is_over(self._one(session, envelope, address, b"")):
+        if self._door.is_over(self._one(session, envelope, address, b"")):
             return TOO_MANY
         envelope.rcpt_tos.append(address)
         envelope.rcpt_options.extend(options)
@@ -118,7 +120,7 @@ class Door:
 
     async def handle_DATA(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
-        server: Visit,
+        server: SmtpSession,
         session: Session,
         envelope: Envelope,
     ) -> str:
@@ -134,7 +136,7 @@ class Door:
                 replies[recipient] = TRY_LATER  # whatever keeps us waiting, it does so still
                 continue
             one = self._one(session, envelope, recipient, raw)
-            replies[recipient] = await self._intake.arrives(one)
+            replies[recipient] = await self._door.arrives(one)
         server.is_noted = True
         if any(reply.startswith("2") for reply in replies.values()):
             server.renew()
@@ -151,7 +153,7 @@ class Door:
     ) -> mail.Envelope:
         """A mail to one of its recipients."""
         peer = peer_of(session.peer)
-        handed_on = self._lmtp or self._crowd.is_ours(peer)
+        handed_on = self._lmtp or self._limits.is_ours(peer)
         hello = str(session.host_name or "")
         return mail.Envelope(_sender(envelope), recipient, raw, peer, hello, handed_on)
 
@@ -174,27 +176,27 @@ class Listener:
 
     def __init__(
         self,
-        house: House,
-        intake: Intake,
+        mail_domain: MailDomain,
+        door: Door,
         *,
-        crowd: Crowd,
+        limits: ConnectionLimits,
         lmtp: bool,
         certificate: Certificate | None,
         tls_at_once: bool,
     ) -> None:
-        self.door = Door(house, intake, crowd, lmtp=lmtp)
-        self.hall = Hall(crowd)
-        self._visit = LocalVisit if lmtp else Visit
-        self._domain = house.domain
+        self.door = SmtpHandler(mail_domain, door, limits, lmtp=lmtp)
+        self.sessions = Sessions(limits)
+        self._visit = LmtpSession if lmtp else SmtpSession
+        self._domain = mail_domain.domain
         self._certificate = certificate
         self._tls_at_once = tls_at_once
         self._server: asyncio.Server | None = None
 
     async def start(self, listening: Listening) -> None:
         """Accept sessions on a bound socket."""
-        listening.crowd = self.hall.crowd
+        listening.limits = self.sessions.limits
         listening.farewell = _in_tls if self._tls_at_once else _farewell
-        self.hall.listening = listening
+        self.sessions.listening = listening
         context = self._context() if self._tls_at_once else None
         self._server = await asyncio.get_running_loop().create_server(
             self._session, sock=listening, ssl=context, backlog=AT_ONCE
@@ -206,23 +208,23 @@ class Listener:
             return
         self.door.closing = True
         self._server.close()
-        visits = self.hall.visits
-        for visit in list(visits):
-            if not visit.in_transaction:
-                visit.leave()
-        if visits:
-            await asyncio.wait([visit.gone for visit in visits], timeout=LAST_WORDS)
-        for visit in list(visits):
-            visit.leave()
+        sessions = self.sessions.sessions
+        for session in list(sessions):
+            if not session.in_transaction:
+                session.leave()
+        if sessions:
+            await asyncio.wait([session.gone for session in sessions], timeout=LAST_WORDS)
+        for session in list(sessions):
+            session.leave()
 
     def _context(self) -> ssl.SSLContext | None:
         return self._certificate.context() if self._certificate else None
 
     def _session(self) -> asyncio.BaseProtocol:
         context = self._context()  # also for TLS at once: it is renewed in place
-        visit: asyncio.BaseProtocol = self._visit(
+        session: asyncio.BaseProtocol = self._visit(
             self.door,
-            self.hall,
+            self.sessions,
             data_size_limit=LARGEST_MAIL,
             enable_SMTPUTF8=True,
             hostname=self._domain,
@@ -232,7 +234,7 @@ class Listener:
             timeout=SESSION_TIMEOUT,
             loop=asyncio.get_running_loop(),
         )
-        return visit
+        return session
 
 
 def _farewell(reason: str) -> bytes:

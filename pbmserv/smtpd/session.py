@@ -10,7 +10,7 @@ from typing import Any, AnyStr
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import TLSSetupException, syntax
 
-from pbmserv.net.connection_limits import Crowd, Place, Stage
+from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
 from pbmserv.net.listening import Listening, peer_of
 from pbmserv.smtpd.data import MailAtOnce
 from pbmserv.smtpd.mail_log import note_refusal
@@ -51,17 +51,17 @@ as people type it and VRFY has it. The route in front is ignored (appendix C).""
 _UNQUOTED = re.compile(rf'"({_ATOM})"')
 
 
-class Hall:
+class Sessions:
     """The sessions of one listener.
 
     Attributes:
         listening: where their connections were made; ``None`` where they are no sockets.
     """
 
-    def __init__(self, crowd: Crowd) -> None:
-        self.crowd = crowd
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self.limits = limits
         self.listening: Listening | None = None
-        self.visits: set[Visit] = set()
+        self.sessions: set[SmtpSession] = set()
 
     def place_of(self, transport: asyncio.BaseTransport) -> Place:
         """The place that a connection was given when it was made."""
@@ -88,13 +88,13 @@ class Patience:
         return self._errors >= MOST_ERRORS or self._commands >= MOST_COMMANDS
 
 
-class Visit(MailAtOnce, StrictLines):
+class SmtpSession(MailAtOnce, StrictLines):
     """One session, which knows its hall and can be asked to end."""
 
-    def __init__(self, door: object, hall: Hall, **settings: Any) -> None:
+    def __init__(self, door: object, sessions: Sessions, **settings: Any) -> None:
         super().__init__(door, **settings)
         self._smtp_methods.pop("AUTH", None)  # nobody logs in here
-        self._hall = hall
+        self._sessions = sessions
         self._place: Place | None = None
         self._peer = ""
         self._fresh = 0
@@ -120,7 +120,7 @@ class Visit(MailAtOnce, StrictLines):
         """A mail was taken: the client has earned its place, and our patience."""
         self.patience.renew()
         if self._place is not None:
-            self._hall.crowd.renew(self._place)
+            self._sessions.limits.renew(self._place)
 
     def leave(self) -> None:
         """Close the connection (RFC 5321 section 3.8 lets a server do so with a 421)."""
@@ -132,14 +132,14 @@ class Visit(MailAtOnce, StrictLines):
         """Take the place that there is; called once more when STARTTLS has succeeded."""
         if self._place is None:
             self._peer = peer_of(transport.get_extra_info("peername"))
-            self._place = self._hall.place_of(transport)
+            self._place = self._sessions.place_of(transport)
             self._place.end = self._give_way
-            self._hall.visits.add(self)
+            self._sessions.sessions.add(self)
         super().connection_made(transport)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Forget the session."""
-        self._hall.visits.discard(self)
+        self._sessions.sessions.discard(self)
         if not self.gone.done():
             self.gone.set_result(None)
         super().connection_lost(error)
@@ -150,7 +150,7 @@ class Visit(MailAtOnce, StrictLines):
             self._fresh += len(data)
             if self._fresh >= OCTETS_OF_USE:
                 self._fresh = 0
-                self._hall.crowd.renew(self._place)
+                self._sessions.limits.renew(self._place)
         seen = self._last + data
         end = seen.rfind(b"\r\n")
         self._line = self._line + len(data) if end < 0 else len(seen) - end - 2
@@ -269,7 +269,7 @@ class Visit(MailAtOnce, StrictLines):
         return found
 
 
-class LocalVisit(Visit, LMTP):
+class LmtpSession(SmtpSession, LMTP):
     """The same in LMTP."""
 
     _owed = 1

@@ -12,28 +12,28 @@ from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.letters.rereading import Rereading
 from pbmserv.mail.dns import Resolver, SystemResolver
-from pbmserv.mail.reply_address import House
+from pbmserv.mail.reply_address import MailDomain
 from pbmserv.monitoring.pulse import Vital
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.outbound.outbox_adapter import DatabaseOutbox
 from pbmserv.outbound.relay import Relay, open_relay
 from pbmserv.outbound.worker import Sender
-from pbmserv.service.accounts.web_requests import Visitors
+from pbmserv.service.accounts.web_requests import WebRequests
 from pbmserv.service.auth.lockout import Lockout
-from pbmserv.service.auth.password_checks import Vetting
+from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.bots.bot_worker import Thinker
-from pbmserv.service.core.context import Rooms
-from pbmserv.service.core.mail_service import Office
+from pbmserv.service.bots.bot_worker import BotWorker
+from pbmserv.service.core.context import Services
+from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.time.retention import Expiry, Kept
-from pbmserv.service.time.scheduler import Keeper
-from pbmserv.stages.door import Intake
+from pbmserv.service.time.scheduler import Scheduler
+from pbmserv.stages.door import Door
 from pbmserv.stages.opening import keys_of, opened
 from pbmserv.store.boards.positions import Lookout, Positions
 from pbmserv.store.core.writer import Writer, open_writer
@@ -85,22 +85,24 @@ class Server:
         """Make the parts that stand on the database."""
         local, _, domain = settings.address.rpartition("@")
         ring = keys_of(self.database, self.writer, self.clock)
-        self.house = House(local.lower(), domain.lower(), ring)
+        self.mail_domain = MailDomain(local.lower(), domain.lower(), ring)
         self.registry = Registry.installed()
         self.positions = Positions(self.registry)
         self.relay = relay or open_relay(settings.relay)
-        self.signer = Signer(self.house.domain, [load_key(named) for named in settings.dkim_keys])
+        self.signer = Signer(
+            self.mail_domain.domain, [load_key(named) for named in settings.dkim_keys]
+        )
         looking = Lookout(self.positions, self.registry)
-        letters = Rereading(Composer(self.house, self.registry, looking, settings.web_url))
-        composer = Composer(self.house, self.registry, self.positions, settings.web_url)
+        letters = Rereading(Composer(self.mail_domain, self.registry, looking, settings.web_url))
+        composer = Composer(self.mail_domain, self.registry, self.positions, settings.web_url)
         self.passwords = passwords or Passwords()
         passwords_book = Book("passwords", self.database, self.writer, self.clock)
         mails_book = None  # counted in memory alone, where there is only one process
         if not self.database.is_sqlite:
             mails_book = Book("mails", self.database, self.writer, self.clock)
         self.counting = Counting([one for one in (passwords_book, mails_book) if one is not None])
-        self.rooms = Rooms(
-            self.house,
+        self.services = Services(
+            self.mail_domain,
             self.registry,
             self.positions,
             self.passwords.memo,
@@ -118,7 +120,7 @@ class Server:
             composer,
             self.signer,
             self.clock,
-            partial(bounces.refused, self.rooms),
+            partial(bounces.refused, self.services),
         )
         self.sender = Sender(
             self.outbox,
@@ -129,26 +131,28 @@ class Server:
             poll_s=30.0 if self.database.is_sqlite else 1.0,
             domain_letters=settings.domain_letters,
         )
-        self.thinker = Thinker(self.rooms, self.database, self.writer, self.clock, self.sender.wake)
+        self.bot_worker = BotWorker(
+            self.services, self.database, self.writer, self.clock, self.sender.wake
+        )
         self.quota = Quota(
             self.database, settings.inbox_octets, keeps_unused=settings.unused_days > 0
         )
-        self.office = Office(
-            self.rooms,
-            Vetting(self.rooms, self.passwords, self.database),
+        self.mail_service = MailService(
+            self.services,
+            PasswordChecks(self.services, self.passwords, self.database),
             self.writer,
             self.clock,
             self.sender.wake,
-            self.thinker.ask,
+            self.bot_worker.ask,
             self.quota,
         )
-        self.visitors = Visitors(self.rooms, self.database, self.office, self.clock)
+        self.web_requests = WebRequests(self.services, self.database, self.mail_service, self.clock)
         kept = Kept.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
         self.expiry = Expiry(self.database, self.writer, self.clock, kept, self.quota)
-        self.keeper = Keeper(
-            self.rooms,
+        self.scheduler = Scheduler(
+            self.services,
             self.database,
             self.writer,
             self.clock,
@@ -159,10 +163,10 @@ class Server:
         trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
         self.senders = Senders(names or SystemResolver(), trusted)
         checks = self.senders if settings.sender_checks else None
-        self.intake = Intake(
-            self.house,
-            self.office,
-            self.rooms.traffic,
+        self.door = Door(
+            self.mail_domain,
+            self.mail_service,
+            self.services.traffic,
             games,
             checks,
             settings.mail_servers,
@@ -170,19 +174,19 @@ class Server:
 
     def close(self) -> None:
         """Finish what is under way and let go of everything."""
-        self.keeper.stop(STOP_SENDING)
-        self.thinker.stop(STOP_SENDING)
+        self.scheduler.stop(STOP_SENDING)
+        self.bot_worker.stop(STOP_SENDING)
         self.sender.stop(STOP_SENDING)
         self.relay.close()
         self.senders.close()
-        self.office.close()
+        self.mail_service.close()
         self.counting.stop(STOP_SENDING)
         self.writer.close()
         self.database.close()
 
     def vitals(self) -> list[Vital]:
         """How every thread is."""
-        rounds = [self.keeper.vital(), self.thinker.vital()]
+        rounds = [self.scheduler.vital(), self.bot_worker.vital()]
         return [*self.writer.vitals(), *self.sender.vitals(), *rounds]
 
     def relay_state(self) -> RelayState:

@@ -22,9 +22,9 @@ from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.mail.networks import LOOPBACK, NOWHERE, Network, Source
-from pbmserv.mail.reply_address import Capability, House, Purpose
-from pbmserv.service.core.context import Post
-from pbmserv.service.core.mail_service import Office, TryLater
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.core.context import IncomingMail
+from pbmserv.service.core.mail_service import MailService, TryLater
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.smtpd.mail_log import Outcome, note_mail
 
@@ -51,7 +51,7 @@ _QUICK = 32_768
 """Octets up to which a mail is read at once; larger ones are read beside the event loop."""
 
 
-class Intake:
+class Door:
     """Reads mails and hands them to the office.
 
     Args:
@@ -61,15 +61,15 @@ class Intake:
 
     def __init__(
         self,
-        house: House,
-        office: Office,
+        mail_domain: MailDomain,
+        mail_service: MailService,
         traffic: Traffic,
         games: Collection[str],
         senders: Senders | None = None,
         ours: Collection[Network] = LOOPBACK,
     ) -> None:
-        self._house = house
-        self._office = office
+        self._mail_domain = mail_domain
+        self._mail_service = mail_service
         self._traffic = traffic
         self._games = games
         self._senders = senders
@@ -96,15 +96,15 @@ class Intake:
 
     def _player(self, envelope: Envelope) -> int:
         """Whose reply address it is for."""
-        capability = self._house.capability(envelope.recipient)
-        return capability.player if capability else 0
+        reply_address = self._mail_domain.read(envelope.recipient)
+        return reply_address.player if reply_address else 0
 
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
         """Tell the sender of a mail that is not taken why, unless it is a machine's."""
         try:
-            post = None if wire_refusal(envelope.raw) else self.read(envelope)
-            if post is not None and not post.mail.automatic:
-                await self._office.tell_too_many(post.mail.sender, over)
+            incoming = None if wire_refusal(envelope.raw) else self.read(envelope)
+            if incoming is not None and not incoming.mail.automatic:
+                await self._mail_service.tell_too_many(incoming.mail.sender, over)
         except MailError:
             pass  # it would have been refused
         except Exception:
@@ -112,7 +112,7 @@ class Intake:
 
     def _noted(self, envelope: Envelope, outcome: Outcome, source: Source, begun: float) -> str:
         """Log a mail and what became of it; the reply."""
-        note_mail(self._house, envelope, outcome, source, (perf_counter() - begun) * 1000)
+        note_mail(self._mail_domain, envelope, outcome, source, (perf_counter() - begun) * 1000)
         return outcome.reply
 
     async def take(self, envelope: Envelope) -> str:
@@ -139,61 +139,65 @@ class Intake:
             return Outcome(refusal, "refused", refusal)
         try:
             if len(envelope.raw) <= _QUICK:
-                post = self.read(envelope)
+                incoming = self.read(envelope)
             else:
-                post = await asyncio.to_thread(self.read, envelope)
+                incoming = await asyncio.to_thread(self.read, envelope)
         except MailError as error:
             reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
             return Outcome(reply, "refused", reply)
         except Exception as error:
             log.exception("a mail could not be read; it is kept for the operator")
             fault, verdict = traceback.format_exc(), await self._verdict(envelope)
-            receipt = await self._office.keep(envelope, "", fault, "", verdict)
+            receipt = await self._mail_service.keep(envelope, "", fault, "", verdict)
             return Outcome(TAKEN, receipt.outcome, type(error).__name__, receipt)
-        return await self._carry_out(envelope, post)
+        return await self._carry_out(envelope, incoming)
 
-    async def _carry_out(self, envelope: Envelope, post: Post) -> Outcome:
+    async def _carry_out(self, envelope: Envelope, incoming: IncomingMail) -> Outcome:
         """Do with a mail that was read what is to be done with it."""
-        mail, why = post.mail, ""
-        if self._house.is_postmaster(envelope.recipient):
+        mail, why = incoming.mail, ""
+        if self._mail_domain.is_postmaster(envelope.recipient):
             verdict = await self._verdict(envelope)
             why = "for the postmaster"
-            receipt = await self._office.keep(envelope, mail.digest, why, "", verdict)
-        elif post.comes_back:
-            receipt = await self._office.take(post)
-        elif mail.automatic and not _robot_may_play(post, mail):
+            receipt = await self._mail_service.keep(envelope, mail.digest, why, "", verdict)
+        elif incoming.comes_back:
+            receipt = await self._mail_service.take(incoming)
+        elif mail.automatic and not _robot_may_play(incoming, mail):
             why = mail.automatic
-            receipt = await self._office.ignore(
-                replace(post, verdict=await self._verdict(envelope))
+            receipt = await self._mail_service.ignore(
+                replace(incoming, verdict=await self._verdict(envelope))
             )
         else:
             verdict = await self._verdict(envelope)
-            if verdict.result == "forged" and post.capability is None:
+            if verdict.result == "forged" and incoming.reply_address is None:
                 # An answer would go to somebody who has never written to us.
-                return Outcome(FORGED, "refused", FORGED, source=post.source)
-            receipt = await self._office.take(replace(post, verdict=verdict))
-        source = None if post.source is NOWHERE else post.source
-        return Outcome(TAKEN, receipt.outcome, why, receipt, post.reading, source)
+                return Outcome(FORGED, "refused", FORGED, source=incoming.source)
+            receipt = await self._mail_service.take(replace(incoming, verdict=verdict))
+        source = None if incoming.source is NOWHERE else incoming.source
+        return Outcome(TAKEN, receipt.outcome, why, receipt, incoming.reading, source)
 
     async def _verdict(self, envelope: Envelope) -> Verdict:
         return UNCHECKED if self._senders is None else await self._senders.verdict(envelope)
 
-    def read(self, envelope: Envelope) -> Post:
+    def read(self, envelope: Envelope) -> IncomingMail:
         """Read a mail.
 
         Raises:
             MailError: it cannot be read; the word says why.
         """
-        capability = self._house.capability(envelope.recipient)
-        if capability is not None and capability.purpose is Purpose.BOUNCE:
-            return self._read_returned(envelope, capability)
-        mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
-        found = read_new_text(mail.text, mail.sender if capability is not None else "")
+        reply_address = self._mail_domain.read(envelope.recipient)
+        if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
+            return self._read_returned(envelope, reply_address)
+        mail = read_mail(
+            envelope, host=self._mail_domain.address, is_ours=self._mail_domain.is_ours
+        )
+        found = read_new_text(mail.text, mail.sender if reply_address is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
         source = source_of(envelope, self._ours)
-        if _is_unread(mail, reply=capability is not None):
-            return Post(envelope, mail, text, unread(mail.unread), capability, source=source)
-        purpose = None if capability is None else capability.purpose
+        if _is_unread(mail, reply=reply_address is not None):
+            return IncomingMail(
+                envelope, mail, text, unread(mail.unread), reply_address, source=source
+            )
+        purpose = None if reply_address is None else reply_address.purpose
         if purpose is Purpose.MESSAGE:
             reading = read_message(text, self._games)
         else:
@@ -204,19 +208,23 @@ class Intake:
                 reply=purpose is not None,
                 tray=purpose is Purpose.TRAY,
             )
-        return Post(envelope, mail, text, reading, capability, left_out=left_out, source=source)
+        return IncomingMail(
+            envelope, mail, text, reading, reply_address, left_out=left_out, source=source
+        )
 
-    def _read_returned(self, envelope: Envelope, capability: Capability) -> Post:
+    def _read_returned(self, envelope: Envelope, reply_address: ReplyAddress) -> IncomingMail:
         """A mail to where a letter comes back to; commands are not even looked for in it.
 
         A report need not have a From that anybody could answer to.
         """
         report = read_report(envelope)
         try:
-            mail = read_mail(envelope, host=self._house.address, is_ours=self._house.is_ours)
+            mail = read_mail(
+                envelope, host=self._mail_domain.address, is_ours=self._mail_domain.is_ours
+            )
         except MailError:
             mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
-        return Post(envelope, mail, "", Reading(()), capability, report=report)
+        return IncomingMail(envelope, mail, "", Reading(()), reply_address, report=report)
 
 
 def _is_unread(mail: Mail, *, reply: bool) -> bool:
@@ -228,7 +236,7 @@ def _is_unread(mail: Mail, *, reply: bool) -> bool:
     return bool(mail.unread) and (reply or mail.unread != "no-text")
 
 
-def _robot_may_play(post: Post, mail: Mail) -> bool:
+def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
     """Whether a mail that must not be answered may still be a player's.
 
     A player's own program may answer a letter to that player although it says Auto-Submitted,
@@ -236,12 +244,12 @@ def _robot_may_play(post: Post, mail: Mail) -> bool:
     """
     if not mail.only_auto_submitted and mail.automatic != AWAY_SUBJECT:
         return False
-    lines = post.reading.lines
-    if post.capability is None:
+    lines = incoming.reading.lines
+    if incoming.reply_address is None:
         proves = bool(lines) and all(line.who is not None for line in lines)
         return proves and mail.automatic == AWAY_SUBJECT
-    if post.capability.purpose is Purpose.UNSUBSCRIBE:  # written by programs, and empty
+    if incoming.reply_address.purpose is Purpose.UNSUBSCRIBE:  # written by programs, and empty
         return mail.only_auto_submitted
     # Only with words of its own: an empty answer of a machine is not the yes that a person's is.
     is_yes = any(isinstance(line.asked, Yes) for line in lines)
-    return post.capability.purpose in _FOR_PROGRAMS and not is_yes
+    return incoming.reply_address.purpose in _FOR_PROGRAMS and not is_yes

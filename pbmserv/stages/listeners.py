@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from pbmserv.letters.environment import environment
 from pbmserv.net import descriptors, ports
-from pbmserv.net.connection_limits import Crowd
+from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.descriptors import Shares
 from pbmserv.net.ports import Bound
 from pbmserv.service.operators.gauges import metrics
@@ -28,13 +28,13 @@ class Doors:
     def __init__(self, server: Server, bound: Bound) -> None:
         self._server = server
         shares = ports.shares(server.settings, bound)
-        self._crowds = {name: ports.crowd(name, server.settings, shares) for name in bound.mail}
+        self._limits = {name: ports.limits(name, server.settings, shares) for name in bound.mail}
         self._listeners = [
             (
                 Listener(
-                    server.house,
-                    server.intake,
-                    crowd=self._crowds[name],
+                    server.mail_domain,
+                    server.door,
+                    limits=self._limits[name],
                     lmtp=name == "lmtp",
                     certificate=bound.certificate,
                     tls_at_once=name == "smtps",
@@ -53,18 +53,18 @@ class Doors:
         health = Health(parts, server.database, server.writer, server.clock)
         self._pages: list[WebServer] = []
         if bound.web is not None:
-            self._crowds["web"] = crowd = _crowd("web", server, shares)
-            self._pages.append(WebServer(_site(server, health), bound.web, crowd))
+            self._limits["web"] = limits = _limits("web", server, shares)
+            self._pages.append(WebServer(_site(server, health), bound.web, limits))
         if bound.metrics is not None:
             probes = build_probes(health, partial(metrics, health))
             self._pages.append(
-                WebServer(probes, bound.metrics, _crowd("metrics", server, descriptors.PROBES))
+                WebServer(probes, bound.metrics, _limits("metrics", server, descriptors.PROBES))
             )
 
     async def open(self) -> None:
         """Begin to serve, to send and to look at clocks."""
         # First of all, so that a move which waited for us is not charged with our outage.
-        await asyncio.to_thread(self._server.keeper.beat)
+        await asyncio.to_thread(self._server.scheduler.beat)
         # What others have counted, and a process before us: no door is open that they closed.
         await asyncio.to_thread(self._server.counting.run_once)
         for listener, sock in self._listeners:
@@ -74,9 +74,9 @@ class Doors:
         if self._server.database.is_sqlite:  # several hosts share only a PostgreSQL
             await asyncio.to_thread(self._server.outbox.reclaim)
         self._server.sender.start()
-        self._server.keeper.start()
+        self._server.scheduler.start()
         self._server.counting.start()
-        self._server.thinker.start()
+        self._server.bot_worker.start()
 
     async def close(self) -> None:
         """Let mails and pages under way finish, and take no more."""
@@ -87,13 +87,13 @@ class Doors:
 
     def slots(self) -> dict[str, Slots]:
         """Places of strangers by listener, and of our own servers (``smtp-own``)."""
-        strangers = {name: Slots(*crowd.inside) for name, crowd in self._crowds.items()}
-        own = {f"{name}-own": Slots(*crowd.own_inside) for name, crowd in self._crowds.items()}
+        strangers = {name: Slots(*limits.inside) for name, limits in self._limits.items()}
+        own = {f"{name}-own": Slots(*limits.own_inside) for name, limits in self._limits.items()}
         return strangers | own
 
 
-def _crowd(name: str, server: Server, divided: Shares) -> Crowd:
-    return Crowd(name, bounds(divided.web, divided.web_own), server.settings.web_proxies)
+def _limits(name: str, server: Server, divided: Shares) -> ConnectionLimits:
+    return ConnectionLimits(name, bounds(divided.web, divided.web_own), server.settings.web_proxies)
 
 
 def _site(server: Server, health: Health) -> Starlette:
@@ -103,4 +103,4 @@ def _site(server: Server, health: Health) -> Starlette:
         signup=server.settings.signup,
         base=urlsplit(server.settings.web_url).path.rstrip("/"),
     )
-    return build(pages, server.visitors, environment(), health)
+    return build(pages, server.web_requests, environment(), health)

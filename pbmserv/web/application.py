@@ -70,7 +70,7 @@ class Subscription(Protocol):
         ...
 
 
-class Visitors(Protocol):
+class WebRequests(Protocol):
     """What the pages ask of the service."""
 
     async def describe(self, token: str) -> Confirmation | None:
@@ -108,7 +108,9 @@ class Pages:
     base: str
 
 
-def build(pages: Pages, visitors: Visitors, templates: Environment, health: Health) -> Starlette:
+def build(
+    pages: Pages, web_requests: WebRequests, templates: Environment, health: Health
+) -> Starlette:
     """The application.
 
     Args:
@@ -117,7 +119,7 @@ def build(pages: Pages, visitors: Visitors, templates: Environment, health: Heal
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: says whether the server is well.
     """
-    site = _Site(pages, visitors, templates)
+    site = _Site(pages, web_requests, templates)
     application = Starlette(
         routes=[
             Route("/", site.front),
@@ -139,8 +141,8 @@ def build(pages: Pages, visitors: Visitors, templates: Environment, health: Heal
 class _Site:
     """The handlers, and what they share."""
 
-    def __init__(self, pages: Pages, visitors: Visitors, templates: Environment) -> None:
-        self._service = visitors
+    def __init__(self, pages: Pages, web_requests: WebRequests, templates: Environment) -> None:
+        self._service = web_requests
         self._templates = templates
         self._style = templates.get_template("web/style.css").render()
         self._icon = templates.get_template("web/icon.svg").render()

@@ -10,7 +10,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pbmserv.net.connection_limits import Crowd, Place, Stage
+from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
 from pbmserv.net.listening import Listening
 from pbmserv.web.strict import StrictConnection
 
@@ -57,7 +57,7 @@ class PagesConfig(uvicorn.Config):
     """uvicorn's settings, with the place where connections are made and who may stay there."""
 
     listening: Listening
-    crowd: Crowd
+    limits: ConnectionLimits
 
 
 class PageConnection(H11Protocol):
@@ -66,7 +66,7 @@ class PageConnection(H11Protocol):
     def __init__(self, config: PagesConfig, **others: Any) -> None:
         super().__init__(config, **others)
         self.conn = StrictConnection()
-        self._crowd, self._listening = config.crowd, config.listening
+        self._limits, self._listening = config.limits, config.listening
         self._place: Place | None = None
         self._step: tuple[Step, int] | None = None
         self._answered = 0
@@ -97,8 +97,8 @@ class PageConnection(H11Protocol):
         """An answer is on its way: as it fills here, the next request is waited for less long."""
         self._answered += 1
         if self._place is not None:
-            self._crowd.renew(self._place)
-        self.timeout_keep_alive = round(self._crowd.idle_limit)
+            self._limits.renew(self._place)
+        self.timeout_keep_alive = round(self._limits.idle_limit)
         super().on_response_complete()
         self._look()
 

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from pbmserv.errors import ServerFault
-from pbmserv.net.connection_limits import Bounds, Crowd
+from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.web.connections import PageConnection, PagesConfig
 
@@ -36,9 +36,9 @@ class WebServer:
         crowd: the connections that may be open at a time.
     """
 
-    def __init__(self, app: ASGIApp, bound: Listening, crowd: Crowd) -> None:
+    def __init__(self, app: ASGIApp, bound: Listening, limits: ConnectionLimits) -> None:
         self._bound = bound
-        bound.crowd = crowd
+        bound.limits = limits
         bound.farewell = _farewell
         config = PagesConfig(
             app,
@@ -52,7 +52,7 @@ class WebServer:
             backlog=AT_ONCE,
             timeout_graceful_shutdown=GRACE_S,
         )
-        config.listening, config.crowd = bound, crowd
+        config.listening, config.limits = bound, limits
         # Below an error it says what strangers did, a line for each of their requests.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         self._server = _Quiet(config)

@@ -6,15 +6,15 @@ from indoors import Indoors, Posted
 from server_reports import REPORTS, ServerReport
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 
 KINDS = {report.name: report for report in REPORTS}
 
 
 def comes_from(house: Indoors, letter: Posted) -> str:
     """The envelope sender of a letter."""
-    about = Capability(Purpose.BOUNCE, about=letter.id)
-    return house.server.house.reply_address(about)
+    about = ReplyAddress(Purpose.BOUNCE, about=letter.id)
+    return house.server.mail_domain.address_of(about)
 
 
 def come_back(
@@ -38,6 +38,6 @@ def come_back(
 
 def deliver(house: Indoors, sender: str, to: str, raw: bytes) -> list[Posted]:
     """Hand a mail in with this envelope."""
-    answer = house.loop.run_until_complete(house.server.intake.take(Envelope(sender, to, raw)))
+    answer = house.loop.run_until_complete(house.server.door.take(Envelope(sender, to, raw)))
     assert answer.startswith("250"), answer
     return house.letters()

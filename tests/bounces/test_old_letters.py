@@ -138,7 +138,7 @@ def test_operators_are_told_that_a_text_is_not_kept(house: Indoors) -> None:
     with house.server.database.writing.begin() as connection:
         connection.execute(update(rows).where(rows.c.id == asked.id).values(state="failed"))
     house.live(days=4)
-    assert house.operators.look(lambda desk: operating_post.shown(desk, asked.id))[1] == ""
+    assert house.operators.look(lambda context: operating_post.shown(context, asked.id))[1] == ""
     house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
     assert [letter.text for letter in house.letters()] == [asked.text]
     house.live(days=40)

@@ -59,7 +59,7 @@ def say(server: Indoors) -> Posted:
 
 def waiting(house: Indoors) -> list[outbox_admin.PostRow]:
     return house.operators.look(
-        lambda desk: outbox_admin.listed(desk.connection, ("parked", "returned"), "", 99)
+        lambda context: outbox_admin.listed(context.connection, ("parked", "returned"), "", 99)
     )
 
 

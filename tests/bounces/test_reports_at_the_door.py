@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from pbmserv.log import LineFormatter
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.maildir import folder_of
 from pbmserv.outbound.outbox import Failed, Sent
 from pbmserv.store.core.models import bounces, outbox
@@ -62,8 +62,8 @@ def test_a_report_comes_back_to_the_return_path(server: Running) -> None:
     server.live(days=1)
     (second,) = server.letters()  # the letter once more
     assert second.message["Message-ID"] == first.message["Message-ID"]
-    capability = Capability(Purpose.BOUNCE, about=second.id)
-    assert about != (about := server.server.house.reply_address(capability))
+    reply_address = ReplyAddress(Purpose.BOUNCE, about=second.id)
+    assert about != (about := server.server.mail_domain.address_of(reply_address))
     assert server.send_raw("", about.upper(), report("gmail", ALICE, about)).startswith("250 ")
     assert known_of(server) == [(ALICE, 2, True)]
     (told,) = server.letters()
@@ -117,8 +117,8 @@ def test_a_relay_that_knows_at_once_counts_as_well(database_url: str, tmp_path: 
 def refused(house: Indoors, words: str, error: str) -> int:
     """bob writes to alice, and the relay will not take it; the number of that letter."""
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
-    envelope = Envelope(BOB, house.server.house.address, line.encode())
-    assert house.loop.run_until_complete(house.server.intake.take(envelope)).startswith("250")
+    envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
+    assert house.loop.run_until_complete(house.server.door.take(envelope)).startswith("250")
     claimed = house.server.outbox.claim(100)
     made = house.server.outbox.prepare([one.id for one in claimed])
     (lost,) = (one.id for one in made if one.recipient == ALICE)
@@ -143,7 +143,9 @@ def test_the_log_tells_nothing_of_a_report(
         letters = house.send(BOB, "blackbox challenge bob alice")
         for _ in range(2):
             letter = next(one for one in letters if one.recipient == ALICE)
-            about = house.server.house.reply_address(Capability(Purpose.BOUNCE, about=letter.id))
+            about = house.server.mail_domain.address_of(
+                ReplyAddress(Purpose.BOUNCE, about=letter.id)
+            )
             raw = KINDS["qmail"].raw(ALICE, about)
             raw += b"Diagnostic-Code: smtp; 550 Tiger-Lily-77\r\n" + letter.raw
             house.send_raw("", raw.replace(b"Date: 1 ", b"Date: %d " % letter.id), about)

@@ -28,7 +28,7 @@ from running import Letter, Running
 
 from pbmserv.commands.table.model import Secret
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.delivery import inbox
 
 WIDTH = 76
@@ -197,7 +197,7 @@ class Play:
 
     def _know_passwords(self, step: Step, envelope: Envelope) -> None:
         """The dialog must declare the passwords it uses, or nobody looks for them in letters."""
-        for line in self._server.server.intake.read(envelope).reading.lines:
+        for line in self._server.server.door.read(envelope).reading.lines:
             for secret in _secrets(line.asked):
                 if secret not in self._dialog.passwords:
                     raise self._failure(step, f'say at the top: "password: {secret}"')
@@ -205,8 +205,8 @@ class Play:
     def _come_back(self, step: CameBack) -> None:
         """Send a report (RFC 3464) to where the newest letter came from."""
         newest = self._newest[address_of(step.who)]
-        about = Capability(Purpose.BOUNCE, about=newest.letter.id)
-        to = self._server.server.house.reply_address(about)
+        about = ReplyAddress(Purpose.BOUNCE, about=newest.letter.id)
+        to = self._server.server.mail_domain.address_of(about)
         status = step.said.split()[1]
         lines = (
             *("From: MAILER-DAEMON@mx.players.example", f"Message-ID: {make_msgid()}"),
@@ -267,7 +267,7 @@ class Play:
         if kinds not in FORMS:
             raise self._failure(None, f"a letter's parts are {kinds}:", came)
         replies = getaddresses([came.letter.reply_to])
-        if len(replies) != 1 or not self._server.server.house.knows(replies[0][1]):
+        if len(replies) != 1 or not self._server.server.mail_domain.knows(replies[0][1]):
             raise self._failure(None, f"nobody can reply to {replies}:", came)
         wide = next((line for line in came.text.split("\n") if len(line) > WIDTH), None)
         if wide is not None:

@@ -274,8 +274,8 @@ def test_rcpt_waits_for_no_database(two: tuple[Running, Running]) -> None:
     two[0].server.counting._rounds.stop(20)
     event.listen(database.reading, "before_cursor_execute", lambda *a: asked.append(a[2]))
     counts = [
-        two[0].server.rooms.traffic.is_over(HOME, 7, direct=True),
-        two[0].server.rooms.traffic.arrives(HOME, 7, direct=True),
+        two[0].server.services.traffic.is_over(HOME, 7, direct=True),
+        two[0].server.services.traffic.arrives(HOME, 7, direct=True),
     ]
     assert counts == [False, None]
     assert [statement for statement in asked if "count" in statement] == []

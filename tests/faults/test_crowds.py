@@ -17,7 +17,7 @@ from running import Running, start
 from wire import Wire, mail
 
 from pbmserv.net import descriptors
-from pbmserv.net.connection_limits import Bounds, Crowd
+from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import Listening
 from pbmserv.smtpd import server as smtp
 from pbmserv.smtpd.session import OCTETS_OF_USE
@@ -69,21 +69,21 @@ def ends(client: socket.socket) -> bool:
 
 def test_a_crowd_of_strangers_keeps_nobody_out(tmp_path: Path) -> None:
     with a_server(tmp_path) as running:
-        crowd = take_all_places(running.port, hello="EHLO idle.example")
+        limits = take_all_places(running.port, hello="EHLO idle.example")
         # Our own mail server has places of its own at either port.
         for port, hello in ((running.port, "EHLO own"), (running.lmtp_port, "LHLO own")):
             with Wire(port, hello=hello) as own:
                 assert own.mail(ALICE, OURS, a_mail(port)).startswith("250")
         # A newcomer gets the place of who has idled longest.
         with Wire(running.port, source=STRANGER) as late:
-            assert crowd[0].answer().startswith("421 4.3.2 others are waiting")
-            assert crowd[0].answer() == ""
+            assert limits[0].answer().startswith("421 4.3.2 others are waiting")
+            assert limits[0].answer() == ""
             assert late.mail(ALICE, OURS, a_mail(1)).startswith("250")
         # Each port counts for itself.
         with Wire(running.lmtp_port, hello="LHLO stranger", source=STRANGER) as other:
             assert other.mail(ALICE, OURS, a_mail(2)).startswith("250")
-        assert crowd[-1].ask("NOOP").startswith("250")  # there was room again for the rest
-        for wire in crowd:
+        assert limits[-1].ask("NOOP").startswith("250")  # there was room again for the rest
+        for wire in limits:
             wire.close()
 
 
@@ -91,7 +91,7 @@ def test_a_network_has_its_places_and_no_more(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with a_server(tmp_path) as running, caplog.at_level(logging.INFO, "pbmserv.crowd"):
-        crowd = [Wire(running.port, source=f"127.0.20.{n}") for n in (1, 2)]
+        limits = [Wire(running.port, source=f"127.0.20.{n}") for n in (1, 2)]
         for _ in range(20):
             late = Wire(running.port, hello="", source="127.0.20.3")
             assert late.greeting.startswith("421 4.3.2 too many sessions from your network, please")
@@ -100,27 +100,27 @@ def test_a_network_has_its_places_and_no_more(
         (line,) = [record for record in caplog.records if record.name == "pbmserv.crowd"]
         assert vars(line)["network"] == "127.0.20.0/24"
         assert vars(line)["listener"] == "smtp"
-        crowd[0].ask("QUIT")
+        limits[0].ask("QUIT")
         for _ in range(100):  # its place is free as soon as the server has closed it
             with Wire(running.port, hello="", source="127.0.20.3") as again:
                 if again.greeting.startswith("220"):
                     break
         else:
             pytest.fail("the network was not let in again")
-        for wire in crowd:
+        for wire in limits:
             wire.close()
 
 
 def test_a_mail_on_its_way_gives_way_after_those_who_sit(tmp_path: Path) -> None:
     with a_server(tmp_path) as running:
-        crowd = take_all_places(running.port, hello="EHLO a.example")
-        crowd[0].begin(ALICE, OURS)
+        limits = take_all_places(running.port, hello="EHLO a.example")
+        limits[0].begin(ALICE, OURS)
         newcomers = [Wire(running.port, hello="", source=f"127.0.{40 + n}.1") for n in range(9)]
         assert all(wire.greeting.startswith("220") for wire in newcomers)
-        crowd[0].say(b"From: alice@players.example\r\nSubject: help\r\n\r\n")
-        crowd[0].say(b"x" * 70 + b"\r\n" * (OCTETS_OF_USE // 10))
-        assert crowd[0].ask(b".\r\n").startswith("250")
-        for wire in (*crowd, *newcomers):
+        limits[0].say(b"From: alice@players.example\r\nSubject: help\r\n\r\n")
+        limits[0].say(b"x" * 70 + b"\r\n" * (OCTETS_OF_USE // 10))
+        assert limits[0].ask(b".\r\n").startswith("250")
+        for wire in (*limits, *newcomers):
             wire.close()
 
 
@@ -134,15 +134,15 @@ def test_a_handshake_that_never_comes_takes_a_place_as_well(tmp_path: Path) -> N
     context = ssl.create_default_context()
     authority.configure_trust(context)
     with a_server(tmp_path, smtps="127.0.0.1:0", **files) as running:
-        crowd = [sits(running.smtps_port, source) for source in FIVE for _ in range(2)]
+        limits = [sits(running.smtps_port, source) for source in FIVE for _ in range(2)]
         with context.wrap_socket(
             sits(running.smtps_port, STRANGER), server_hostname="games.example"
         ) as client:
             assert client.recv(100).startswith(b"220 games.example")
-        assert ends(crowd[0])
+        assert ends(limits[0])
         with sits(running.smtps_port, FIVE[1]) as third:  # of its network, which has two already
             assert third.recv(100) == b""
-        for one in crowd:
+        for one in limits:
             one.close()
 
 
@@ -162,11 +162,11 @@ def test_idle_connections_to_the_pages_keep_no_page_from_a_reader(
     monkeypatch.setattr(server, "MOST_FROM_NETWORK", 4)
     monkeypatch.setattr(descriptors, "WEB", 10)
     with a_server(tmp_path) as running:
-        crowd = [sits(running.web_port, source) for source in FIVE for _ in range(2)]
+        limits = [sits(running.web_port, source) for source in FIVE for _ in range(2)]
         for n in range(12):
             assert get(running.web_port, f"127.0.{60 + n}.1").startswith(b"HTTP/1.1 200 ")
-        assert ends(crowd[0])
-        for one in crowd:
+        assert ends(limits[0])
+        for one in limits:
             one.close()
         one_network = [sits(running.web_port, FIVE[0]) for _ in range(4)]
         assert get(running.web_port, FIVE[0]).startswith(b"HTTP/1.1 503 ")
@@ -243,7 +243,7 @@ def test_without_files_a_client_is_turned_away_and_nothing_spins(
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         listening.settimeout(PATIENCE_S)
-        listening.crowd = Crowd("smtp", Bounds(9, 9, 9, 300, 10), ())
+        listening.limits = ConnectionLimits("smtp", Bounds(9, 9, 9, 300, 10), ())
         with caplog.at_level(logging.INFO), no_files(monkeypatch, listening) as met:
             for n in range(5):
                 client = socket.create_connection(listening.getsockname(), PATIENCE_S)

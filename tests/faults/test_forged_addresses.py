@@ -15,10 +15,10 @@ from sqlalchemy import Connection
 from pbmserv.mail.reply_address import (
     LONGEST_LOCAL,
     MAC_BYTES,
-    Capability,
-    House,
     KeyRing,
+    MailDomain,
     Purpose,
+    ReplyAddress,
     _mac,
     password_mark,
 )
@@ -27,14 +27,14 @@ from pbmserv.store.boards import boards
 from pbmserv.store.core.models import players as players_table
 
 RING = KeyRing({1: b"first key" * 4})
-HOUSE = House("pbmserv", "games.example", RING)
-LARGEST = Capability(Purpose.BOARD, 2**28 - 1, 2**28 - 1, 2**14 - 1, 2**7 - 1)
+HOUSE = MailDomain("pbmserv", "games.example", RING)
+LARGEST = ReplyAddress(Purpose.BOARD, 2**28 - 1, 2**28 - 1, 2**14 - 1, 2**7 - 1)
 
 numbers = st.integers(0, 2**40)
-capabilities = st.builds(Capability, st.sampled_from(Purpose), numbers, numbers, numbers, numbers)
+capabilities = st.builds(ReplyAddress, st.sampled_from(Purpose), numbers, numbers, numbers, numbers)
 # What a server of 268 million players and boards may come to.
 usual = st.builds(
-    Capability,
+    ReplyAddress,
     st.sampled_from(Purpose),
     st.integers(0, 2**28 - 1),
     st.integers(0, 2**28 - 1),
@@ -42,7 +42,7 @@ usual = st.builds(
     st.integers(0, 2**7 - 1),
 )
 resets = st.builds(
-    Capability,
+    ReplyAddress,
     st.just(Purpose.RESET),
     player=st.integers(0, 2**35),
     number=st.integers(0, 2**32 - 1),
@@ -51,28 +51,32 @@ resets = st.builds(
 
 
 @given(capabilities, st.randoms())
-def test_what_is_written_is_read_in_any_letter_case(capability: Capability, random: Random) -> None:
-    token = RING.token(capability)
-    assert RING.read(token) == RING.read(token.upper()) == capability
+def test_what_is_written_is_read_in_any_letter_case(
+    reply_address: ReplyAddress, random: Random
+) -> None:
+    token = RING.token(reply_address)
+    assert RING.read(token) == RING.read(token.upper()) == reply_address
     mixed = "".join(c.upper() if random.random() < 0.5 else c for c in token)
-    assert RING.read(mixed) == capability
+    assert RING.read(mixed) == reply_address
 
 
 @given(st.one_of(usual, resets))
 @example(LARGEST)
-def test_an_address_fits_into_what_smtp_carries(capability: Capability) -> None:
-    house = House("l" * 18, "games.example", RING)  # the longest that the settings allow
-    address = house.reply_address(capability)
+def test_an_address_fits_into_what_smtp_carries(reply_address: ReplyAddress) -> None:
+    house = MailDomain("l" * 18, "games.example", RING)  # the longest that the settings allow
+    address = house.address_of(reply_address)
     assert len(address.rpartition("@")[0]) <= LONGEST_LOCAL
     assert address == address.lower()
     assert house.knows(address)
     assert house.knows(address.upper())
-    assert house.capability(address.upper()) == capability
+    assert house.read(address.upper()) == reply_address
 
 
 @given(capabilities, st.data())
-def test_any_bit_that_is_changed_is_refused(capability: Capability, data: st.DataObject) -> None:
-    token = RING.token(capability).upper()
+def test_any_bit_that_is_changed_is_refused(
+    reply_address: ReplyAddress, data: st.DataObject
+) -> None:
+    token = RING.token(reply_address).upper()
     packed = bytearray(base64.b32decode(token + "=" * (-len(token) % 8)))
     at = data.draw(st.integers(0, len(packed) * 8 - 1))
     packed[at // 8] ^= 1 << at % 8
@@ -83,34 +87,34 @@ def test_any_bit_that_is_changed_is_refused(capability: Capability, data: st.Dat
 
 @given(capabilities, st.binary(max_size=60), st.text(max_size=60))
 def test_nothing_else_is_read_and_nothing_raises(
-    capability: Capability, octets: bytes, text: str
+    reply_address: ReplyAddress, octets: bytes, text: str
 ) -> None:
     assert RING.read(base64.b32encode(octets).decode().rstrip("=")) is None
     assert RING.read(text) is None
     assert not HOUSE.knows(f"pbmserv+{text}@games.example")
-    token = RING.token(capability)
+    token = RING.token(reply_address)
     for damaged in (token[:-1], token[1:], token + "a", token + "=", token[:-2], f" {token}"):
         assert RING.read(damaged) is None
 
 
 @given(capabilities)
-def test_a_token_has_one_spelling(capability: Capability) -> None:
+def test_a_token_has_one_spelling(reply_address: ReplyAddress) -> None:
     """The bits that base32 leaves over must not make a second address of the same meaning."""
-    token = RING.token(capability)
+    token = RING.token(reply_address)
     alphabet = "abcdefghijklmnopqrstuvwxyz234567"
     spellings = [last for last in alphabet if RING.read(token[:-1] + last) is not None]
     assert spellings == [token[-1]]
 
 
 @given(capabilities)
-def test_keys_can_be_rotated_and_withdrawn(capability: Capability) -> None:
+def test_keys_can_be_rotated_and_withdrawn(reply_address: ReplyAddress) -> None:
     old, new = b"first key" * 4, b"second key" * 4
     before, both, after = KeyRing({1: old}), KeyRing({1: old, 2: new}), KeyRing({2: new})
-    assert both.read(before.token(capability)) == capability
-    assert after.read(before.token(capability)) is None
-    assert before.read(both.token(capability)) is None  # the newest signs
-    assert after.read(both.token(capability)) == capability
-    assert KeyRing({1: new}).read(before.token(capability)) is None
+    assert both.read(before.token(reply_address)) == reply_address
+    assert after.read(before.token(reply_address)) is None
+    assert before.read(both.token(reply_address)) is None  # the newest signs
+    assert after.read(both.token(reply_address)) == reply_address
+    assert KeyRing({1: new}).read(before.token(reply_address)) is None
 
 
 def test_a_token_tells_its_keys_to_nobody() -> None:
@@ -161,22 +165,22 @@ def test_an_address_of_one_purpose_is_useless_for_another(server: Running) -> No
     """Everything a signed address could be taken for, on a real server."""
     table = seat_pairs(server.server, 1)[0]
     one, two = table.players
-    ring = server.server.house
+    ring = server.server.mail_domain
 
-    def write(capability: Capability, body: str) -> str:
-        reply = server.send(one.address, "Re: board", body, to=ring.reply_address(capability))
+    def write(reply_address: ReplyAddress, body: str) -> str:
+        reply = server.send(one.address, "Re: board", body, to=ring.address_of(reply_address))
         assert reply.startswith("250")
         return server.letters(one.address)[-1].text
 
     # A confirmation or reset address does not move, even with the numbers of a board.
     for purpose in (Purpose.CONFIRM, Purpose.RESET, Purpose.PLAYER, Purpose.MESSAGE):
-        write(Capability(purpose, one.id, table.board, 1, 0), HIDINGS[0])
+        write(ReplyAddress(purpose, one.id, table.board, 1, 0), HIDINGS[0])
     # A board address changes no password.
-    write(Capability(Purpose.BOARD, one.id, table.board, 1, 0), "password newsecret")
+    write(ReplyAddress(Purpose.BOARD, one.id, table.board, 1, 0), "password newsecret")
     # An address of a board sits at that board only.
-    write(Capability(Purpose.BOARD, one.id, 99, 1, 0), HIDINGS[0])
+    write(ReplyAddress(Purpose.BOARD, one.id, 99, 1, 0), HIDINGS[0])
     # A player number that does not exist speaks for nobody.
-    write(Capability(Purpose.BOARD, 99, table.board, 1, 0), HIDINGS[0])
+    write(ReplyAddress(Purpose.BOARD, 99, table.board, 1, 0), HIDINGS[0])
     with server.server.database.reading.connect() as connection:
         assert boards.record(connection, table.board) == []
         for player in (one, two):

@@ -39,8 +39,8 @@ def a_fault(
     """One handler does half of its work and then breaks."""
     handler = executor._HANDLERS[command]
 
-    def breaks(desk: Any, asked: Any) -> None:
-        handler(desk, asked)
+    def breaks(context: Any, asked: Any) -> None:
+        handler(context, asked)
         raise ZeroDivisionError(words)
 
     with monkeypatch.context() as broken:

@@ -9,8 +9,8 @@ from running import Running, start
 from sqlalchemy import func, select
 from wire import Wire, mail
 
-from pbmserv.mail.reply_address import Capability, Purpose
-from pbmserv.smtpd.server import LARGEST_MAIL, Door
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.smtpd.server import LARGEST_MAIL, SmtpHandler
 from pbmserv.store.core.models import inbox
 
 ALICE = "alice@players.example"
@@ -24,7 +24,7 @@ def taken(server: Running) -> int:
 
 def test_every_recipient_has_a_reply_of_its_own(database_url: str, tmp_path: Path) -> None:
     with start(database_url, tmp_path, lmtp="127.0.0.1:0") as server:
-        reply_to = server.server.house.reply_address(Capability(Purpose.PLAYER, 1))
+        reply_to = server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, 1))
         with Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire:
             assert wire.ask("EHLO mta.games.example").startswith("500")
             assert wire.ask("HELO mta.games.example").startswith("500")
@@ -70,7 +70,7 @@ def test_a_fault_of_ours_is_told_to_every_recipient(
     def breaks(*_: object) -> None:
         raise LookupError("inner workings")
 
-    monkeypatch.setattr(Door, "handle_DATA", breaks)
+    monkeypatch.setattr(SmtpHandler, "handle_DATA", breaks)
     with (
         start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, lmtp="127.0.0.1:0") as server,
         Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire,

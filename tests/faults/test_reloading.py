@@ -16,7 +16,7 @@ from processes import Process, wait_until
 from sqlalchemy import delete
 from wire import Wire, mail
 
-from pbmserv.mail.reply_address import Capability, House, KeyRing, Purpose
+from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 from pbmserv.outbound import dkim as signing
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
@@ -155,8 +155,8 @@ def test_keys_of_reply_addresses(database_url: str, tmp_path: Path) -> None:
     second = {7: b"another secret of 32 octets, yes"}
 
     def takes(ring: dict[int, bytes]) -> bool:
-        house = House("pbmserv", "games.example", KeyRing(ring))
-        address = house.reply_address(Capability(Purpose.PLAYER, 1))
+        house = MailDomain("pbmserv", "games.example", KeyRing(ring))
+        address = house.address_of(ReplyAddress(Purpose.PLAYER, 1))
         with Wire(served.process.port) as wire:
             assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
             return wire.ask(f"RCPT TO:<{address}>").startswith("250")

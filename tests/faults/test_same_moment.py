@@ -13,7 +13,7 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import Connection, func, select, text
 from wire import Wire, mail
 
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
 from pbmserv.store.core.models import boards as boards_table
 from pbmserv.store.core.models import inbox, seats
@@ -56,8 +56,8 @@ def at_once(server: Running, mails: list[tuple[str, str, bytes]]) -> list[str]:
 def test_twenty_moves_for_one_turn(server: Running) -> None:
     table = seat_pairs(server.server, 1)[0]
     hide(server, table)
-    player, house = table.players[0], server.server.house
-    reply_to = house.reply_address(Capability(Purpose.BOARD, player.id, table.board, 3, 0))
+    player, house = table.players[0], server.server.mail_domain
+    reply_to = house.address_of(ReplyAddress(Purpose.BOARD, player.id, table.board, 3, 0))
     ports = [*"aceg", *"1234567", *"bdfh", "9", "10", "11", "12", "13"]
     assert len(ports) == 20
     replies = at_once(

@@ -101,7 +101,7 @@ def test_when_packets_are_swallowed_mails_are_put_off_and_later_all_goes_on(
             assert wire.mail(ALICE, table.addresses[0], move) == TRY_LATER
         assert wire.mail(ALICE, OURS, secret) == TRY_LATER
         with pytest.raises(OperationalError):
-            server.server.keeper.run_once()
+            server.server.scheduler.run_once()
         way.speak()
         assert wire.mail(ALICE, table.addresses[0], move).startswith("250")
         assert wire.mail(ALICE, OURS, secret).startswith("250")
@@ -152,7 +152,7 @@ def test_a_start_without_its_database_is_one_sentence(tmp_path: Path) -> None:
 def test_the_house_thinks_again(server: Running, way: SilentWay) -> None:
     way.fall_silent()
     with pytest.raises(OperationalError):
-        server.server.thinker.run_once()
+        server.server.bot_worker.run_once()
     way.speak()
     wait_until(lambda: server.send(ALICE, "help").startswith("250"), "the database is back")
-    server.server.thinker.run_once()
+    server.server.bot_worker.run_once()

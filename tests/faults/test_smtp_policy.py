@@ -14,8 +14,8 @@ from running import Running, start
 from sqlalchemy import select
 from wire import Wire, mail
 
-from pbmserv.mail.reply_address import Capability, Purpose
-from pbmserv.smtpd.server import LARGEST_MAIL, Door
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.smtpd.server import LARGEST_MAIL, SmtpHandler
 from pbmserv.store.core.models import inbox
 
 ALICE = "alice@players.example"
@@ -62,7 +62,7 @@ def test_this_is_never_a_relay(embedded: Running, recipient: str) -> None:
 
 
 def test_a_genuine_reply_address_is_known_and_a_changed_one_is_not(embedded: Running) -> None:
-    address = embedded.server.house.reply_address(Capability(Purpose.PLAYER, 1))
+    address = embedded.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, 1))
     local, _, domain = address.partition("@")
     changed = f"{local[:-3]}{'a' if local[-3] != 'a' else 'b'}{local[-2:]}@{domain}"
     with Wire(embedded.port) as wire:
@@ -449,7 +449,7 @@ def test_a_fault_at_the_door_is_temporary_and_tells_nothing(
     with Wire(embedded.port) as wire:
         assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
         with monkeypatch.context() as broken:
-            broken.setattr(type(embedded.server.house), "knows", lambda self, a: breaks(a))
+            broken.setattr(type(embedded.server.mail_domain), "knows", lambda self, a: breaks(a))
             answer = wire.ask(f"RCPT TO:<{OURS}>")
         assert answer.startswith("451 4.3.0")
         assert "inner" not in answer
@@ -462,7 +462,7 @@ class OurFault(LookupError):
 
 
 async def breaks(
-    door: Door,
+    door: SmtpHandler,
     server: object,
     session: object,
     envelope: object,
@@ -476,7 +476,7 @@ async def breaks(
 def test_a_fault_in_any_hook_is_temporary_and_tells_nothing(
     embedded: Running, monkeypatch: pytest.MonkeyPatch, hook: str
 ) -> None:
-    monkeypatch.setattr(Door, f"handle_{hook}", breaks)
+    monkeypatch.setattr(SmtpHandler, f"handle_{hook}", breaks)
     raw = mail(ALICE, "list", Message_ID=f"<{hook}@fault.example>").decode()
     with Wire(embedded.port, hello="") as wire:
         answers = [

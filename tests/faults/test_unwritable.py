@@ -18,9 +18,9 @@ from wire import Wire, mail
 
 from pbmserv.log import LineFormatter
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd import server as smtp
-from pbmserv.stages.door import TRY_LATER, Intake
+from pbmserv.stages.door import TRY_LATER, Door
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.core import database as session
@@ -136,13 +136,13 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 500)  # more than a slow disk takes
     monkeypatch.setattr(smtp, "PATIENCE", patience)
     asked = []
-    take = Intake.take
+    take = Door.take
 
-    async def counted(intake: Intake, envelope: Envelope) -> str:
+    async def counted(door: Door, envelope: Envelope) -> str:
         asked.append(envelope.recipient)
-        return await take(intake, envelope)
+        return await take(door, envelope)
 
-    monkeypatch.setattr(Intake, "take", counted)
+    monkeypatch.setattr(Door, "take", counted)
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with (
         start(url, tmp_path, lmtp="127.0.0.1:0") as server,
@@ -150,7 +150,7 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
     ):
         numbers = (1, 2, 3)
         replying = [
-            server.server.house.reply_address(Capability(Purpose.PLAYER, n)) for n in numbers
+            server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, n)) for n in numbers
         ]
         recipients = [OURS, *replying]
         with held_by_somebody(server):

@@ -28,17 +28,17 @@ from pbmserv.inbound.quotes.attribution import BLANKS
 from pbmserv.inbound.quotes.line_signs import unadorned
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.mail.reply_address import House, KeyRing
-from pbmserv.net.connection_limits import Bounds, Crowd
-from pbmserv.service.core.context import Post
-from pbmserv.service.core.mail_service import Office
+from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.net.connection_limits import Bounds, ConnectionLimits
+from pbmserv.service.core.context import IncomingMail
+from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.receipt import Receipt
 from pbmserv.service.limits.rates import Over, Rates, Traffic
 from pbmserv.smtpd.server import Listener
-from pbmserv.stages.door import UNREADABLE, Intake
+from pbmserv.stages.door import UNREADABLE, Door
 
 GAMES = frozenset({"blackbox"})
-HOUSE = House("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))
+HOUSE = MailDomain("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))
 
 _REPLY_LINE = re.compile(rb"[2-5][0-9]{2}[ -][\t -~]*")
 _MOST_REPLY_LINES = 12  # of one command; EHLO has the most
@@ -67,14 +67,14 @@ class Shelf:
     """Stands where the office is and only counts, so that a session costs no disk."""
 
     def __init__(self) -> None:
-        self.posts: list[Post] = []
+        self.posts: list[IncomingMail] = []
 
-    async def take(self, post: Post) -> Receipt:
-        self.posts.append(post)
+    async def take(self, incoming: IncomingMail) -> Receipt:
+        self.posts.append(incoming)
         return Receipt(1, "taken")
 
-    async def ignore(self, post: Post) -> Receipt:
-        assert post.mail.automatic
+    async def ignore(self, incoming: IncomingMail) -> Receipt:
+        assert incoming.mail.automatic
         return Receipt(1, "ignored")
 
     async def tell_too_many(self, sender: str, over: Over) -> None:
@@ -149,24 +149,24 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
     asyncio.get_running_loop().set_exception_handler(_raise)
     try:
         traffic = Traffic(Rates("", "", "", "", "", "", ""), SystemClock())
-        intake = Intake(HOUSE, cast("Office", shelf), traffic, GAMES)
+        door = Door(HOUSE, cast("MailService", shelf), traffic, GAMES)
         listener = Listener(
             HOUSE,
-            intake,
-            crowd=Crowd("smtp", Bounds(1, 1, 1, 300, 10), ()),
+            door,
+            limits=ConnectionLimits("smtp", Bounds(1, 1, 1, 300, 10), ()),
             lmtp=lmtp,
             certificate=None,
             tls_at_once=False,
         )
-        visit = cast("Any", listener)._session()
-        ear = Ear(visit)
-        visit.connection_made(ear)
+        session = cast("Any", listener)._session()
+        ear = Ear(session)
+        session.connection_made(ear)
         for at in range(0, len(said), size):
             if not ear.closed:
-                visit.data_received(said[at : at + size])
+                session.data_received(said[at : at + size])
                 await asyncio.sleep(0)
         if not ear.closed:
-            visit.eof_received()
+            session.eof_received()
         await _ended()
         ear.close()
         await asyncio.sleep(0)
@@ -174,10 +174,10 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
         logger.removeHandler(faults)
     faults.none()
     _check_replies(bytes(ear.heard), said)
-    for post in shelf.posts:
-        assert HOUSE.knows(post.envelope.recipient)
-        assert wire_refusal(post.envelope.raw) is None
-        assert not HOUSE.is_ours(post.mail.sender)
+    for incoming in shelf.posts:
+        assert HOUSE.knows(incoming.envelope.recipient)
+        assert wire_refusal(incoming.envelope.raw) is None
+        assert not HOUSE.is_ours(incoming.mail.sender)
 
 
 def _raise(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:

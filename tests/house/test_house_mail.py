@@ -232,7 +232,7 @@ def test_a_database_that_is_away_puts_no_board_off(
     with monkeypatch.context() as broken:
         broken.setattr(Level, "choose", gone_away)
         with pytest.raises(OperationalError):
-            server.server.thinker.run_once()
+            server.server.bot_worker.run_once()
     assert waiting(server) == 2
     assert "* house fired port" in one(server.letters()).text
 
@@ -259,7 +259,7 @@ def test_a_board_that_ends_meanwhile_needs_no_move(server: Indoors) -> None:
 
 def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors) -> None:
     letter = begun(server)
-    facts = dict(server.operators.look(lambda desk: user_facts(desk, userid="house"))[0])
+    facts = dict(server.operators.look(lambda context: user_facts(context, userid="house"))[0])
     assert facts["state"] == "house"
     assert facts["letters to"] == "(nowhere)"
     assert facts["running"] == "1"

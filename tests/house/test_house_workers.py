@@ -55,7 +55,7 @@ def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_pat
 
             def think(one: Indoors, begin: threading.Barrier = begin) -> None:
                 begin.wait(20)
-                one.server.thinker.run_once()
+                one.server.bot_worker.run_once()
 
             with ThreadPoolExecutor(2) as pool:
                 list(pool.map(think, (first, second)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.operators import boards, people
 from pbmserv.service.operators.deeds import Signature
 
@@ -368,8 +368,8 @@ def sending_too_much(folder: Path) -> Iterator[Posted]:
         for number in range(2):
             server.send(ALICE, f"prefs alice {PASSWORD}", f"{number}")
         raw = f"From: {ALICE}\r\nSubject: prefs alice {PASSWORD}\r\n\r\n2".encode()
-        envelope = Envelope(ALICE, server.server.house.address, raw)
-        answer = server.loop.run_until_complete(server.server.intake.take(envelope))
+        envelope = Envelope(ALICE, server.server.mail_domain.address, raw)
+        answer = server.loop.run_until_complete(server.server.door.take(envelope))
         assert answer.startswith("451")
         yield from server.letters()
         for number in range(3):
@@ -418,8 +418,8 @@ def unsubscribing(folder: Path) -> Iterator[Posted]:
 
 
 def _envelope_sender(server: Indoors, letter: Posted) -> str:
-    about = Capability(Purpose.BOUNCE, about=letter.id)
-    return server.server.house.reply_address(about)
+    about = ReplyAddress(Purpose.BOUNCE, about=letter.id)
+    return server.server.mail_domain.address_of(about)
 
 
 def _comes_back(server: Indoors, letter: Posted) -> list[Posted]:

@@ -52,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
 def said_by(server: Indoors, sender: str, subject: str, body: str) -> list[Posted]:
     message = EmailMessage()
     message["From"] = sender
-    message["To"] = server.server.house.address
+    message["To"] = server.server.mail_domain.address
     server.mails += 1
     message["Message-ID"] = f"<words-{server.mails}@players.example>"
     message["Subject"] = subject

@@ -105,7 +105,7 @@ def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: 
     (letter,) = to(house.letters(), BOB)
     assert letter.board == 1
     assert not any(secret in letter.text for secret in SECRETS)
-    read = house.server.house.capability(letter.reply_to)
+    read = house.server.mail_domain.read(letter.reply_to)
     assert read is None or read.purpose is not Purpose.BOARD
 
 

@@ -35,7 +35,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
     assert "The account alice was made part of your account bob" in flat(letters[0])
-    users = house.operators.look(lambda desk: operating.users(desk.connection, None, "", 100))
+    users = house.operators.look(lambda context: operating.users(context.connection, None, "", 100))
     assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
     lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
     assert [line.id for line in lines] == [second, first]

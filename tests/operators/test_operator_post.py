@@ -30,7 +30,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 def waiting(house: Indoors) -> list[int]:
     """Numbers of letters that have not been sent."""
     found = house.operators.look(
-        lambda desk: outbox_admin.listed(desk.connection, ("queued", "held"), "", 99)
+        lambda context: outbox_admin.listed(context.connection, ("queued", "held"), "", 99)
     )
     return [row.id for row in found]
 

@@ -166,7 +166,7 @@ def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
                 Signature("olga", why),
                 partial(people.suspend, userid="alice", end_games=False),
             )
-    assert house.operators.look(lambda desk: audit.entries(desk.connection, None, 9)) == []
+    assert house.operators.look(lambda context: audit.entries(context.connection, None, 9)) == []
     facts, _ = house.operators.look(partial(user_facts, userid="alice"))
     assert ("state", "active") in facts
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_done_changes_nothing(house: Indoors) -> None:
         with pytest.raises(OperatorError):
             do(house, deed, **words)
     assert house.letters() == []
-    assert house.operators.look(lambda desk: audit.entries(desk.connection, None, 9)) == []
+    assert house.operators.look(lambda context: audit.entries(context.connection, None, 9)) == []
 
 
 def test_a_player_reads_in_the_export_what_operators_did(house: Indoors) -> None:

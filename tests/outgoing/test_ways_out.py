@@ -41,7 +41,7 @@ def pressed(house: Indoors, letter: Letter) -> list[Posted]:
     assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     page, _ = way_out(letter)
     token = urlsplit(page).path.removeprefix("/play/unsubscribe/")
-    found = house.loop.run_until_complete(house.server.visitors.unsubscribe(token))
+    found = house.loop.run_until_complete(house.server.web_requests.unsubscribe(token))
     assert found is not None
     told = house.letters()
     for one in told:
@@ -173,7 +173,7 @@ def test_the_same_by_mail_whatever_the_mail_says(house: Indoors, subject: str) -
     (told,) = house.send(ALICE, subject, "resign\nresign 1\n", to=address)
     assert told.kind == "unsubscribed"
     assert "one mail a day" in told.text
-    assert house.server.house.address in str(told.message["From"])
+    assert house.server.mail_domain.address in str(told.message["From"])
     (shown,) = house.send(ALICE, f"showas alice {PASSWORD} 1")
     assert "resign" not in shown.text.lower().partition("reply")[0]
 
@@ -201,16 +201,16 @@ def test_a_link_is_its_readers_own_and_ends_with_their_other_addresses(house: In
     letter = moved(house)
     page, _ = way_out(letter)
     token = page.rpartition("/")[2]
-    visitors, run = house.server.visitors, house.loop.run_until_complete
-    assert run(visitors.subscription(token)) is not None
-    assert run(visitors.describe(token)) is None, "it confirms nothing"
+    web_requests, run = house.server.web_requests, house.loop.run_until_complete
+    assert run(web_requests.subscription(token)) is not None
+    assert run(web_requests.describe(token)) is None, "it confirms nothing"
     board = letter.reply_to.partition("+")[2].partition("@")[0]
     for wrong in (board, token[:-1] + ("a" if token[-1] != "a" else "b"), "", "x" * 500):
-        assert run(visitors.subscription(wrong)) is None
-        assert run(visitors.unsubscribe(wrong)) is None
+        assert run(web_requests.subscription(wrong)) is None
+        assert run(web_requests.unsubscribe(wrong)) is None
     reset = partial(people.reset, userid="alice")
     house.operators.do(Signature("root", "a test"), reset)
-    assert run(visitors.unsubscribe(token)) is None
+    assert run(web_requests.unsubscribe(token)) is None
 
 
 def test_without_pages_under_https_there_is_only_the_address(tmp_path: Path) -> None:

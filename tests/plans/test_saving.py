@@ -40,7 +40,7 @@ def mailed(house: Indoors, who: str, subject: str, text: str, to: str = "") -> l
     house.mails += 1
     message = EmailMessage()
     message["From"], message["Subject"] = who, subject
-    message["To"] = to or house.server.house.address
+    message["To"] = to or house.server.mail_domain.address
     message["Message-ID"] = f"<{house.mails}@files.example>"
     message.set_content("load\n")
     message.add_attachment(text.encode(), maintype="text", subtype="plain", filename="game.txt")

@@ -83,7 +83,7 @@ def quoted(style: str, text: str) -> str:
 @at_leisure
 def test_no_quoted_move_is_made(game, drawn, style, to_the_server):
     before = game.record()
-    to = game.house.server.house.address if to_the_server else ""
+    to = game.house.server.mail_domain.address if to_the_server else ""
     game.mail(quoted(style, written(game, drawn)), to=to)
     assert game.record() == before
 

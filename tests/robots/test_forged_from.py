@@ -38,7 +38,7 @@ def forged(
 ) -> None:
     """Mallory's mail with somebody else's From, and an envelope sender that is never the same."""
     server.mails += 1
-    house = server.server.house.address
+    house = server.server.mail_domain.address
     raw = (
         f"From: {said}\r\nTo: {house}\r\nSubject: {subject}\r\n"
         f"Message-ID: <f{server.mails}@x>\r\n\r\n{body}\r\n"
@@ -160,7 +160,7 @@ def test_a_player_at_home_is_not_silenced_by_a_forger(server: Indoors) -> None:
     for n in range(50):
         assert writes(f"prefs alice {PASSWORD}", f"{n}") == {"prefs": 1}
     # Her envelope's sender is the same each time, as a mail program's is.
-    house = server.server.house.address
+    house = server.server.mail_domain.address
     for n in range(30):
         for subject, kind in ((f"prefs alice {PASSWORD}", "prefs"), ("list", "list")):
             raw = (

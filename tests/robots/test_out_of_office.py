@@ -15,7 +15,7 @@ from sqlalchemy import select
 from pbmserv.inbound.auto_mail import automatic
 from pbmserv.inbound.quotes.phrases import AWAY_WITHIN
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.core.models import notices, players
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -111,7 +111,7 @@ def note(
     lines += [f"{name}: {value}" for name, value in headers.items()]
     raw = "\r\n".join([*lines, "", *body.split("\n"), ""]).encode()
     came_from = sender if envelope is None else envelope
-    answer = server.loop.run_until_complete(server.server.intake.take(Envelope(came_from, to, raw)))
+    answer = server.loop.run_until_complete(server.server.door.take(Envelope(came_from, to, raw)))
     assert answer.startswith("250")
     return server.letters()
 
@@ -216,7 +216,7 @@ def test_a_forwarded_letter_says_itself_whose_it_is(
     to = (
         board.reply_to
         if kind == "reply"
-        else server.server.house.reply_address(Capability(Purpose.BOUNCE, about=board.id))
+        else server.server.mail_domain.address_of(ReplyAddress(Purpose.BOUNCE, about=board.id))
     )
     corp = "alice.smith@corp.example"
     (asked,) = note(server, to, "Out of office", kind, SIEVE, sender=corp, envelope=envelope)
@@ -235,7 +235,10 @@ def test_a_command_counts_whatever_stands_above_it(tmp_path: Path, subject: str)
         played = note(server, asked.reply_to, subject, "b3,d3,e5,g2", PLAIN, envelope=None)
         assert (BOB, "board") in [(one.recipient, one.kind) for one in played]
         line = f"away alice {PASSWORD} until tomorrow"
-        assert note(server, server.server.house.address, subject, line, PLAIN, envelope=None) == []
+        assert (
+            note(server, server.server.mail_domain.address, subject, line, PLAIN, envelope=None)
+            == []
+        )
         (away,) = server.send(ALICE, f"away alice {PASSWORD} until today")
         assert away.kind in {"away", "back", "refusal"}
 
@@ -287,7 +290,14 @@ def test_what_says_within_a_subject_that_somebody_is_away_is_nobodys_name() -> N
 def test_nobody_else_is_asked(server: Indoors, board: Posted) -> None:
     for sender in ("stranger@players.example", "alice@players.example.evil.example"):
         assert (
-            note(server, server.server.house.address, "Out of office", "x", GMAIL, sender=sender)
+            note(
+                server,
+                server.server.mail_domain.address,
+                "Out of office",
+                "x",
+                GMAIL,
+                sender=sender,
+            )
             == []
         )
     server.send(ALICE, f"away alice {PASSWORD} until tomorrow")

@@ -119,13 +119,13 @@ def test_two_servers_and_their_robots_come_to_an_end(post: Post) -> None:
     for server, other in ((a, B), (b, A)):
         server.send(other, f"signup other {PASSWORD}")
         server.send("carol@players.example", f"signup carol {PASSWORD}")
-        for robot in players[server.server.house.domain]:
+        for robot in players[server.server.mail_domain.domain]:
             server.send(f"{robot}@dumb.example", f"signup {robot} {PASSWORD}")
         server.letters()
         # From here on the letters go somewhere where they are answered.
         server.relay._relay = post
     for server in (a, b):
-        everybody = ("other", *players[server.server.house.domain])
+        everybody = ("other", *players[server.server.mail_domain.domain])
         for player in everybody:
             server.send("carol@players.example", f"blackbox challenge carol {player} -size=4x4")
         server.send(

@@ -279,7 +279,7 @@ def test_a_file_by_mail_is_no_way_round(house: Indoors) -> None:
     for spelling in (f"board {other.board}", f"board  {other.board}", f"board 00{other.board}"):
         message = EmailMessage()
         house.mails += 1
-        message["From"], message["To"] = ALICE, house.server.house.address
+        message["From"], message["To"] = ALICE, house.server.mail_domain.address
         message["Subject"] = f"blackbox load alice {PASSWORD}"
         message["Message-ID"] = f"<{house.mails}@files.example>"
         message.set_content("load\n")

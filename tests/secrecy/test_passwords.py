@@ -14,9 +14,9 @@ from running import start
 from pbmserv.log import LineFormatter
 from pbmserv.service.boards import moves
 from pbmserv.service.core import executor
-from pbmserv.service.core.context import Desk, Post
+from pbmserv.service.core.context import CommandContext, IncomingMail
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.kept_mail import Custody
+from pbmserv.service.operators.kept_mail import KeptMails
 
 RIGHT = "Tiger-Lily-77"
 WRONG = "Peter-Pan-88"
@@ -146,17 +146,17 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
     for subject, body in mails:
         check(server.send(ALICE, subject, body), subject)
 
-    def again(number: int, post: Post) -> bool:
-        return server.loop.run_until_complete(server.server.office.retry(number, post))
+    def again(number: int, post: IncomingMail) -> bool:
+        return server.loop.run_until_complete(server.server.mail_service.retry(number, post))
 
-    read = server.server.intake.read
-    custody = Custody(server.server.database, read, again, server.operators)
-    kept = custody.list()
+    read = server.server.door.read
+    kept_mails = KeptMails(server.server.database, read, again, server.operators)
+    kept = kept_mails.list()
     assert len(kept) == len(mails)
     for mail in kept:
-        shown = custody.show(mail.id)
+        shown = kept_mails.show(mail.id)
         assert shown is not None
-        told = "\n".join((mail.subject, mail.error, shown, custody.retry(mail.id, SIGNED)))
+        told = "\n".join((mail.subject, mail.error, shown, kept_mails.retry(mail.id, SIGNED)))
         assert not spoken_in(told), told
     assert not spoken_in(log_lines(caplog))
 
@@ -169,10 +169,10 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
 
     monkeypatch.setattr("pbmserv.stages.door.read", broken)
     server.send(ALICE, f"blackbox move 1 alice {RIGHT} g", f"signup bob {NEW}")
-    read = server.server.intake.read
-    custody = Custody(server.server.database, read, lambda *_: False, server.operators)
-    (kept,) = custody.list()
-    shown = custody.show(kept.id)
+    read = server.server.door.read
+    kept_mails = KeptMails(server.server.database, read, lambda *_: False, server.operators)
+    (kept,) = kept_mails.list()
+    shown = kept_mails.show(kept.id)
     assert shown is not None
     assert f"From: {ALICE}" in shown
     assert "cannot read this" in shown
@@ -198,9 +198,9 @@ def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
     seen: list[str] = []
     original = executor.carry_out
 
-    def watched(desk: Desk) -> object:
-        seen.extend((repr(desk.post.reading), repr(desk.rooms), repr(desk.played)))
-        return original(desk)
+    def watched(context: CommandContext) -> object:
+        seen.extend((repr(context.incoming.reading), repr(context.services), repr(context.played)))
+        return original(context)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pbmserv.service.core.mail_service.carry_out", watched)

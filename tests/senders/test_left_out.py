@@ -33,7 +33,7 @@ def writes(
 ) -> list[Posted]:
     """A mail, signed by its sender's domain as mails are."""
     house.mails += 1
-    to = to or house.server.house.address
+    to = to or house.server.mail_domain.address
     sender = who if "@" in who else address_of(who)
     raw = (
         f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\n"
@@ -195,7 +195,7 @@ def test_whoever_has_left_comes_back_by_their_address(house: Indoors) -> None:
 
 
 def test_the_same_signed_mail_works_once(house: Indoors) -> None:
-    zone = {"to": house.server.house.address}
+    zone = {"to": house.server.mail_domain.address}
     raw = signed(
         f"From: {address_of('alice')}\r\nTo: {zone['to']}\r\nSubject: prefs alice -\r\n"
         f"Message-ID: <once@{DOMAIN}>\r\n\r\n".encode(),
@@ -212,7 +212,7 @@ GMAIL = ("to", "subject", "message-id", "date", "from", "mime-version", "cc", "r
 def signed_once(house: Indoors, message_id: str = f"<m@{DOMAIN}>") -> bytes:
     """A message from alice to bob, to be sent again; its password is left out."""
     raw = (
-        f"From: {address_of('alice')}\r\nTo: {house.server.house.address}\r\n"
+        f"From: {address_of('alice')}\r\nTo: {house.server.mail_domain.address}\r\n"
         "Subject: message alice - bob\r\nDate: Sun, 1 Mar 2026 12:00:00 +0000\r\n"
         f"Message-ID: {message_id}\r\n\r\nHello dear\r\n"
     )
@@ -288,7 +288,7 @@ def test_what_others_sign_proves_the_sender(house: Indoors) -> None:
     )
     for number, names in enumerate(providers):
         raw = (
-            f"From: Alice <{address_of('alice')}>\r\nTo: {house.server.house.address}\r\n"
+            f"From: Alice <{address_of('alice')}>\r\nTo: {house.server.mail_domain.address}\r\n"
             "Subject: prefs alice\r\nDate: Sun, 1 Mar 2026 12:00:00 +0000\r\n"
             f"Message-ID:\r\n <CAF+x={number}@mail.{DOMAIN}>\r\nMIME-Version: 1.0\r\n"
             "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n"
@@ -300,7 +300,7 @@ def test_what_others_sign_proves_the_sender(house: Indoors) -> None:
 def test_a_signed_mail_does_not_work_at_another_of_our_addresses(house: Indoors) -> None:
     (letter, *_) = writes(house, "bob", "showas bob - 1")
     raw = signed(
-        f"From: {address_of('alice')}\r\nTo: {house.server.house.address}\r\n"
+        f"From: {address_of('alice')}\r\nTo: {house.server.mail_domain.address}\r\n"
         f"Subject: x\r\nMessage-ID: <x@{DOMAIN}>\r\n\r\nprefs alice - tz=Asia/Tokyo\r\n".encode(),
         DOMAIN,
     )
@@ -328,22 +328,22 @@ def test_a_disowned_mail_is_turned_away_at_the_door_unless_its_address_says_enou
         def handed_in(to: str) -> str:
             return house.hand_in(Envelope(evil[0], to, raw, evil[1], evil[2]))
 
-        assert handed_in(house.server.house.address).startswith("550 5.7.26 ")
+        assert handed_in(house.server.mail_domain.address).startswith("550 5.7.26 ")
         assert not house.letters()  # the address in From may never have written to us
         assert handed_in(letter.reply_to).startswith("250 ")
         assert kinds(house.letters()) == ["games"]
 
 
 def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
-    from pbmserv.service.operators.kept_mail import Custody
+    from pbmserv.service.operators.kept_mail import KeptMails
 
     writes(house, "alice", "prefs alice -")
     writes(house, "alice", "prefs alice -", sign=False)
     server = house.server
-    custody = Custody(
-        server.database, server.intake.read, lambda number, post: True, house.operators
+    kept_mails = KeptMails(
+        server.database, server.door.read, lambda number, post: True, house.operators
     )
-    shown = [custody.show(number) or "" for number in range(1, 20)]
+    shown = [kept_mails.show(number) or "" for number in range(1, 20)]
     proven = [text for text in shown if "Sender check: pass (dkim=pass" in text]
     assert len(proven) == 1
     assert f"header.d={DOMAIN}" in proven[0]
@@ -356,14 +356,14 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 ) -> None:
     from pbmserv.commands.table import model
     from pbmserv.service.core import executor
-    from pbmserv.service.core.context import Post
+    from pbmserv.service.core.context import IncomingMail
     from pbmserv.service.operators.deeds import Signature
-    from pbmserv.service.operators.kept_mail import Custody
+    from pbmserv.service.operators.kept_mail import KeptMails
 
     server = house.server
 
-    def retry(number: int, post: Post) -> bool:
-        return house.loop.run_until_complete(server.office.retry(number, post))
+    def retry(number: int, post: IncomingMail) -> bool:
+        return house.loop.run_until_complete(server.mail_service.retry(number, post))
 
     def breaks(*_: object) -> None:
         raise ZeroDivisionError
@@ -372,12 +372,12 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
         broken.setitem(executor._HANDLERS, model.Prefs, breaks)
         (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
     assert kept.kind == "kept"
-    custody = Custody(server.database, server.intake.read, retry, house.operators)
-    (one,) = custody.list()
-    shown = custody.show(one.id) or ""
+    kept_mails = KeptMails(server.database, server.door.read, retry, house.operators)
+    (one,) = kept_mails.list()
+    shown = kept_mails.show(one.id) or ""
     assert "Sender check: pass" in shown
     assert "Subject: prefs alice - tz=Asia/Tokyo" in shown  # a dash is no secret
-    assert "has been carried out" in custody.retry(one.id, Signature("olga", "mended"))
+    assert "has been carried out" in kept_mails.retry(one.id, Signature("olga", "mended"))
     (letter,) = house.letters()
     assert "Asia/Tokyo" in letter.text
 
@@ -385,7 +385,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pbmserv.service.operators.kept_mail import Custody
+    from pbmserv.service.operators.kept_mail import KeptMails
     from pbmserv.stages import door
 
     server = house.server
@@ -398,21 +398,21 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
         broken.setattr(door, "read_mail", breaks)
         assert not house.send_raw(address_of("alice"), raw)
         assert not house.send_raw("m@evil.example", raw.replace(b"12:00:00 ", b"12:00:00  "))
-    custody = Custody(
+    kept_mails = KeptMails(
         server.database,
-        server.intake.read,
-        lambda number, post: house.loop.run_until_complete(server.office.retry(number, post)),
+        server.door.read,
+        lambda number, post: house.loop.run_until_complete(server.mail_service.retry(number, post)),
         house.operators,
     )
     from pbmserv.service.operators.deeds import Signature
 
     signed = Signature("olga", "mended")
-    first, second = custody.list()
-    assert "has been carried out" in custody.retry(first.id, signed)
+    first, second = kept_mails.list()
+    assert "has been carried out" in kept_mails.retry(first.id, signed)
     assert house.letters()
-    custody.retry(second.id, signed)
+    kept_mails.retry(second.id, signed)
     assert not house.letters()
-    assert not custody.list()
+    assert not kept_mails.list()
     assert not house.send_raw("m@evil.example", raw.replace(b"Hello dear", b"Hello  dear"))
 
 

@@ -86,7 +86,7 @@ def proven(server: Indoors, subject: str, body: str = "") -> str:
     """The report on a mail that alice's domain has signed."""
     server.mails += 1
     head = (
-        f"From: {ALICE}\r\nTo: {server.server.house.address}\r\nSubject: {subject}\r\n"
+        f"From: {ALICE}\r\nTo: {server.server.mail_domain.address}\r\nSubject: {subject}\r\n"
         f"Date: Sun, 1 Mar 2026 12:00:00 +0000\r\nMessage-ID: <{server.mails}@players.example>\r\n"
     )
     body = body.replace("\n", "\r\n")
@@ -226,13 +226,13 @@ def behind(server: Indoors, sender: str, subject: str, client: str, said: str = 
     server.mails += 1
     message = EmailMessage()
     message["From"] = said or sender
-    message["To"] = server.server.house.address
+    message["To"] = server.server.mail_domain.address
     message["Subject"] = subject
     message["Message-ID"] = f"<mta-{server.mails}@players.example>"
     raw = message.as_bytes().replace(b"\n", b"\r\n")
     field = f"Received: from mail (mail [{client}])\r\n\tby mx.games.example (Postfix)\r\n"
     raw = (field if client else "").encode() + raw
-    house = server.server.house.address
+    house = server.server.mail_domain.address
     answer = server.hand_in(Envelope(sender, house, raw, "10.0.0.5", "mx.games.example", True))
     assert answer.startswith("250")
     (letter,) = server.letters()
@@ -267,12 +267,12 @@ def test_mails_of_one_neighbour_wait_for_each_other(
         return before(self, password_hash, password)
 
     monkeypatch.setattr(Passwords, "_verify", slow)
-    intake, house = server.server.intake, server.server.house.address
+    door, house = server.server.door, server.server.mail_domain.address
 
     def taken(sender: str, subject: str, peer: str) -> asyncio.Task[str]:
         raw = f"From: {sender}\r\nSubject: {subject}\r\nMessage-ID: <{subject[-8:]}@x>\r\n"
         return asyncio.ensure_future(
-            intake.take(Envelope(sender, house, f"{raw}\r\n\r\n".encode(), peer, "x"))
+            door.take(Envelope(sender, house, f"{raw}\r\n\r\n".encode(), peer, "x"))
         )
 
     async def story() -> None:

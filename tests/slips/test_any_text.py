@@ -65,7 +65,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
         for _ in range(2):
             house.send(address_of("bob"), "blackbox challenge bob carol")
         (digest,) = (x for hours in (1, 1) for x in house.live(hours=hours) if x.kind == "tray")
-        ours = house.server.house.address
+        ours = house.server.mail_domain.address
         letters = {"board": board, "report": report, "digest": digest, "signup": asked}
         yield Ways(
             house,

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from pbmserv.engine.registry import Registry
 from pbmserv.letters.compose import Composer
-from pbmserv.mail.reply_address import House, KeyRing
+from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
 from pbmserv.outbound.outbox_adapter import LEASE, DatabaseOutbox
@@ -36,7 +36,7 @@ class Post:
         schema.prepare(self.database)
         self.writer: Writer = open_writer(self.database)
         registry = Registry.installed()
-        house = House("pbmserv", "games.example", KeyRing({1: b"k" * 32}))
+        house = MailDomain("pbmserv", "games.example", KeyRing({1: b"k" * 32}))
         composer = Composer(house, registry, Positions(registry), "")
         self.queue = DatabaseOutbox(
             self.database,

@@ -65,7 +65,7 @@ def test_a_command_that_was_rolled_back_is_not_remembered(
         f"blackbox move {table.board} {two.userid} secret 5\n"
     )
 
-    def breaks(desk: object, command: object) -> None:
+    def breaks(context: object, command: object) -> None:
         raise LookupError("a fault of ours")
 
     with monkeypatch.context() as broken:

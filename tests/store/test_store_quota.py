@@ -12,7 +12,7 @@ from wire import mail
 
 from pbmserv.commands.table import model
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core import executor
 from pbmserv.service.limits import text_quota
 from pbmserv.stages.door import TAKEN, TRY_LATER
@@ -41,7 +41,7 @@ def large(server: Indoors, subject: str, sender: str, to: str = "", size: int = 
     """Hand in a large mail; the reply."""
     server.mails += 1
     raw = mail(sender, subject, HALF * (size // 78), Message_ID=f"<l.{server.mails}@x.example>")
-    reply = server.hand_in(Envelope(sender, to or server.server.house.address, raw))
+    reply = server.hand_in(Envelope(sender, to or server.server.mail_domain.address, raw))
     server.letters()
     return reply
 
@@ -92,7 +92,7 @@ def test_rows_of_mails_that_led_to_nothing_have_an_end(database_url: str, tmp_pa
 def test_a_refused_mail_of_a_player_is_known_for_longer(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice")
-        to = server.server.house.reply_address(Capability(Purpose.PLAYER, 1))
+        to = server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, 1))
         server.send_raw(ALICE, mail(ALICE, "x", "show 99", Message_ID="<1@x.example>"), to)
         server.live(days=30)
         assert kept(server) == [("answered", 0)]

@@ -10,8 +10,8 @@ from running import Letter, Running
 
 from pbmserv.commands.table.model import Command, Line, Reading
 from pbmserv.mail.envelope import Envelope, Mail
-from pbmserv.mail.reply_address import Capability, Purpose
-from pbmserv.service.core.context import Post
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.core.context import IncomingMail
 from pbmserv.store.accounts import players, preferences
 
 HIDINGS = ("a5,c6,e7,g5", "b6,d7,f5,a7")
@@ -26,39 +26,39 @@ class Guest:
     userid: str
     address: str
 
-    def asks(self, command: Command, words: str = "", *, to: Capability | None = None) -> None:
+    def asks(self, command: Command, words: str = "", *, to: ReplyAddress | None = None) -> None:
         """Send a command; *to* is what the reply address says (default: who speaks, no more)."""
-        capability = to or self.capability(Purpose.PLAYER)
+        reply_address = to or self.reply_address(Purpose.PLAYER)
         mail = Mail(self.address, "", "", words, "", False, secrets.token_hex(16))
-        post = Post(
+        incoming = IncomingMail(
             Envelope(self.address, self.server.address, mail.digest.encode()),
             mail,
             words,
             Reading((Line(type(command).__name__.lower(), command),), words),
-            capability,
+            reply_address,
         )
-        asyncio.run(self.server.server.office.take(post))
+        asyncio.run(self.server.server.mail_service.take(incoming))
 
-    def capability(self, purpose: Purpose, about: int = 0, number: int = 0) -> Capability:
+    def reply_address(self, purpose: Purpose, about: int = 0, number: int = 0) -> ReplyAddress:
         with self.server.server.database.reading.connect() as connection:
             player = players.by_userid(connection, self.userid)
         assert player is not None
-        return Capability(purpose, player.id, about, number, player.reply_epoch)
+        return ReplyAddress(purpose, player.id, about, number, player.reply_epoch)
 
     def replies(self, letter: Letter, command: Command) -> None:
         """Answer a letter with a command."""
-        self.asks(command, to=self.server.server.house.capability(letter.reply_to))
+        self.asks(command, to=self.server.server.mail_domain.read(letter.reply_to))
 
     def prefers(self, **values: object) -> None:
         """Set columns of the player's preferences."""
-        player = self.capability(Purpose.PLAYER).player
+        player = self.reply_address(Purpose.PLAYER).player
         self.server.server.writer.submit(
             lambda connection: preferences.save(connection, player, values)
         ).result()
 
     def blocks(self, other: Guest) -> None:
         """Want nothing of *other* any more."""
-        ids = [one.capability(Purpose.PLAYER).player for one in (self, other)]
+        ids = [one.reply_address(Purpose.PLAYER).player for one in (self, other)]
         self.server.server.writer.submit(
             lambda connection: preferences.block(connection, *ids)
         ).result()

@@ -15,7 +15,7 @@ from seating import seat_pairs
 from sqlalchemy import select, update
 
 from pbmserv.service.time import deadlines, scheduler
-from pbmserv.service.time.scheduler import Keeper
+from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.app import Server
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
@@ -40,7 +40,7 @@ def all_at_once(servers: list[Server]) -> None:
 
     def look(server: Server) -> None:
         ready.wait()
-        server.keeper.run_once()
+        server.scheduler.run_once()
 
     threads = [threading.Thread(target=look, args=(server,)) for server in servers]
     for thread in threads:
@@ -91,7 +91,7 @@ def test_a_board_whose_clocks_nobody_has_started_gets_them(server: Running) -> N
     (table,) = seat_pairs(server.server, 1)
     with server.server.database.reading.connect() as connection:
         assert boards.load(connection, table.board).clocks == ()
-    server.server.keeper.run_once()
+    server.server.scheduler.run_once()
     with server.server.database.reading.connect() as connection:
         board = boards.load(connection, table.board)
     assert [clock.since for clock in board.clocks] == [server.server.clock.now()] * 2
@@ -102,13 +102,13 @@ def test_a_board_that_cannot_be_looked_at_does_not_stop_the_others(
     server: Running, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     bad, good = seat_pairs(server.server, 2)
-    server.server.keeper.run_once()
+    server.server.scheduler.run_once()
     look = deadlines.look
 
-    def breaks(desk, number):
+    def breaks(context, number):
         if number == bad.board:
             raise RuntimeError("this board is cursed")
-        return look(desk, number)
+        return look(context, number)
 
     monkeypatch.setattr(deadlines, "look", breaks)
     with caplog.at_level(logging.CRITICAL, "pbmserv.service"):
@@ -127,18 +127,18 @@ def test_a_board_that_cannot_be_looked_at_does_not_stop_the_others(
 
 def test_a_keeper_that_was_held_up_writes_the_outage_before_it_decides(server: Running) -> None:
     (table,) = seat_pairs(server.server, 1)
-    server.server.keeper.run_once()
+    server.server.scheduler.run_once()
     server.server.clock.move(days=40)  # no heartbeat, and somebody looks without one
 
     def look(connection):
-        desk = deadlines.clock_desk(
-            server.server.office._rooms, connection, server.server.clock.now()
+        context = deadlines.clock_context(
+            server.server.mail_service._services, connection, server.server.clock.now()
         )
-        return deadlines.look(desk, table.board)
+        return deadlines.look(context, table.board)
 
     assert server.server.writer.submit(look).result() is None
     assert not letters(server.server, "reminder")
-    server.server.keeper.run_once()
+    server.server.scheduler.run_once()
     assert not letters(server.server, "reminder")
 
 
@@ -153,7 +153,7 @@ def test_clocks_that_differ_a_little_are_no_outage(server: Running) -> None:
 
 def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
     (table,) = seat_pairs(server.server, 1)
-    server.server.keeper.run_once()
+    server.server.scheduler.run_once()
     for player, address in zip(table.players, table.addresses, strict=True):
         server.send(player.address, "Re: board", "a1,c4,e5,g2", to=address)
     server.live(days=7)
@@ -171,8 +171,8 @@ def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
 
 
 def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
-    lonely = Keeper(
-        server.server.office._rooms,
+    lonely = Scheduler(
+        server.server.mail_service._services,
         server.server.database,
         server.server.writer,
         server.server.clock,
@@ -180,8 +180,8 @@ def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
         expiry=server.server.expiry,
     )
     assert lonely.stop(1)
-    lonely = Keeper(
-        server.server.office._rooms,
+    lonely = Scheduler(
+        server.server.mail_service._services,
         server.server.database,
         server.server.writer,
         server.server.clock,
@@ -198,6 +198,6 @@ def test_nothing_is_left_due_on_boards_that_are_over(server: Running) -> None:
     server.server.writer.submit(
         lambda c: c.execute(update(boards_table).values(status="finished", due_at=now))
     ).result()
-    server.server.keeper.run_once()
+    server.server.scheduler.run_once()
     with server.server.database.reading.connect() as connection:
         assert boards.load(connection, table.board).due_at is None

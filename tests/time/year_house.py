@@ -22,13 +22,13 @@ from pbmserv.engine.types import Seat
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import invitations, moves
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import told_letter
 from pbmserv.service.time import clocks as timekeeping
-from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.service.time.deadlines import clock_context
 from pbmserv.service.time.localtime import next_local
 from pbmserv.service.time.retention import Expiry, Kept
-from pbmserv.service.time.scheduler import Keeper
+from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.app import Server
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
@@ -104,9 +104,9 @@ class ServiceHouse:
             database.writing, "checkout", lambda c, *_: c.execute("PRAGMA synchronous=OFF")
         )
         self.writer = PlainWriter(database)
-        self.rooms = self.server.office._rooms
-        self.keeper = Keeper(
-            self.rooms,
+        self.services = self.server.mail_service._services
+        self.scheduler = Scheduler(
+            self.services,
             database,
             self.writer,
             self.clock,
@@ -123,7 +123,7 @@ class ServiceHouse:
         self._numbers: dict[str, int] = {}
         self._seen = 0
         self._do(lambda c: [self._join(c, human) for human in people])
-        self.keeper.beat()
+        self.scheduler.beat()
 
     def close(self) -> None:
         self.server.close()
@@ -153,23 +153,23 @@ class ServiceHouse:
         assert self._do(job) == board
 
     def accept(self, board: int, seat: int) -> None:
-        def job(desk: Desk, row: BoardRow, sitter: Sitter) -> None:
-            undecided = invitations.join(desk, row, sitter)
-            timekeeping.accepted(desk, row, undecided)
+        def job(context: CommandContext, row: BoardRow, sitter: Sitter) -> None:
+            undecided = invitations.join(context, row, sitter)
+            timekeeping.accepted(context, row, undecided)
 
         self._at_board(board, seat, job)
 
     def act(self, board: int, seat: int) -> bool:
-        def job(desk: Desk, row: BoardRow, sitter: Sitter) -> bool:
-            position = desk.position(row)
+        def job(context: CommandContext, row: BoardRow, sitter: Sitter) -> bool:
+            position = context.position(row)
             game = position.game
             view = game.view(position.state, sitter.seat)
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
-            answer = moves.play_move(desk, row, sitter, position, move, "")
-            letters = [told_letter(desk, told) for told in answer.told]
+            answer = moves.play_move(context, row, sitter, position, move, "")
+            letters = [told_letter(context, told) for told in answer.told]
             if waiting := [letter for letter in letters if letter.tray]:
-                outbox.add(desk.connection, waiting, desk.now)
-            return desk.played[row.id].outcome is not None
+                outbox.add(context.connection, waiting, context.now)
+            return context.played[row.id].outcome is not None
 
         return self._at_board(board, seat, job)
 
@@ -207,7 +207,7 @@ class ServiceHouse:
     def look(self) -> list[Event]:
         if self._up:
             self._beat()
-        self.keeper.run_once()
+        self.scheduler.run_once()
         due = self.next_due()
         assert due is None or due > self.clock.now(), "nothing that is due is left"
         with self.server.database.reading.connect() as connection:
@@ -246,10 +246,10 @@ class ServiceHouse:
 
     def _at_board(self, number: int, seat: int, job):
         def whole(connection: Connection):
-            desk = clock_desk(self.rooms, connection, self.clock.now())
+            context = clock_context(self.services, connection, self.clock.now())
             row = boards.lock(connection, number)
             assert row is not None
-            return job(desk, row, row.sitters[seat]), desk.played
+            return job(context, row, row.sitters[seat]), context.played
 
         result, played = self._do(whole)
         for board, position in played.items():

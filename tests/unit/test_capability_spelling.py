@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.mail.reply_address import Capability, House, KeyRing, Purpose
+from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 
 RING = KeyRing({1: b"a key" * 8})
 NUMBERS = st.integers(0, 2**40)
@@ -20,9 +20,9 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 def test_what_was_written_is_read_in_any_letter_case(
     purpose: Purpose, player: int, about: int, number: int, epoch: int
 ) -> None:
-    capability = Capability(purpose, player, about, number, epoch)
-    token = RING.token(capability)
-    assert RING.read(token) == RING.read(token.upper()) == capability
+    reply_address = ReplyAddress(purpose, player, about, number, epoch)
+    token = RING.token(reply_address)
+    assert RING.read(token) == RING.read(token.upper()) == reply_address
     packed = base64.b32decode(token.upper() + "=" * (-len(token) % 8))
     assert base64.b32encode(packed).decode().rstrip("=").lower() == token
 
@@ -38,7 +38,7 @@ def _about(token: str) -> bytes:
 @pytest.mark.parametrize("purpose", OF_LETTERS)
 def test_nobody_counts_letters_by_their_tokens(purpose: Purpose) -> None:
     """Two of a reader's letters do not say how many went to others between them."""
-    tokens = [RING.token(Capability(purpose, 7, n, 0, 1)) for n in range(1, 200)]
+    tokens = [RING.token(ReplyAddress(purpose, 7, n, 0, 1)) for n in range(1, 200)]
     spelled = [_about(token) for token in tokens]
     assert len(set(spelled)) == len(spelled)
     assert spelled != sorted(spelled)
@@ -47,13 +47,13 @@ def test_nobody_counts_letters_by_their_tokens(purpose: Purpose) -> None:
 
 
 def test_the_number_of_a_letter_looks_different_in_each_of_its_addresses() -> None:
-    assert len({_about(RING.token(Capability(p, 7, 12, 0, 1))) for p in OF_LETTERS}) == 4
+    assert len({_about(RING.token(ReplyAddress(p, 7, 12, 0, 1))) for p in OF_LETTERS}) == 4
 
 
 @given(st.sampled_from(OF_LETTERS), st.integers(0, 2**40))
 def test_addresses_of_letters_fit(purpose: Purpose, about: int) -> None:
     """RFC 5321 section 4.5.3.1.1: 18 characters, a plus sign and the token make 64."""
-    assert len(RING.token(Capability(purpose, 2**28 - 1, about, 0, 2**14 - 1))) <= 45
+    assert len(RING.token(ReplyAddress(purpose, 2**28 - 1, about, 0, 2**14 - 1))) <= 45
 
 
 @pytest.mark.parametrize("purpose", OF_LETTERS)
@@ -62,12 +62,12 @@ def test_tokens_from_before_are_read(purpose: Purpose) -> None:
     body = bytes((1, purpose, 7, 12, 0, 1))
     mac = hmac.digest(b"a key" * 8, b"reply-address\0" + body, "sha256")[:10]
     old = base64.b32encode(body + mac).decode().rstrip("=").lower()
-    assert RING.read(old) == Capability(purpose, 7, 12, 0, 1)
+    assert RING.read(old) == ReplyAddress(purpose, 7, 12, 0, 1)
 
 
 @given(st.integers(0, 2**20), st.text(ALPHABET + "0189_-+ =", max_size=2), st.data())
 def test_no_other_text_is_read(about: int, odd: str, data: st.DataObject) -> None:
-    token = RING.token(Capability(Purpose.BOARD, 1, about))
+    token = RING.token(ReplyAddress(Purpose.BOARD, 1, about))
     at = data.draw(st.integers(0, len(token)))
     end = data.draw(st.integers(at, min(len(token), at + 2)))
     changed = token[:at] + odd + token[end:]
@@ -79,10 +79,10 @@ def test_an_address_that_is_too_long_for_mail_is_none_of_ours(
     purpose: Purpose, player: int, about: int, length: int
 ) -> None:
     """64 octets before the @ (RFC 5321 section 4.5.3.1.1)."""
-    house = House("p" * length, "games.example", RING)
-    address = house.reply_address(Capability(purpose, player, about))
+    house = MailDomain("p" * length, "games.example", RING)
+    address = house.address_of(ReplyAddress(purpose, player, about))
     fits = len(address.partition("@")[0]) <= 64
-    assert (house.capability(address) is not None) == fits
+    assert (house.read(address) is not None) == fits
     assert house.knows(address) == fits
 
 

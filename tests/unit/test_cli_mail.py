@@ -19,7 +19,7 @@ from pbmserv.outbound.maildir import Mailbox, MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 
 
-class Door:
+class SmtpHandler:
     """An SMTP server on loopback that notes what came, and answers as it is told."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Door:
 
 @pytest.fixture
 def door(monkeypatch, tmp_path):
-    opened = Door()
+    opened = SmtpHandler()
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("PBMSERV_SMTP", f"127.0.0.1:{opened.port}")
     yield opened

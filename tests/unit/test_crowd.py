@@ -18,7 +18,7 @@ from pbmserv.net.connection_limits import (
     MOST_TOLD,
     SPAN_S,
     Bounds,
-    Crowd,
+    ConnectionLimits,
     Place,
     Stage,
 )
@@ -35,10 +35,10 @@ class Clients:
     gone: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.crowd = Crowd("smtp", self.bounds, [OURS], lambda: self.now)
+        self.limits = ConnectionLimits("smtp", self.bounds, [OURS], lambda: self.now)
 
     def come(self, peer: str, name: str = "") -> Place | str:
-        return self.crowd.enter(peer, lambda: self.gone.append(name or peer))
+        return self.limits.enter(peer, lambda: self.gone.append(name or peer))
 
     def fill(self, networks: int, each: int, first: int = 0) -> list[Place]:
         places = [
@@ -57,11 +57,11 @@ def test_networks_are_counted_by_blocks() -> None:
     mapped = [clients.come(f"::ffff:192.0.2.{n}") for n in range(3)]
     assert clients.come("192.0.2.200") == FROM_NETWORK
     assert isinstance(mapped[0], Place)
-    clients.crowd.leave(mapped[0])
-    clients.crowd.leave(mapped[0])  # twice is no error
+    clients.limits.leave(mapped[0])
+    clients.limits.leave(mapped[0])  # twice is no error
     assert isinstance(clients.come("::ffff:192.0.2.200"), Place)
     assert clients.come("192.0.2.201") == FROM_NETWORK
-    assert clients.crowd.inside == (7, 10)
+    assert clients.limits.inside == (7, 10)
 
 
 def test_who_has_idled_longest_in_the_fullest_network_gives_way() -> None:
@@ -82,7 +82,7 @@ def test_who_is_in_a_mail_gives_way_last_and_who_is_served_not_at_all() -> None:
     idle, asking, served = clients.fill(1, 3)
     asking.stage, served.stage = Stage.ASKING, Stage.SERVED
     clients.now = 5.0
-    clients.crowd.renew(idle)  # it has just had a mail taken, and is idle all the same
+    clients.limits.renew(idle)  # it has just had a mail taken, and is idle all the same
     for n in range(1, 3):
         assert isinstance(clients.come(f"10.0.{n}.1"), Place)
     assert clients.gone == ["10.0.0.1", "10.0.0.2"]
@@ -108,7 +108,7 @@ def test_our_own_servers_always_find_a_place() -> None:
     assert clients.gone == []
     assert isinstance(clients.come(""), Place)  # a Unix socket
     assert clients.gone == ["own 0"]
-    for place in clients.crowd._own:
+    for place in clients.limits._own:
         place.stage = Stage.ASKING
     assert clients.come("127.0.0.1") == IN_ALL
 
@@ -117,12 +117,12 @@ def test_time_shrinks_as_it_fills() -> None:
     clients = Clients()
     limits = []
     for n in range(10):
-        limits.append(round(clients.crowd.idle_limit))
+        limits.append(round(clients.limits.idle_limit))
         clients.come(f"10.0.{n}.1")
     assert limits == [300, 300, 300, 300, 300, 300, 242, 184, 126, 68]
-    assert clients.crowd.idle_limit == 10
+    assert clients.limits.idle_limit == 10
     clients.now = 9.0
-    clients.crowd.leave(next(iter(clients.crowd._strangers)))
+    clients.limits.leave(next(iter(clients.limits._strangers)))
     clients.come("10.0.20.1")
     assert clients.gone == []
     clients.now = 11.0
@@ -137,16 +137,16 @@ def test_time_shrinks_as_it_fills() -> None:
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9), st.sampled_from(Stage)), max_size=80)
 )
 def test_nobody_gets_in_above_the_bounds_and_a_new_network_always_does(
-    visits: list[tuple[int, int, Stage]],
+    sessions: list[tuple[int, int, Stage]],
 ) -> None:
     clients = Clients(Bounds(8, 3, 2, 300, 10))
-    for network, wait, stage in visits:
+    for network, wait, stage in sessions:
         clients.now += wait
         found = clients.come(f"10.0.{network}.1")
         if isinstance(found, Place):
             found.stage = Stage(min(stage, Stage.ASKING))
-        counts = clients.crowd._by_network
-        assert sum(counts.values()) == clients.crowd.inside[0] <= 8
+        counts = clients.limits._by_network
+        assert sum(counts.values()) == clients.limits.inside[0] <= 8
         assert max(counts.values()) <= 3
     assert isinstance(clients.come("10.9.9.9"), Place)
 

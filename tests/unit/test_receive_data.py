@@ -55,13 +55,13 @@ def told(kind: type[SMTP], pieces: list[bytes]) -> tuple[list[object], bytes]:
     handler, wire = Kept(), Wire()
 
     async def main() -> None:
-        visit = kind(
+        session = kind(
             handler,
             data_size_limit=LARGEST,
             hostname="games.example",
             loop=asyncio.get_running_loop(),
         )
-        visit.connection_made(wire)
+        session.connection_made(wire)
         for piece in (
             b"EHLO x\r\n",
             b"MAIL FROM:<a@b.example>\r\n",
@@ -69,10 +69,10 @@ def told(kind: type[SMTP], pieces: list[bytes]) -> tuple[list[object], bytes]:
             b"DATA\r\n",
             *pieces,
         ):
-            visit.data_received(piece)
+            session.data_received(piece)
             for _ in range(8):
                 await asyncio.sleep(0)
-        visit.connection_lost(None)
+        session.connection_lost(None)
         await asyncio.sleep(0)
 
     asyncio.run(main())

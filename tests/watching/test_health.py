@@ -122,10 +122,10 @@ def test_sessions_that_are_all_taken_are_no_health(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with (
         start(url, tmp_path, mail_servers="", sessions="3", sessions_network="3") as local,
-        contextlib.ExitStack() as crowd,
+        contextlib.ExitStack() as limits,
     ):
         for _ in range(3):
-            crowd.enter_context(Wire(local.port))
+            limits.enter_context(Wire(local.port))
         status, found = health(local.web_port)
         assert status == 503
         assert found["checks"]["sessions"]["reason"] == "all 3 sessions of smtp are taken"
@@ -192,7 +192,7 @@ def test_a_stuck_writer_is_no_health_and_in_the_end_no_life(
 
 
 def test_a_thread_that_has_ended_is_no_life(local: Running) -> None:
-    assert local.server.thinker.stop(20)
+    assert local.server.bot_worker.stop(20)
     status, found = health(local.web_port, "/healthz/live")
     assert (status, found["status"]) == (503, "failing")
     assert found["checks"]["threads"]["reason"] == "house has ended"
@@ -235,7 +235,7 @@ def test_letters_that_are_due_too_long_are_no_health(
 def test_clocks_that_are_behind_and_mails_that_are_kept_are_counted(watched: Running) -> None:
     from seating import seat_pairs
 
-    watched.server.keeper.stop(20)
+    watched.server.scheduler.stop(20)
     seat_pairs(watched.server, 3)
     now = watched.server.clock.now()
     watched.server.writer.submit(lambda c: c.execute(update(boards).values(due_at=now))).result()

@@ -13,7 +13,7 @@ from running import Running, start
 from seating import HIDINGS, seat_pairs
 from wire import Wire, mail
 
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
@@ -158,7 +158,7 @@ def test_no_line_holds_a_token_an_address_a_move_or_words(
     server.reply(asked, "b3,d3,h8,f2\nsnark")
     server.send(alice, "change password wonderland callooh", to=asked.reply_to)
     server.settle()
-    tokens = [server.server.house.reply_address(Capability(Purpose.PLAYER, n)) for n in (1, 2)]
+    tokens = [server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, n)) for n in (1, 2)]
     tokens.append(asked.reply_to)
     text = "\n".join(written(caplog))
     assert len(facts(caplog, "mail")) == 8

@@ -7,7 +7,7 @@ import html
 import re
 
 import pytest
-from test_pages import BLACKBOX, MERELS, Desk, Links, pages
+from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
 
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.catalogue import ROWS
@@ -25,7 +25,9 @@ class Site:
     """The application, asked without a socket."""
 
     def __init__(self, **facts) -> None:
-        self._application = build(pages(**facts), desk := Desk(), environment(), desk)
+        self._application = build(
+            pages(**facts), context := CommandContext(), environment(), context
+        )
 
     def ask(self, path: str) -> tuple[int, str]:
         answer = []

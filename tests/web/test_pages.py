@@ -22,7 +22,7 @@ from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.letters.environment import environment
-from pbmserv.net.connection_limits import Crowd
+from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import Listening, bind
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer, bounds
@@ -61,7 +61,7 @@ class Looked:
         return {"status": self.status, "numbers": numbers}
 
 
-class Desk:
+class CommandContext:
     """One address that waits to be confirmed, and a subscription that can be ended."""
 
     def __init__(self) -> None:
@@ -99,20 +99,20 @@ class Desk:
         return Looked("ok" if self.well else "failing")
 
 
-def anybody() -> Crowd:
+def anybody() -> ConnectionLimits:
     """Room for all."""
-    return Crowd("web", bounds(100, 100), ())
+    return ConnectionLimits("web", bounds(100, 100), ())
 
 
-def site_of(desk: Desk) -> Starlette:
-    return build(pages(), desk, environment(), desk)
+def site_of(context: CommandContext) -> Starlette:
+    return build(pages(), context, environment(), context)
 
 
 class Site:
     """The pages behind a port."""
 
-    def __init__(self, desk: Desk, pages: Pages) -> None:
-        self.desk = desk
+    def __init__(self, context: CommandContext, pages: Pages) -> None:
+        self.context = context
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
@@ -120,7 +120,7 @@ class Site:
 
     async def _start(self, pages: Pages) -> WebServer:
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        site = build(pages, self.desk, environment(), self.desk)
+        site = build(pages, self.context, environment(), self.context)
         server = WebServer(site, bound, anybody())
         self.host, self.port = await server.start()
         return server
@@ -156,14 +156,14 @@ def pages(**other) -> Pages:
 
 @pytest.fixture(scope="module")
 def server():
-    site = Site(Desk(), pages())
+    site = Site(CommandContext(), pages())
     yield site
     site.close()
 
 
 @pytest.fixture
 def site(server):
-    server.desk.__init__()
+    server.context.__init__()
     return server
 
 
@@ -265,7 +265,7 @@ def test_style_and_icon_may_be_kept(site) -> None:
 def test_following_a_confirmation_link_changes_nothing(site) -> None:
     response, page = site.ask("GET", f"/confirm/{TOKEN}")
     assert response.status == 200
-    assert not site.desk.done
+    assert not site.context.done
     assert '<form method="post">' in page
     assert "&lt;alice&gt;" in page
     assert "alice@example.org" in page
@@ -281,7 +281,7 @@ def test_the_button_confirms_and_pressing_it_twice_does_no_harm(site) -> None:
         response, page = site.ask("POST", f"/confirm/{TOKEN}")
         assert response.status == 200
         assert "is confirmed" in page
-        assert site.desk.done
+        assert site.context.done
     assert "is confirmed" in site.ask("GET", f"/confirm/{TOKEN}")[1]
 
 
@@ -292,7 +292,7 @@ def test_an_unknown_token_is_answered_kindly(site, method, token) -> None:
     assert response.status == 404
     assert response.headers["Cache-Control"] == "no-store"
     assert "Nothing was changed" in page or "There is no page here" in page
-    assert not site.desk.done
+    assert not site.context.done
 
 
 KINDS = ("single", "digest", "broadcasts", "challenges", "reminders", "follow", "daily")
@@ -300,18 +300,18 @@ KINDS = ("single", "digest", "broadcasts", "challenges", "reminders", "follow", 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_way_out_asks_first_and_then_says_what_ended(site, kind) -> None:
-    site.desk.subscribed = Followed(kind, "<alice>", 12, "blackbox")
+    site.context.subscribed = Followed(kind, "<alice>", 12, "blackbox")
     url = f"/unsubscribe/{TOKEN}"
     response, page = site.ask("GET", url)
     assert response.status == 200
-    assert not site.desk.ended, "mail programs open links by themselves"
+    assert not site.context.ended, "mail programs open links by themselves"
     assert "&lt;alice&gt;" in page
     assert '<form method="post">' in page
     for _ in range(2):
         response, page = site.ask("POST", url, "List-Unsubscribe=One-Click")
         assert response.status == 200
         assert "No game has changed" in page
-    assert len(site.desk.ended) == 2
+    assert len(site.context.ended) == 2
     assert response.getheader("Cache-Control") == "no-store"
 
 
@@ -329,11 +329,11 @@ def test_health_is_told_to_a_probe(site) -> None:
     assert (response.status, json.loads(text)) == (200, {"status": "ok", "numbers": False})
     assert response.headers["Content-Type"] == "application/json"
     assert response.headers["Cache-Control"] == "no-store"
-    site.desk.well = False
+    site.context.well = False
     assert site.ask("GET", "/healthz")[0].status == 503
     assert site.ask("GET", "/healthz/ready")[0].status == 503
     assert site.ask("GET", "/healthz/live")[0].status == 200
-    site.desk.broken = True
+    site.context.broken = True
     response, text = site.ask("GET", "/healthz")
     assert (response.status, json.loads(text)) == (503, {"status": "failing", "checks": {}})
 
@@ -364,7 +364,7 @@ def test_what_a_page_does_not_offer_is_refused_without_details(site) -> None:
 
 
 def test_a_fault_of_ours_shows_nothing_of_itself(site) -> None:
-    site.desk.broken = True
+    site.context.broken = True
     response, page = site.ask("GET", f"/confirm/{TOKEN}")
     assert response.status == 500
     assert "on our side" in page
@@ -386,7 +386,7 @@ def test_a_fault_of_ours_shows_nothing_of_itself(site) -> None:
 )
 def test_every_answer_carries_the_safety_headers(site, method, path) -> None:
     if method == "FAULT":
-        site.desk.broken = True
+        site.context.broken = True
         method = "GET"
     headers = site.ask(method, path)[0].headers
     policy = headers["Content-Security-Policy"]
@@ -404,7 +404,7 @@ def test_every_answer_carries_the_safety_headers(site, method, path) -> None:
     [("confirm", 4, "press the button"), ("open", 3, "Sign up"), ("closed", 3, "takes no new")],
 )
 def test_the_steps_are_those_of_this_server(signup, steps, says) -> None:
-    site = Site(Desk(), pages(signup=signup, base="/games"))
+    site = Site(CommandContext(), pages(signup=signup, base="/games"))
     try:
         _, page = site.ask("GET", "/")
     finally:
@@ -415,7 +415,7 @@ def test_the_steps_are_those_of_this_server(signup, steps, says) -> None:
 
 
 def test_a_server_without_games_says_so() -> None:
-    site = Site(Desk(), pages(games=()))
+    site = Site(CommandContext(), pages(games=()))
     try:
         _, page = site.ask("GET", "/")
         _, confirmed = site.ask("POST", f"/confirm/{TOKEN}")
@@ -429,7 +429,7 @@ def test_signals_stay_with_the_process() -> None:
     async def story() -> None:
         before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        server = WebServer(site_of(Desk()), bound, anybody())
+        server = WebServer(site_of(CommandContext()), bound, anybody())
         await server.start()
         assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
         await server.stop()
@@ -440,7 +440,7 @@ def test_signals_stay_with_the_process() -> None:
 
 def test_a_server_that_never_started_lets_go_of_its_socket() -> None:
     bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-    server = WebServer(site_of(Desk()), bound, anybody())
+    server = WebServer(site_of(CommandContext()), bound, anybody())
     asyncio.run(server.stop())
     assert bound.fileno() == -1
 
@@ -449,7 +449,7 @@ def test_a_socket_that_cannot_serve_is_told_at_once() -> None:
     async def story() -> None:
         with Listening(socket.AF_INET, socket.SOCK_DGRAM) as letters_only:
             letters_only.bind(("127.0.0.1", 0))
-            server = WebServer(site_of(Desk()), letters_only, anybody())
+            server = WebServer(site_of(CommandContext()), letters_only, anybody())
             with pytest.raises(ServerFault, match="could not start") as fault:
                 await server.start()
             assert isinstance(fault.value.__cause__, ValueError)

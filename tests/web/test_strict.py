@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from test_pages import Desk, Site, pages
+from test_pages import CommandContext, Site, pages
 
 GET = b"GET / HTTP/1.1\r\nHost: games.example\r\n"
 POST = b"POST /confirm/x HTTP/1.1\r\nHost: games.example\r\n"
@@ -18,7 +18,7 @@ NEXT = b"GET /healthz HTTP/1.1\r\nHost: games.example\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    running = Site(Desk(), pages())
+    running = Site(CommandContext(), pages())
     yield running
     running.close()
 

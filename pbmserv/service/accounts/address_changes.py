@@ -6,9 +6,9 @@ import secrets
 
 from pbmserv.commands.table.model import ChangeAddress
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import Capability
-from pbmserv.service.core.answers import Answer, Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.mail.reply_address import ReplyAddress
+from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.limits.answer_limits import must_not_flood
 from pbmserv.store.accounts import addresses, players, preferences
 from pbmserv.store.accounts.addresses import AddressChange
@@ -20,7 +20,7 @@ BOARDS = 60
 """Most boards that are sent anew to a new address."""
 
 
-def change(desk: Desk, command: ChangeAddress) -> Answer:
+def change(context: CommandContext, command: ChangeAddress) -> Answer:
     """``change address userid password address…``: from now on these, once they are confirmed.
 
     It needs the password also in a reply: a letter that was passed on must not be enough to
@@ -29,108 +29,112 @@ def change(desk: Desk, command: ChangeAddress) -> Answer:
     if command.who is None:
         example = "change address USERID PASSWORD NEWADDRESS"
         raise Refused("address-needs-password", example=example)
-    player = desk.authenticate(command.who)
+    player = context.authenticate(command.who)
     wanted = list(dict.fromkeys(address.lower() for address in command.addresses))
-    preferences.lock(desk.connection, player.id)
-    present = players.addresses_of(desk.connection, player.id)
+    preferences.lock(context.connection, player.id)
+    present = players.addresses_of(context.connection, player.id)
     new = [address for address in wanted if address not in present]
     if not new:
-        return _fewer(desk, player, wanted, present)
-    must_not_flood(desk, new)
+        return _fewer(context, player, wanted, present)
+    must_not_flood(context, new)
     confirmed = [address for address in wanted if address in present]
     batch = secrets.token_hex(8)
-    rows = addresses.ask(desk.connection, player.id, wanted, confirmed, batch, desk.now)
+    rows = addresses.ask(context.connection, player.id, wanted, confirmed, batch, context.now)
     told = [
-        Told(address, player.id, Part("address-confirm", _words(player, change=rows[address])))
+        Notification(
+            address, player.id, Part("address-confirm", _words(player, change=rows[address]))
+        )
         for address in new
     ]
     dropped = [address for address in present if address not in wanted]
     words = _words(player, new=new, dropped=dropped, change=rows[new[0]])
-    told += [Told(address, player.id, Part("address-asked", words)) for address in present]
+    told += [Notification(address, player.id, Part("address-asked", words)) for address in present]
     return Answer((), tuple(told))
 
 
-def confirm(desk: Desk, capability: Capability) -> Answer:
+def confirm(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """A reply from a new address: it is used from now on."""
-    found, player = _waiting(desk, capability)
-    dropped = addresses.confirm(desk.connection, found, desk.now)
-    changed = players.by_id(desk.connection, player.id)
+    found, player = _waiting(context, reply_address)
+    dropped = addresses.confirm(context.connection, found, context.now)
+    changed = players.by_id(context.connection, player.id)
     assert changed is not None
-    desk.player = changed
-    desk.heard(changed.id, changed.unreachable_since)
+    context.player = changed
+    context.heard(changed.id, changed.unreachable_since)
     part = Part("address-changed", _words(player, address=found.address, dropped=dropped))
-    anew = boards_anew(desk, changed) if dropped else ()
+    anew = boards_anew(context, changed) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *anew))
 
 
-def reject(desk: Desk, capability: Capability) -> Answer:
+def reject(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """A new address says that it is none of that player's."""
-    found, player = _waiting(desk, capability)
-    addresses.forget(desk.connection, found.id)
+    found, player = _waiting(context, reply_address)
+    addresses.forget(context.connection, found.id)
     return Answer((Part("address-refused", _words(player)),))
 
 
-def stop(desk: Desk, capability: Capability) -> Answer:
+def stop(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``reject`` from an address so far: nothing changes."""
-    player = desk.speaker(None)
-    found = addresses.change(desk.connection, capability.about)
+    player = context.speaker(None)
+    found = addresses.change(context.connection, reply_address.about)
     if found is None or found.confirmed_at is not None:
         raise Refused("address-settled")
-    addresses.stop(desk.connection, player.id)
+    addresses.stop(context.connection, player.id)
     return Answer((Part("address-stopped", _words(player)),))
 
 
-def boards_anew(desk: Desk, player: Player) -> tuple[Told, ...]:
+def boards_anew(context: CommandContext, player: Player) -> tuple[Notification, ...]:
     """The running boards once more, for a player whose earlier letters are dead."""
     told = []
-    numbers = boards.of_player(desk.connection, player.id, ("proposed", "active"), None, BOARDS)
+    numbers = boards.of_player(context.connection, player.id, ("proposed", "active"), None, BOARDS)
     for number in sorted(numbers):
-        board = boards.load(desk.connection, number)
+        board = boards.load(context.connection, number)
         sitter = board.sitter_of(player.id) if board is not None else None
         if board is not None and sitter is not None:
             words = {"event": "show", "undecided": list(board.undecided)}
             part = Part("board", words, number, board.plies, sitter.seat)
-            told.append(Told.sitter(sitter, part))
+            told.append(Notification.sitter(sitter, part))
     return tuple(told)
 
 
-def _waiting(desk: Desk, capability: Capability) -> tuple[AddressChange, Player]:
+def _waiting(context: CommandContext, reply_address: ReplyAddress) -> tuple[AddressChange, Player]:
     """The change that a reply from the new address is about, its player's row locked."""
-    found = addresses.change(desk.connection, capability.about)
+    found = addresses.change(context.connection, reply_address.about)
     if found is not None:
-        preferences.lock(desk.connection, found.player_id)
-        found = addresses.change(desk.connection, capability.about)
-    player = players.by_id(desk.connection, found.player_id) if found is not None else None
+        preferences.lock(context.connection, found.player_id)
+        found = addresses.change(context.connection, reply_address.about)
+    player = players.by_id(context.connection, found.player_id) if found is not None else None
     if found is None or found.confirmed_at is not None or player is None or not player.active:
         raise Refused("address-settled")
-    if desk.mail_id is not None:
-        inbox.spoken_by(desk.connection, desk.mail_id, player.id)
+    if context.mail_id is not None:
+        inbox.spoken_by(context.connection, context.mail_id, player.id)
     return found, player
 
 
-def _fewer(desk: Desk, player: Player, wanted: list[str], present: list[str]) -> Answer:
+def _fewer(
+    context: CommandContext, player: Player, wanted: list[str], present: list[str]
+) -> Answer:
     """All of them are confirmed already: the others go at once."""
     if set(wanted) == set(present) and wanted[0] == player.address:
         example = f"change address {player.userid} PASSWORD NEWADDRESS"
         raise Refused("address-same", part=", ".join(wanted), example=example)
-    addresses.stop(desk.connection, player.id)
-    bounces.forgive(desk.connection, wanted)  # their owner says that they work
-    dropped = addresses.keep_only(desk.connection, player.id, wanted)
+    addresses.stop(context.connection, player.id)
+    bounces.forgive(context.connection, wanted)  # their owner says that they work
+    dropped = addresses.keep_only(context.connection, player.id, wanted)
     values: dict[str, str | int] = {"address": wanted[0]}
     if dropped:
         values["reply_epoch"] = player.reply_epoch + 1
-    preferences.save(desk.connection, player.id, values)
-    changed = players.by_id(desk.connection, player.id)
+    preferences.save(context.connection, player.id, values)
+    changed = players.by_id(context.connection, player.id)
     assert changed is not None
-    desk.player = changed
+    context.player = changed
     part = Part("address-changed", _words(player, address=wanted[0], dropped=dropped))
-    anew = boards_anew(desk, changed) if dropped else ()
+    anew = boards_anew(context, changed) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *anew))
 
 
-def _farewells(player: Player, dropped: list[str]) -> tuple[Told, ...]:
+def _farewells(player: Player, dropped: list[str]) -> tuple[Notification, ...]:
     part = Part("address-moved", _words(player))
-    return tuple(Told(address, player.id, part) for address in dropped)
+    return tuple(Notification(address, player.id, part) for address in dropped)
 
 
 def _words(player: Player, **more: object) -> dict[str, object]:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from pbmserv.commands.reading.yes_no import first_paragraph, says_yes
 from pbmserv.commands.table import model
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.accounts import address_changes, leaving, signup
 from pbmserv.service.boards import unproven_boards
 from pbmserv.service.core.answers import Answer
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 
-_MEANT: Mapping[tuple[Purpose, type], Callable[[Desk, Capability], Answer]] = {
+_MEANT: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
     (Purpose.ADDRESS, model.Yes): address_changes.confirm,
     (Purpose.ADDRESS, model.ReplyMove): address_changes.confirm,
     (Purpose.ADDRESS, model.Reject): address_changes.reject,
@@ -57,22 +57,22 @@ def is_no(asked: object) -> bool:
     return asked.lines[0].partition(" ")[0].strip(".,;:!").lower() in _NO
 
 
-def answer(desk: Desk, asked: object, capability: Capability) -> Answer | None:
+def answer(context: CommandContext, asked: object, reply_address: ReplyAddress) -> Answer | None:
     """What the reply leads to; ``None`` when it is a command of its own.
 
     Raises:
         Refused: it is not clear, or it comes too late.
     """
-    if capability.purpose in _LEAVING and is_no(asked):
-        return leaving.stay(desk, capability)
-    if capability.purpose is Purpose.BEGIN and is_no(asked):
-        return unproven_boards.refuse(desk, capability)
+    if reply_address.purpose in _LEAVING and is_no(asked):
+        return leaving.stay(context, reply_address)
+    if reply_address.purpose is Purpose.BEGIN and is_no(asked):
+        return unproven_boards.refuse(context, reply_address)
     kind = type(asked)
-    if kind is model.Yes and capability.purpose in _FOR_GOOD:
-        kind = model.Yes if says_yes(first_paragraph(desk.post.text)) else model.ReplyMove
-    asks = (capability.purpose, kind)
+    if kind is model.Yes and reply_address.purpose in _FOR_GOOD:
+        kind = model.Yes if says_yes(first_paragraph(context.incoming.text)) else model.ReplyMove
+    asks = (reply_address.purpose, kind)
     if asks in _MEANT:
-        return _MEANT[asks](desk, capability)
+        return _MEANT[asks](context, reply_address)
     if asks in _UNCLEAR:
         code, example = _UNCLEAR[asks]
         part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""

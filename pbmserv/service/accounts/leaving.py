@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 from pbmserv.commands.table.model import Credentials, Delete, Export, Resign, SignOff
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import Capability
+from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import moves
-from pbmserv.service.core.answers import Answer, Part, Told
+from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.budget import Work
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import leaving, notices, players
 from pbmserv.store.accounts.players import Player
 
@@ -24,93 +24,95 @@ _STAYS = "stays"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def sign_off(desk: Desk, command: SignOff) -> Answer:
+def sign_off(context: CommandContext, command: SignOff) -> Answer:
     """``signoff userid password``: a letter asks whether it is meant."""
-    player = desk.speaker(command.who)
-    notices.forget(desk.connection, player.id, _STAYS)
-    return Answer((), (_question(desk, player, player.address, "signoff-asked"),))
+    player = context.speaker(command.who)
+    notices.forget(context.connection, player.id, _STAYS)
+    return Answer((), (_question(context, player, player.address, "signoff-asked"),))
 
 
-def delete(desk: Desk, command: Delete) -> Answer:
+def delete(context: CommandContext, command: Delete) -> Answer:
     """``delete userid password``: a letter asks; also for those who have signed off."""
-    player, home = _anybody(desk, command.who)
-    notices.forget(desk.connection, player.id, _STAYS)
-    return Answer((), (_question(desk, player, home, "delete-asked"),))
+    player, home = _anybody(context, command.who)
+    notices.forget(context.connection, player.id, _STAYS)
+    return Answer((), (_question(context, player, home, "delete-asked"),))
 
 
-def export(desk: Desk, command: Export) -> Answer:
+def export(context: CommandContext, command: Export) -> Answer:
     """``export userid password``: all that is kept, to the player's own address only."""
-    player, home = _anybody(desk, command.who)
-    desk.budget.spend(Work.EXPORT)
-    return Answer((), (Told(home, player.id, Part("export", {"userid": player.userid})),))
+    player, home = _anybody(context, command.who)
+    context.budget.spend(Work.EXPORT)
+    return Answer((), (Notification(home, player.id, Part("export", {"userid": player.userid})),))
 
 
-def signed_off(desk: Desk, capability: Capability) -> Answer:
+def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the letter that asked: running games are resigned, and no more mail comes."""
-    player = _meant(desk, capability, "signoff")
+    player = _meant(context, reply_address, "signoff")
     if not player.active:
         raise Refused("leaving-settled", part="signoff", example="help signoff")
     home = player.address
-    told, count = _resign_all(desk, player)
-    leaving.leave(desk.connection, player)
-    farewell = Told(home, player.id, Part("signed-off", {"userid": player.userid, "games": count}))
+    told, count = _resign_all(context, player)
+    leaving.leave(context.connection, player)
+    farewell = Notification(
+        home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
+    )
     return Answer((), (*told, farewell))
 
 
-def deleted(desk: Desk, capability: Capability) -> Answer:
+def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the letter that asked: as `signed_off`, and all personal data goes."""
-    player = _meant(desk, capability, "delete")
-    home = _home(desk, player)
-    told, count = _resign_all(desk, player)
-    leaving.leave(desk.connection, player)
-    gone = players.by_id(desk.connection, player.id)
+    player = _meant(context, reply_address, "delete")
+    home = _home(context, player)
+    told, count = _resign_all(context, player)
+    leaving.leave(context.connection, player)
+    gone = players.by_id(context.connection, player.id)
     assert gone is not None
-    neutral = leaving.erase(desk.connection, gone)
+    neutral = leaving.erase(context.connection, gone)
     farewell = Part("deleted", {"neutral": neutral, "games": count})
-    return Answer((), (*_renamed(told, player.userid, neutral), Told(home, None, farewell)))
+    return Answer((), (*_renamed(told, player.userid, neutral), Notification(home, None, farewell)))
 
 
-def stay(desk: Desk, capability: Capability) -> Answer:
+def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``no`` to the letter that asked: no reply to it can mean yes any more."""
-    player = players.by_id(desk.connection, capability.player)
-    if player is None or player.reply_epoch != capability.epoch or player.state == "deleted":
+    player = players.by_id(context.connection, reply_address.player)
+    if player is None or player.reply_epoch != reply_address.epoch or player.state == "deleted":
         raise Refused("leaving-settled", part="no", example="help signoff")
-    notices.may_tell(desk.connection, player.id, _STAYS, desk.now, timedelta(0))
+    notices.may_tell(context.connection, player.id, _STAYS, context.now, timedelta(0))
     part = Part("stayed", {"userid": player.userid})
-    return Answer((), (Told(_home(desk, player), player.id, part),))
+    return Answer((), (Notification(_home(context, player), player.id, part),))
 
 
-def _question(desk: Desk, player: Player, home: str, letter: str) -> Told:
+def _question(context: CommandContext, player: Player, home: str, letter: str) -> Notification:
     words = {
         "userid": player.userid,
-        "day": (desk.now - _EPOCH).days,
+        "day": (context.now - _EPOCH).days,
         "days": ASKED_DAYS,
-        "games": len(leaving.running(desk.connection, player.id)),
+        "games": len(leaving.running(context.connection, player.id)),
     }
-    return Told(home, player.id, Part(letter, words))
+    return Notification(home, player.id, Part(letter, words))
 
 
-def _anybody(desk: Desk, who: Credentials | None) -> tuple[Player, str]:
+def _anybody(context: CommandContext, who: Credentials | None) -> tuple[Player, str]:
     """Who speaks, signed off or not, and where that player's letters can go."""
     if who is None:
-        player = desk.speaker(None)
+        player = context.speaker(None)
     else:
-        player = desk.identify(who)
-        desk.player = player if player.active else None
-    return player, _home(desk, player)
+        player = context.identify(who)
+        context.player = player if player.active else None
+    return player, _home(context, player)
 
 
-def _home(desk: Desk, player: Player) -> str:
-    return player.address or players.addresses_of(desk.connection, player.id)[0]
+def _home(context: CommandContext, player: Player) -> str:
+    return player.address or players.addresses_of(context.connection, player.id)[0]
 
 
-def _meant(desk: Desk, capability: Capability, word: str) -> Player:
+def _meant(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
     """The player, if the reply comes in time."""
-    player = players.by_id(desk.connection, capability.player)
-    if player is not None and notices.last_told(desk.connection, player.id, _STAYS):
+    player = players.by_id(context.connection, reply_address.player)
+    if player is not None and notices.last_told(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
-    late = (desk.now - _EPOCH).days > capability.number + ASKED_DAYS
-    if player is None or player.reply_epoch != capability.epoch or player.state == "deleted":
+    late = (context.now - _EPOCH).days > reply_address.number + ASKED_DAYS
+    if player is None or player.reply_epoch != reply_address.epoch or player.state == "deleted":
         raise Refused("leaving-settled", part=word, example=f"help {word}")
     if late:
         example = f"{word} {player.userid} PASSWORD"
@@ -118,23 +120,23 @@ def _meant(desk: Desk, capability: Capability, word: str) -> Player:
     return player
 
 
-def _resign_all(desk: Desk, player: Player) -> tuple[tuple[Told, ...], int]:
+def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notification, ...], int]:
     """Give up all boards (decline those without an own move), without words to anybody.
 
     Letters to the player himself are left out; how many boards it were comes back, too.
     """
-    numbers = leaving.running(desk.connection, player.id)
-    post = desk.post
-    desk.post = replace(post, reading=replace(post.reading, words=""))
-    told: list[Told] = []
+    numbers = leaving.running(context.connection, player.id)
+    incoming = context.incoming
+    context.incoming = replace(incoming, reading=replace(incoming.reading, words=""))
+    told: list[Notification] = []
     for number in numbers:
-        told += moves.resign(desk, Resign(None, number, None)).told
-    desk.post = post
-    desk.sitter = desk.focus = desk.player = None
+        told += moves.resign(context, Resign(None, number, None)).told
+    context.incoming = incoming
+    context.sitter = context.focus = context.player = None
     return tuple(one for one in told if one.player_id != player.id), len(numbers)
 
 
-def _renamed(told: tuple[Told, ...], userid: str, neutral: str) -> tuple[Told, ...]:
+def _renamed(told: tuple[Notification, ...], userid: str, neutral: str) -> tuple[Notification, ...]:
     """Letters to others that are written after the name has gone."""
 
     def part(old: Part) -> Part:

@@ -8,8 +8,8 @@ from pbmserv.commands.table.model import Away, Reject, ReplyMove, Yes
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Mail
 from pbmserv.service.accounts import preferences
-from pbmserv.service.core.answers import Answer, Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.time import localtime
 from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player
@@ -21,7 +21,7 @@ MOST_PLAYERS = 3
 """Of those who share one address."""
 
 
-def ask(desk: Desk, mail: Mail, letter_to: int | None = None) -> list[Told]:
+def ask(context: CommandContext, mail: Mail, letter_to: int | None = None) -> list[Notification]:
     """The question for whom the note seems to be about; nobody who is away already.
 
     At a reply address that is its player, whatever address the note is from: mail is forwarded,
@@ -35,29 +35,29 @@ def ask(desk: Desk, mail: Mail, letter_to: int | None = None) -> list[Told]:
     if not mail.away:
         return []
     asked = []
-    for player in _about(desk, mail, letter_to):
-        is_away = player.away_until is not None and player.away_until > desk.now
+    for player in _about(context, mail, letter_to):
+        is_away = player.away_until is not None and player.away_until > context.now
         if is_away or not notices.may_tell(
-            desk.connection, player.id, "away", desk.now, ASKED_EVERY
+            context.connection, player.id, "away", context.now, ASKED_EVERY
         ):
             continue
-        today = localtime.local_date(desk.now, localtime.zone(player.tz))
+        today = localtime.local_date(context.now, localtime.zone(player.tz))
         words = {"userid": player.userid, "example": (today + timedelta(days=7)).isoformat()}
-        asked.append(Told(player.address, player.id, Part("away-asked", words)))
+        asked.append(Notification(player.address, player.id, Part("away-asked", words)))
     return asked
 
 
-def _about(desk: Desk, mail: Mail, letter_to: int | None) -> list[Player]:
-    capability = desk.capability
-    number = letter_to or (capability.player if capability is not None else 0)
-    player = players.by_id(desk.connection, number) if number else None
+def _about(context: CommandContext, mail: Mail, letter_to: int | None) -> list[Player]:
+    reply_address = context.reply_address
+    number = letter_to or (reply_address.player if reply_address is not None else 0)
+    player = players.by_id(context.connection, number) if number else None
     if player is None:
-        return players.by_address(desk.connection, mail.sender.lower())[:MOST_PLAYERS]
-    is_revoked = letter_to is None and capability and capability.epoch != player.reply_epoch
+        return players.by_address(context.connection, mail.sender.lower())[:MOST_PLAYERS]
+    is_revoked = letter_to is None and reply_address and reply_address.epoch != player.reply_epoch
     return [] if is_revoked or not player.active else [player]
 
 
-def answer(desk: Desk, asked: object) -> Answer | None:
+def answer(context: CommandContext, asked: object) -> Answer | None:
     """A reply to the question: a date says it all; ``None`` = a command of its own.
 
     Raises:
@@ -65,15 +65,15 @@ def answer(desk: Desk, asked: object) -> Answer | None:
     """
     if not isinstance(asked, ReplyMove | Yes | Reject):
         return None
-    player = desk.speaker(None)
-    today = localtime.local_date(desk.now, localtime.zone(player.tz))
+    player = context.speaker(None)
+    today = localtime.local_date(context.now, localtime.zone(player.tz))
     said = asked.lines[0].strip().rstrip(".!") if isinstance(asked, ReplyMove) else ""
     words = said.split()
     while words and words[0].lower() in {"yes", "yes,", "i", "am", "i'm", "away"}:
         words = words[1:]
     until = " ".join(words)
     if until and localtime.read_date(until, today) is not None:
-        return preferences.away(desk, Away(None, until))
+        return preferences.away(context, Away(None, until))
     raise Refused(
         "away-how", part=said[:40], example=f"away until {today + timedelta(days=7):%Y-%m-%d}"
     )

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from pbmserv.commands.table.model import Away, Back, Prefs
 from pbmserv.errors import Refused
 from pbmserv.service.core.answers import Answer, Part
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.may_speak import signed_off
 from pbmserv.service.time import localtime
 from pbmserv.store.accounts import leaving, players, preferences
@@ -40,7 +40,7 @@ _SWITCH = {"on": True, "yes": True, "off": False, "no": False}
 class _Wishes:
     """What one ``prefs`` asks for, as far as it has been read; nothing is saved before its end."""
 
-    desk: Desk
+    context: CommandContext
     player: Player
     columns: dict[str, Any] = field(default_factory=dict)
     blocks: dict[int, bool] = field(default_factory=dict)
@@ -135,7 +135,7 @@ class _Wishes:
             self._block("unblock", userid.strip(), wanted=False)
 
     def _block(self, name: str, userid: str, *, wanted: bool) -> None:
-        other = players.of_name(self.desk.connection, userid)
+        other = players.of_name(self.context.connection, userid)
         if other is None or other.state == "deleted":
             raise self.refused("pref-block-unknown", name, userid, f"{name}=USERID", userid=userid)
         if other.id == self.player.id:
@@ -144,7 +144,7 @@ class _Wishes:
 
     def save(self) -> None:
         """Carry all of it out."""
-        columns, connection, now = self.columns, self.desk.connection, self.desk.now
+        columns, connection, now = self.columns, self.context.connection, self.context.now
         minute = columns.get("digest_minute", self.player.digest_minute)
         if "digest_minute" in columns or ("tz" in columns and minute is not None):
             tz = localtime.zone(columns.get("tz", self.player.tz))
@@ -161,8 +161,8 @@ class _Wishes:
 
     def _next_digest(self, tz: ZoneInfo, minute: int) -> datetime:
         """When the next one comes: not on a day that has had one, by the old clocks or the new."""
-        following = localtime.next_local(self.desk.now, tz, minute)
-        last = clocks.last_digest(self.desk.connection, self.player.id)
+        following = localtime.next_local(self.context.now, tz, minute)
+        last = clocks.last_digest(self.context.connection, self.player.id)
         while last is not None and any(
             localtime.local_date(following, zone) == localtime.local_date(last, zone)
             for zone in (tz, localtime.zone(self.player.tz))
@@ -186,10 +186,10 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
 _WRITTEN = ("format", "digest", "tz", "remind", "accept", "block", "unblock", "broadcast")
 
 
-def prefs(desk: Desk, command: Prefs) -> Answer:
+def prefs(context: CommandContext, command: Prefs) -> Answer:
     """``prefs userid password name=value…``: all of them or none; without any it tells them."""
-    player = desk.speaker(command.who)
-    wishes = _Wishes(desk, player)
+    player = context.speaker(command.who)
+    wishes = _Wishes(context, player)
     for name, value in command.settings:
         read = _NAMES.get(name.lower())
         if read is None:
@@ -198,13 +198,13 @@ def prefs(desk: Desk, command: Prefs) -> Answer:
             )
         read(wishes, value.strip().lower())
     wishes.save()
-    changed = players.by_id(desk.connection, player.id)
+    changed = players.by_id(context.connection, player.id)
     assert changed is not None
-    desk.player = changed
-    return Answer((Part("prefs", _as_words(desk, changed, set_now=bool(command.settings))),))
+    context.player = changed
+    return Answer((Part("prefs", _as_words(context, changed, set_now=bool(command.settings))),))
 
 
-def _as_words(desk: Desk, player: Player, *, set_now: bool) -> Mapping[str, Any]:
+def _as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapping[str, Any]:
     minute = player.digest_minute
     return {
         "userid": player.userid,
@@ -212,14 +212,14 @@ def _as_words(desk: Desk, player: Player, *, set_now: bool) -> Mapping[str, Any]
         "format": player.format,
         "digest": "off" if minute is None else f"daily@{minute // 60:02}:{minute % 60:02}",
         "tz": player.tz,
-        "local": f"{desk.now.astimezone(localtime.zone(player.tz)):%H:%M}",
+        "local": f"{context.now.astimezone(localtime.zone(player.tz)):%H:%M}",
         "remind": player.remind or "off",
         "accept": player.accept,
         "broadcast": "on" if player.broadcasts else "off",
-        "blocked": preferences.blocked(desk.connection, player.id),
+        "blocked": preferences.blocked(context.connection, player.id),
         "seeks": [
             " ".join((seek.game, str(seek.seats), *seek.options))
-            for seek in seeks.of_player(desk.connection, player.id)
+            for seek in seeks.of_player(context.connection, player.id)
         ],
     }
 
@@ -227,14 +227,14 @@ def _as_words(desk: Desk, player: Player, *, set_now: bool) -> Mapping[str, Any]
 # -- away -----------------------------------------------------------------------------------
 
 
-def away(desk: Desk, command: Away) -> Answer:
+def away(context: CommandContext, command: Away) -> Answer:
     """``away userid password until DATE``: from now to the end of that day, in the own zone.
 
     Today counts, and so does the last day. A second ``away`` moves the end of the first.
     """
-    player = desk.speaker(command.who)
+    player = context.speaker(command.who)
     tz = localtime.zone(player.tz)
-    today = localtime.local_date(desk.now, tz)
+    today = localtime.local_date(context.now, tz)
     until = localtime.read_date(command.until, today)
     line = f"away {player.userid} PASSWORD until "
     if until is None:
@@ -247,15 +247,15 @@ def away(desk: Desk, command: Away) -> Answer:
             today=today.isoformat(),
             example=line + (today + timedelta(days=7)).isoformat(),
         )
-    preferences.lock(desk.connection, player.id)
+    preferences.lock(context.connection, player.id)
     if player.unreachable_since is not None:  # what was only taken for an absence is none
-        no_longer_away(desk, player, player.unreachable_since)
-    absences = preferences.absences_of(desk.connection, player.id)
-    now_away = _running(absences, desk.now)
+        no_longer_away(context, player, player.unreachable_since)
+    absences = preferences.absences_of(context.connection, player.id)
+    now_away = _running(absences, context.now)
     used = _days_used([a for a in absences if a is not now_away], tz)
     if now_away is not None:
-        used |= set(localtime.days_touched(now_away.begins, desk.now, tz))
-    most = desk.rooms.away_days
+        used |= set(localtime.days_touched(now_away.begins, context.now, tz))
+    most = context.services.away_days
     latest = _latest(today, used, most)
     if latest is None or until > latest:
         left = most - sum(day.year == today.year for day in used)
@@ -270,78 +270,78 @@ def away(desk: Desk, command: Away) -> Answer:
         )
     ends = localtime.end_of_day(until, tz)
     if now_away is None:
-        preferences.begin_absence(desk.connection, player.id, desk.now, ends)
+        preferences.begin_absence(context.connection, player.id, context.now, ends)
     else:
-        preferences.end_absence(desk.connection, player.id, now_away.id, ends)
-    clocks.look_again(desk.connection, player.id, desk.now)
+        preferences.end_absence(context.connection, player.id, now_away.id, ends)
+    clocks.look_again(context.connection, player.id, context.now)
     words = {"userid": player.userid, "until": until.isoformat(), "tz": player.tz}
-    return Answer((Part("away", words | _budget(desk, player, tz, until)),))
+    return Answer((Part("away", words | _budget(context, player, tz, until)),))
 
 
-def away_unasked(desk: Desk, player: Player, most: timedelta) -> datetime | None:
+def away_unasked(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
     """Away from now on for *most*, or for what is left of this year's days; when that ends.
 
     ``None``: no day is left, so nothing has changed. Who is away for longer already stays so.
     """
     tz = localtime.zone(player.tz)
-    absences = preferences.absences_of(desk.connection, player.id)
+    absences = preferences.absences_of(context.connection, player.id)
     used = _days_used(absences, tz)
-    latest = _latest(localtime.local_date(desk.now, tz), used, desk.rooms.away_days)
+    latest = _latest(localtime.local_date(context.now, tz), used, context.services.away_days)
     if latest is None:
         return None
-    ends = localtime.end_of_day(min(latest, localtime.local_date(desk.now + most, tz)), tz)
-    now_away = _running(absences, desk.now)
+    ends = localtime.end_of_day(min(latest, localtime.local_date(context.now + most, tz)), tz)
+    now_away = _running(absences, context.now)
     if now_away is not None and now_away.ends >= ends:
         return now_away.ends
-    preferences.begin_absence(desk.connection, player.id, desk.now, ends)
-    clocks.look_again(desk.connection, player.id, desk.now)
+    preferences.begin_absence(context.connection, player.id, context.now, ends)
+    clocks.look_again(context.connection, player.id, context.now)
     return ends
 
 
-def no_longer_away(desk: Desk, player: Player, since: datetime) -> bool:
+def no_longer_away(context: CommandContext, player: Player, since: datetime) -> bool:
     """End the absence that began at *since* without a command, if it still lasts; whether it did.
 
     Others stay as they are.
     """
-    absences = preferences.absences_of(desk.connection, player.id)
-    unasked = next((a for a in absences if a.begins == since and a.ends > desk.now), None)
+    absences = preferences.absences_of(context.connection, player.id)
+    unasked = next((a for a in absences if a.begins == since and a.ends > context.now), None)
     if unasked is None:
         return False
-    preferences.end_absence(desk.connection, player.id, unasked.id, desk.now)
+    preferences.end_absence(context.connection, player.id, unasked.id, context.now)
     others = [a.ends for a in absences if a is not unasked]
-    until = max((*others, desk.now))
-    preferences.save(desk.connection, player.id, {"away_until": until})
-    clocks.look_again(desk.connection, player.id, desk.now)
+    until = max((*others, context.now))
+    preferences.save(context.connection, player.id, {"away_until": until})
+    clocks.look_again(context.connection, player.id, context.now)
     return True
 
 
-def back(desk: Desk, command: Back) -> Answer:
+def back(context: CommandContext, command: Back) -> Answer:
     """``back userid password``: an absence ends now; who has signed off is a player again."""
-    player = desk.identify(command.who) if command.who is not None else desk.speaker(None)
+    player = context.identify(command.who) if command.who is not None else context.speaker(None)
     if not player.active:
-        return _come_back(desk, player)
-    desk.player = player
+        return _come_back(context, player)
+    context.player = player
     tz = localtime.zone(player.tz)
-    preferences.lock(desk.connection, player.id)
-    now_away = _running(preferences.absences_of(desk.connection, player.id), desk.now)
+    preferences.lock(context.connection, player.id)
+    now_away = _running(preferences.absences_of(context.connection, player.id), context.now)
     if now_away is None:
         example = f"away {player.userid} PASSWORD until tomorrow"
         raise Refused("not-away", part="back", example=example)
-    preferences.end_absence(desk.connection, player.id, now_away.id, desk.now)
-    clocks.look_again(desk.connection, player.id, desk.now)
-    today = localtime.local_date(desk.now, tz)
+    preferences.end_absence(context.connection, player.id, now_away.id, context.now)
+    clocks.look_again(context.connection, player.id, context.now)
+    today = localtime.local_date(context.now, tz)
     words = {"userid": player.userid, "again": False}
-    return Answer((Part("back", words | _budget(desk, player, tz, today)),))
+    return Answer((Part("back", words | _budget(context, player, tz, today)),))
 
 
-def _come_back(desk: Desk, player: Player) -> Answer:
+def _come_back(context: CommandContext, player: Player) -> Answer:
     """Letters go to the confirmed address that this mail comes from, else to the oldest one."""
     if player.state == "barred":
         raise signed_off(player)
-    own = players.addresses_of(desk.connection, player.id)
-    sender = desk.post.mail.sender.lower()
-    leaving.come_back(desk.connection, player, sender if sender in own else own[0])
-    desk.player = players.by_id(desk.connection, player.id)
+    own = players.addresses_of(context.connection, player.id)
+    sender = context.incoming.mail.sender.lower()
+    leaving.come_back(context.connection, player, sender if sender in own else own[0])
+    context.player = players.by_id(context.connection, player.id)
     return Answer((Part("back", {"userid": player.userid, "again": True}),))
 
 
@@ -365,9 +365,9 @@ def _latest(today: date, used: set[date], most: int) -> date | None:
     return latest
 
 
-def _budget(desk: Desk, player: Player, tz: ZoneInfo, day: date) -> dict[str, int]:
+def _budget(context: CommandContext, player: Player, tz: ZoneInfo, day: date) -> dict[str, int]:
     """What is left of the year of *day*."""
-    used = _days_used(preferences.absences_of(desk.connection, player.id), tz)
-    most = desk.rooms.away_days
+    used = _days_used(preferences.absences_of(context.connection, player.id), tz)
+    most = context.services.away_days
     left = most - sum(one.year == day.year for one in used)
     return {"left": max(left, 0), "most": most, "year": day.year}

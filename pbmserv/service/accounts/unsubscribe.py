@@ -14,11 +14,11 @@ from typing import Any
 from pbmserv.commands.table.model import Daily, Follow, Prefs
 from pbmserv.errors import Refused
 from pbmserv.letters.kinds import brought_by
-from pbmserv.mail.reply_address import Capability
+from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts import preferences
 from pbmserv.service.boards import followers
-from pbmserv.service.core.answers import Answer, Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.solo import daily_box
 from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player
@@ -54,20 +54,20 @@ class Subscription:
     game: str = ""
 
 
-def of(desk: Desk, capability: Capability) -> Subscription:
+def of(context: CommandContext, reply_address: ReplyAddress) -> Subscription:
     """What brought the letter whose address this is.
 
     Raises:
         Refused: the address is no longer valid, or its letter is none that can be ended.
     """
-    player = desk.speaker(None)
-    letter = outbox.letter(desk.connection, capability.about)
+    player = context.speaker(None)
+    letter = outbox.letter(context.connection, reply_address.about)
     if letter is None or letter.player_id != player.id or not brought_by(letter.letter):
         raise Refused("revoked-address", example=f"forgot {player.userid}")
-    return _subscription(desk, player, letter)
+    return _subscription(context, player, letter)
 
 
-def by_page(desk: Desk, capability: Capability) -> list[Told]:
+def by_page(context: CommandContext, reply_address: ReplyAddress) -> list[Notification]:
     """One click: end it. A letter says what has changed and how to undo it, once a day at most.
 
     Whoever clicked may have meant a single letter, or have been a program.
@@ -75,48 +75,50 @@ def by_page(desk: Desk, capability: Capability) -> list[Told]:
     Raises:
         Refused: as `of` does.
     """
-    player = desk.speaker(None)
-    found, changed = _ended(desk, capability)
+    player = context.speaker(None)
+    found, changed = _ended(context, reply_address)
     if not changed or not notices.may_tell(
-        desk.connection, player.id, f"-{found.what}", desk.now, TOLD_EVERY
+        context.connection, player.id, f"-{found.what}", context.now, TOLD_EVERY
     ):
         return []
-    return [Told(player.address, player.id, Part("unsubscribed", asdict(found)))]
+    return [Notification(player.address, player.id, Part("unsubscribed", asdict(found)))]
 
 
-def by_mail(desk: Desk, capability: Capability) -> Answer:
+def by_mail(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """A mail to the address in a letter's List-Unsubscribe, whatever it says."""
-    found, _ = _ended(desk, capability)
+    found, _ = _ended(context, reply_address)
     return Answer((Part("unsubscribed", asdict(found)),))
 
 
-def _ended(desk: Desk, capability: Capability) -> tuple[Subscription, bool]:
+def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscription, bool]:
     """End it, and whether that changed anything; what is ended already stays so."""
-    found, player = of(desk, capability), desk.speaker(None)
+    found, player = of(context, reply_address), context.speaker(None)
     if found.what == "follow":
-        return found, _tried(followers.follow, desk, Follow(found.board, None, "off"))
+        return found, _tried(followers.follow, context, Follow(found.board, None, "off"))
     if found.what == "daily":
-        return found, _tried(daily_box.daily, desk, Daily(found.game, None, "off"))
+        return found, _tried(daily_box.daily, context, Daily(found.game, None, "off"))
     if found.what == "single" and player.digest_minute is not None:
         return found, False
-    preferences.prefs(desk, Prefs(None, (_SETTINGS[found.what],)))
-    return found, players.by_id(desk.connection, player.id) != player
+    preferences.prefs(context, Prefs(None, (_SETTINGS[found.what],)))
+    return found, players.by_id(context.connection, player.id) != player
 
 
-def _subscription(desk: Desk, player: Player, letter: QueuedLetter) -> Subscription:
+def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
     what = brought_by(letter.letter)
     if what not in {"follow", "daily"}:
         return Subscription(what, player.userid)
-    board = None if letter.board_id is None else boards.load(desk.connection, letter.board_id)
+    board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)
     if board is None:
         raise Refused("revoked-address", example=f"forgot {player.userid}")
     return Subscription(what, player.userid, board.id, board.game)
 
 
-def _tried(command: Callable[[Desk, Any], Answer], desk: Desk, asked: object) -> bool:
+def _tried(
+    command: Callable[[CommandContext, Any], Answer], context: CommandContext, asked: object
+) -> bool:
     """Carry a command out; that there is nothing left to do is no fault here, but told."""
     try:
-        command(desk, asked)
+        command(context, asked)
     except Refused as refused:
         if refused.refusal.code not in {"not-followed", "daily-off"}:
             raise

@@ -10,14 +10,14 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.accounts import signup, unsubscribe
 from pbmserv.service.accounts.unsubscribe import Subscription
-from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.done import NOTHING, Done
-from pbmserv.service.core.mail_service import Office
+from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import message_id, told_letter
-from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
@@ -33,77 +33,85 @@ class SignupState:
     done: bool
 
 
-class Visitors:
+class WebRequests:
     """What the pages ask of the service; looking never changes anything."""
 
-    def __init__(self, rooms: Rooms, database: Database, office: Office, clock: Clock) -> None:
-        self._rooms = rooms
+    def __init__(
+        self, services: Services, database: Database, mail_service: MailService, clock: Clock
+    ) -> None:
+        self._services = services
         self._database = database
-        self._office = office
+        self._mail_service = mail_service
         self._clock = clock
 
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""
-        capability = self._read(token, Purpose.CONFIRM)
-        return await asyncio.to_thread(self._describe, capability) if capability else None
+        reply_address = self._read(token, Purpose.CONFIRM)
+        return await asyncio.to_thread(self._describe, reply_address) if reply_address else None
 
     async def confirm(self, token: str) -> SignupState | None:
         """Confirm a signup by its link's button."""
-        capability = self._read(token, Purpose.CONFIRM)
-        if capability is None:
+        reply_address = self._read(token, Purpose.CONFIRM)
+        if reply_address is None:
             return None
         try:
-            await self._office.commit(partial(self._confirm, capability.about))
+            await self._mail_service.commit(partial(self._confirm, reply_address.about))
         except PlayerError:
             return None
         return await self.describe(token)
 
     async def subscription(self, token: str) -> Subscription | None:
         """What the link in a letter's List-Unsubscribe would end."""
-        capability = self._read(token, Purpose.UNSUBSCRIBE)
-        return await asyncio.to_thread(self._subscription, capability) if capability else None
+        reply_address = self._read(token, Purpose.UNSUBSCRIBE)
+        return await asyncio.to_thread(self._subscription, reply_address) if reply_address else None
 
     async def unsubscribe(self, token: str) -> Subscription | None:
         """End it (RFC 8058); doing so twice is no error."""
-        capability = self._read(token, Purpose.UNSUBSCRIBE)
-        if capability is None:
+        reply_address = self._read(token, Purpose.UNSUBSCRIBE)
+        if reply_address is None:
             return None
         try:
-            await self._office.commit(partial(self._end, capability))
+            await self._mail_service.commit(partial(self._end, reply_address))
         except PlayerError:
             return None
         return await self.subscription(token)
 
-    def _read(self, token: str, purpose: Purpose) -> Capability | None:
-        capability = self._rooms.house.ring.read(token)
-        return capability if capability is not None and capability.purpose is purpose else None
+    def _read(self, token: str, purpose: Purpose) -> ReplyAddress | None:
+        reply_address = self._services.mail_domain.ring.read(token)
+        return (
+            reply_address
+            if reply_address is not None and reply_address.purpose is purpose
+            else None
+        )
 
     # -- looks -----------------------------------------------------------------------------
 
-    def _describe(self, capability: Capability) -> SignupState | None:
+    def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
         with self._database.reading.connect() as connection:
-            request = players.signup(connection, capability.about)
+            request = players.signup(connection, reply_address.about)
         if request is None:
             return None
         return SignupState(request.userid, request.address, request.player_id is not None)
 
-    def _subscription(self, capability: Capability) -> Subscription | None:
+    def _subscription(self, reply_address: ReplyAddress) -> Subscription | None:
         with self._database.reading.connect() as connection:
             try:
-                return unsubscribe.of(self._desk(connection, capability), capability)
+                return unsubscribe.of(self._context(connection, reply_address), reply_address)
             except PlayerError:
                 return None
 
     # -- jobs: run by the writer, inside its transaction -----------------------------------
 
-    def _end(self, capability: Capability, connection: Connection) -> Done:
-        desk = self._desk(connection, capability)
-        letters = [told_letter(desk, told) for told in unsubscribe.by_page(desk, capability)]
-        outbox.add(connection, letters, desk.now)
+    def _end(self, reply_address: ReplyAddress, connection: Connection) -> Done:
+        context = self._context(connection, reply_address)
+        letters = [
+            told_letter(context, told) for told in unsubscribe.by_page(context, reply_address)
+        ]
+        outbox.add(connection, letters, context.now)
         return Done({}, len(letters))
 
-    def _desk(self, connection: Connection, capability: Capability) -> Desk:
-        return clock_desk(self._rooms, connection, self._clock.now(), capability)
+    def _context(self, connection: Connection, reply_address: ReplyAddress) -> CommandContext:
+        return clock_context(self._services, connection, self._clock.now(), reply_address)
 
     def _confirm(self, signup_id: int, connection: Connection) -> Done:
         """A confirmation by web page: no mail, but the same welcome letter."""
@@ -117,7 +125,7 @@ class Visitors:
             letter=part.letter,
             recipient=player.address,
             words=part.words,
-            message_id=message_id(self._rooms.house.domain, part),
+            message_id=message_id(self._services.mail_domain.domain, part),
             player_id=player.id,
         )
         outbox.add(connection, [letter], now)

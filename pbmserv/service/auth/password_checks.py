@@ -19,7 +19,7 @@ from pbmserv.mail.networks import Source
 from pbmserv.monitoring import metrics
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.core.context import WAITING_SIGNUPS, Post, Rooms
+from pbmserv.service.core.context import WAITING_SIGNUPS, IncomingMail, Services
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
@@ -37,11 +37,11 @@ MOST_WRONG = 3
 """Wrong pairs of userid and password after which no more of a mail's are looked at."""
 
 
-class Vetting:
+class PasswordChecks:
     """Checks the passwords that a mail brings, and hashes the new ones."""
 
-    def __init__(self, rooms: Rooms, passwords: Passwords, database: Database) -> None:
-        self._rooms = rooms
+    def __init__(self, services: Services, passwords: Passwords, database: Database) -> None:
+        self._services = services
         self._passwords = passwords
         self._database = database
         self._threads = ThreadPoolExecutor(THREADS, "pbmserv-hashing")
@@ -51,7 +51,7 @@ class Vetting:
         """Wait for hashing that is under way."""
         self._threads.shutdown()
 
-    async def vet(self, post: Post) -> Post:
+    async def vet(self, incoming: IncomingMail) -> IncomingMail:
         """The mail with what the desk may ask the memo about; the memo knows it then.
 
         Once a mail has had what it may have, nothing more of it is answered, not even what is
@@ -62,32 +62,32 @@ class Vetting:
         """
         vetted: set[model.Credentials] = set()
         runs = wrong = 0
-        for line in post.reading.lines:
+        for line in incoming.reading.lines:
             who, new = _credentials(line) or _doubtful(line), _new_password(line)
             is_open = runs < MOST_RUNS and wrong < MOST_WRONG
             if who is not None and who not in vetted and is_open:
                 vetted.add(who)
-                if not self._rooms.memo.recent(who.userid, who.password.text):
+                if not self._services.memo.recent(who.userid, who.password.text):
                     is_sure = _credentials(line) is not None
-                    work = _Look(post, who, MOST_RUNS - runs, is_sure=is_sure)
-                    looked = await self._in_turn(post, work)
+                    work = _Look(incoming, who, MOST_RUNS - runs, is_sure=is_sure)
+                    looked = await self._in_turn(incoming, work)
                     runs += looked.runs
                     wrong += looked.wrong
                     if looked.is_player:
                         vetted.discard(who)
             if new is not None and runs < MOST_RUNS and not self._is_idle(line):
-                await self._in_turn(post, new)
+                await self._in_turn(incoming, new)
                 runs += 1
-        return replace(post, vetted=frozenset(vetted))
+        return replace(incoming, vetted=frozenset(vetted))
 
     def _is_idle(self, line: model.Line) -> bool:
         """Whether a new password will be refused whatever it is."""
-        return isinstance(line.asked, model.Signup) and self._rooms.signup == "closed"
+        return isinstance(line.asked, model.Signup) and self._services.signup == "closed"
 
-    async def _in_turn(self, post: Post, work: _Look | _New) -> _Looked:
+    async def _in_turn(self, incoming: IncomingMail, work: _Look | _New) -> _Looked:
         """Do one piece of work on a thread, when no other of the same neighbour's is there."""
         loop = asyncio.get_running_loop()
-        key = (id(loop), post.source.neighbours)
+        key = (id(loop), incoming.source.neighbours)
         turn = self._turns.setdefault(key, asyncio.Lock())
         async with turn:
             return await loop.run_in_executor(self._threads, self._do, work)
@@ -101,16 +101,16 @@ class Vetting:
         return self._look(work)
 
     def _look(self, work: _Look) -> _Looked:
-        who, source = work.who, work.post.source
+        who, source = work.who, work.incoming.source
         with self._database.reading.connect() as connection:
             if not work.is_sure and verified_sender.is_player(connection, who):
                 return _Looked(0, wrong=False, is_player=True)
             player = players.of_name(connection, who.userid)
             waiting = players.pending(connection, who.userid)  # asked in any case: it takes time
-            proven = _is_proven(connection, work.post, player)
+            proven = _is_proven(connection, work.incoming, player)
         if not proven:
-            self._rooms.lockout.catch_up()
-        if not proven and not self._rooms.lockout.may_try(who.userid, source):
+            self._services.lockout.catch_up()
+        if not proven and not self._services.lockout.may_try(who.userid, source):
             _note_wrong(source, player, "not looked at after too many wrong ones")
             return _Looked(0, wrong=True)
         if player is not None:
@@ -124,7 +124,7 @@ class Vetting:
             if right:
                 return _Looked(runs, wrong=False)
         if runs and not proven:  # the same slip again tells a guesser nothing
-            self._rooms.lockout.wrong(who.userid, source)
+            self._services.lockout.wrong(who.userid, source)
         _note_wrong(source, player, "wrong" if runs else "wrong again")
         return _Looked(runs, wrong=True)
 
@@ -136,7 +136,7 @@ class _Look:
     `is_sure`: it is a password, and not perhaps the name of a player.
     """
 
-    post: Post
+    incoming: IncomingMail
     who: model.Credentials
     most: int
     is_sure: bool
@@ -170,11 +170,11 @@ def _note_wrong(source: Source, player: Player | None, because: str) -> None:
     log.info("wrong password", extra=facts | {"player": player.id if player else 0})
 
 
-def _is_proven(connection: Connection, post: Post, player: Player | None) -> bool:
+def _is_proven(connection: Connection, incoming: IncomingMail, player: Player | None) -> bool:
     """Whether the mail itself proves to be that player's, so that this is nobody's guess."""
-    if player is None or not post.verdict.passed:
+    if player is None or not incoming.verdict.passed:
         return False
-    return post.mail.sender.lower() in players.addresses_of(connection, player.id)
+    return incoming.mail.sender.lower() in players.addresses_of(connection, player.id)
 
 
 def _credentials(line: model.Line) -> model.Credentials | None:

@@ -9,7 +9,7 @@ from pbmserv.engine.registry import shown_options
 from pbmserv.errors import Refused
 from pbmserv.service.boards.proposals import Proposal
 from pbmserv.service.core.answers import Answer, Part
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import unconfirmed
 from pbmserv.store.boards.unconfirmed import Unconfirmed
@@ -18,16 +18,18 @@ ANSWERED_DAYS = 7
 """Days for which a letter can be answered that asks whether a board is to begin."""
 
 
-def is_proven(desk: Desk, sender: Player) -> bool:
+def is_proven(context: CommandContext, sender: Player) -> bool:
     """Whether the mail proves to be this player's: by a reply address, a password in any of its
     lines, or a verified From. Everything else anybody can have written."""
-    capability = desk.capability
-    if capability is not None and capability.player == sender.id:
+    reply_address = context.reply_address
+    if reply_address is not None and reply_address.player == sender.id:
         return True
-    return sender.id in desk.counted or desk.vouched_for(sender.userid) is not None
+    return sender.id in context.counted or context.vouched_for(sender.userid) is not None
 
 
-def wait_for_yes(desk: Desk, sender: Player, proposal: Proposal, replayed: int | None) -> Answer:
+def wait_for_yes(
+    context: CommandContext, sender: Player, proposal: Proposal, replayed: int | None
+) -> Answer:
     """Ask the player at the player's own address; until then there is no board.
 
     Raises:
@@ -35,11 +37,11 @@ def wait_for_yes(desk: Desk, sender: Player, proposal: Proposal, replayed: int |
     """
     game, options = proposal.game, proposal.options
     words = shown_options(game, options, len(proposal.sitting))
-    source = desk.post.source
-    if desk.rooms.traffic.asks([sender.address], source):
+    source = context.incoming.source
+    if context.services.traffic.asks([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
     number = unconfirmed.add(
-        desk.connection,
+        context.connection,
         Unconfirmed(
             sender.id,
             game.info.key,
@@ -47,10 +49,10 @@ def wait_for_yes(desk: Desk, sender: Player, proposal: Proposal, replayed: int |
             tuple(player.id for player in proposal.sitting),
             proposal.terms,
             replayed,
-            desk.now,
+            context.now,
         ),
     )
-    desk.player, desk.sitter, desk.unproven = sender, None, True
+    context.player, context.sitter, context.unproven = sender, None, True
     others = [player.userid for player in proposal.sitting if player.id != sender.id]
     asked = {
         "number": number,

@@ -12,39 +12,39 @@ from sqlalchemy import Connection
 from pbmserv.commands.table.model import VOUCHED, Credentials, Line
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Illegal, PlayerError, Refused
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.may_speak import too_many_passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 
 
-def without_password(desk: Desk, line: Line) -> Line | None:
+def without_password(context: CommandContext, line: Line) -> Line | None:
     """The line as one without a password, if that is what its proven sender has written."""
     said = line.who
-    if line.unsaid is None or not desk.post.verdict.passed:
+    if line.unsaid is None or not context.incoming.verdict.passed:
         return None
     if said is not None and said.password == VOUCHED:
         return None
     other = line.unsaid()
-    player = desk.vouched_for(other.who.userid) if other is not None and other.who else None
+    player = context.vouched_for(other.who.userid) if other is not None and other.who else None
     if player is None:
         return None
-    if said is not None and _is_right(desk, said, player):
+    if said is not None and _is_right(context, said, player):
         return None
     return other
 
 
-def with_password(desk: Desk, line: Line) -> Line | None:
+def with_password(context: CommandContext, line: Line) -> Line | None:
     """A challenge whose second word is no player but the password of the first one."""
     other = line.proving() if line.proving is not None else None
     said = other.who if other is not None else None
-    if said is None or said not in desk.post.vetted or is_player(desk.connection, said):
+    if said is None or said not in context.incoming.vetted or is_player(context.connection, said):
         return None
-    open_to_guesses = desk.rooms.lockout.may_try(said.userid, desk.post.source)
-    if not open_to_guesses and desk.vouched_for(said.userid) is None:
+    open_to_guesses = context.services.lockout.may_try(said.userid, context.incoming.source)
+    if not open_to_guesses and context.vouched_for(said.userid) is None:
         return None
-    player = players.of_name(desk.connection, said.userid)
-    return other if player is not None and _is_right(desk, said, player) else None
+    player = players.of_name(context.connection, said.userid)
+    return other if player is not None and _is_right(context, said, player) else None
 
 
 def is_player(connection: Connection, said: Credentials) -> bool:
@@ -61,18 +61,18 @@ def was_meant(error: PlayerError) -> bool:
     return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
 
 
-def otherwise(desk: Desk, line: Line) -> PlayerError:
+def otherwise(context: CommandContext, line: Line) -> PlayerError:
     """Why a line is refused as well where it is read with a password."""
-    desk.echo_hidden = True
+    context.echo_hidden = True
     if isinstance(line.asked, PlayerError):
         return line.asked
     said = line.who
-    if said is not None and said not in desk.post.vetted:
+    if said is not None and said not in context.incoming.vetted:
         return too_many_passwords()
     return Refused("bad-credentials", example=f"forgot {said.userid if said else 'USERID'}")
 
 
-def _is_right(desk: Desk, said: Credentials, player: Player) -> bool:
+def _is_right(context: CommandContext, said: Credentials, player: Player) -> bool:
     """Whether a word was found to be the password."""
-    found = desk.rooms.memo.right(said.userid, player.password_hash, said.password.text)
-    return said in desk.post.vetted and found is True
+    found = context.services.memo.right(said.userid, player.password_hash, said.password.text)
+    return said in context.incoming.vetted and found is True

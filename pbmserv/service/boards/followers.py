@@ -5,10 +5,10 @@ from __future__ import annotations
 from pbmserv.commands.table import model
 from pbmserv.commands.table.model import BoardRef, Follow, Line, Show
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import Capability, Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import queries
-from pbmserv.service.core.answers import Answer, Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.solo.spoilers import must_not_spoil, spoils
 from pbmserv.store.boards import boards, followers
 from pbmserv.store.boards.boards import BoardRow
@@ -20,19 +20,19 @@ MOST_FOLLOWERS = 100
 """Players who may follow one board; each of its moves writes a letter to every one of them."""
 
 
-def follow(desk: Desk, command: Follow) -> Answer:
+def follow(context: CommandContext, command: Follow) -> Answer:
     """``subscribe``, ``notify`` and ``unsubscribe``."""
-    player = desk.speaker(command.who)
+    player = context.speaker(command.who)
     number = command.board
-    if number is None and command.who is None and desk.capability is not None:
-        number = _bound_board(desk.capability)
+    if number is None and command.who is None and context.reply_address is not None:
+        number = _bound_board(context.reply_address)
     if number is None:
         raise Refused("which-board", example=f"games {player.userid}")
-    board = boards.load(desk.connection, number)
+    board = boards.load(context.connection, number)
     if board is None:
         raise Refused("no-such-board", part=str(number), example=f"games {player.userid}")
     if command.what == "off":
-        if not followers.unfollow(desk.connection, board.id, player.id):
+        if not followers.unfollow(context.connection, board.id, player.id):
             raise Refused("not-followed", part=str(board.id), example=f"show {board.id}")
         return Answer((Part("follow", {"what": "off"}, board.id, board.plies, None),))
     if board.sitter_of(player.id) is not None:
@@ -40,14 +40,14 @@ def follow(desk: Desk, command: Follow) -> Answer:
     if board.status in {"finished", "declined"}:
         code = "board-over" if board.status == "finished" else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
-    if spoils(desk, board) != "box-chosen":  # of that its end shows nothing, see `news`
-        must_not_spoil(desk, board)
-    _leave_room(desk, board, player.id)
-    followers.follow(desk.connection, board.id, player.id, command.what)
+    if spoils(context, board) != "box-chosen":  # of that its end shows nothing, see `news`
+        must_not_spoil(context, board)
+    _leave_room(context, board, player.id)
+    followers.follow(context.connection, board.id, player.id, command.what)
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))
 
 
-def by_reply(desk: Desk, line: Line, capability: Capability) -> Answer | None:
+def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:
     """A reply to a follower's letter; ``None`` = carried out as what it says.
 
     Raises:
@@ -57,49 +57,51 @@ def by_reply(desk: Desk, line: Line, capability: Capability) -> Answer | None:
         case model.ReplyMove() | model.Yes() | model.MakeMove(who=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
         case model.ShowAs(who=None, boards=()):
-            return queries.show(desk, Show(None, (BoardRef(capability.about),)))
+            return queries.show(context, Show(None, (BoardRef(reply_address.about),)))
     return None
 
 
-def news(desk: Desk, board: BoardRow, ply: int, *, free: bool, ended: bool) -> tuple[Told, ...]:
+def news(
+    context: CommandContext, board: BoardRow, ply: int, *, free: bool, ended: bool
+) -> tuple[Notification, ...]:
     """Letters to those who follow a board, after a ply; free moves are nobody's news."""
     if not board.followed or (free and not ended):
         return ()
     # "moved": what this ply did, not all since a turn of the reader's, who has none.
     words = {"event": "moved", "over": ended}
-    if ended and spoils(desk, board):  # others have still to solve it
+    if ended and spoils(context, board):  # others have still to solve it
         words, ply = {"event": "kept", "over": True}, 0
     told = tuple(
-        Told(one.address, one.player_id, Part("followed", words, board.id, ply, None))
-        for one in followers.of_board(desk.connection, board.id)
+        Notification(one.address, one.player_id, Part("followed", words, board.id, ply, None))
+        for one in followers.of_board(context.connection, board.id)
         if ended or one.what == "all"
     )
     if ended:
-        followers.board_over(desk.connection, board.id)
+        followers.board_over(context.connection, board.id)
     return told
 
 
-def not_played(desk: Desk, board: BoardRow) -> tuple[Told, ...]:
+def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, ...]:
     """Letters to those who follow a board that has been declined."""
     told = tuple(
-        Told(
+        Notification(
             one.address,
             one.player_id,
             Part("followed", {"event": "declined", "over": True}, board.id, board.plies, None),
         )
-        for one in followers.of_board(desk.connection, board.id)
+        for one in followers.of_board(context.connection, board.id)
     )
-    followers.board_over(desk.connection, board.id)
+    followers.board_over(context.connection, board.id)
     return told
 
 
-def _bound_board(capability: Capability) -> int | None:
-    bound = capability.purpose in {Purpose.FOLLOW, Purpose.BOARD}
-    return capability.about if bound else None
+def _bound_board(reply_address: ReplyAddress) -> int | None:
+    bound = reply_address.purpose in {Purpose.FOLLOW, Purpose.BOARD}
+    return reply_address.about if bound else None
 
 
-def _leave_room(desk: Desk, board: BoardRow, player_id: int) -> None:
-    followed = followers.boards_of(desk.connection, player_id)
+def _leave_room(context: CommandContext, board: BoardRow, player_id: int) -> None:
+    followed = followers.boards_of(context.connection, player_id)
     if any(number == board.id for number, _ in followed):
         return
     if len(followed) >= MOST_FOLLOWED:
@@ -109,7 +111,7 @@ def _leave_room(desk: Desk, board: BoardRow, player_id: int) -> None:
             most=MOST_FOLLOWED,
             example=f"unsubscribe {followed[-1][0]} USERID PASSWORD",
         )
-    if followers.count(desk.connection, board.id) >= MOST_FOLLOWERS:
+    if followers.count(context.connection, board.id) >= MOST_FOLLOWERS:
         raise Refused(
             "many-followers",
             part=str(board.id),

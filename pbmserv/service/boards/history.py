@@ -12,7 +12,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.queries import LISTED, winners
 from pbmserv.service.core.answers import Answer, Part
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, games_of, players_of
 from pbmserv.service.solo.spoilers import must_not_spoil, spoils
 from pbmserv.store.boards import boards, histories
@@ -20,20 +20,20 @@ from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
 
 
-def history(desk: Desk, command: History) -> Answer:
+def history(context: CommandContext, command: History) -> Answer:
     """``game history [userid…]``: what has ended, newest first; in a reply, one's own."""
-    wanted = players_of(desk, command.userids)
-    if not wanted and desk.capability is not None and desk.capability.player:
-        wanted = [desk.speaker(None)]
+    wanted = players_of(context, command.userids)
+    if not wanted and context.reply_address is not None and context.reply_address.player:
+        wanted = [context.speaker(None)]
     if not wanted:
-        games = games_of(desk, command.game)
-        return Answer(tuple(_ended_of_game(desk, game.info.key) for game in games))
+        games = games_of(context, command.game)
+        return Answer(tuple(_ended_of_game(context, game.info.key) for game in games))
     parts = []
     for player in wanted:
-        found = histories.of_player(desk.connection, player.id, command.game, LISTED)
+        found = histories.of_player(context.connection, player.id, command.game, LISTED)
         total = len(found)
         if total == LISTED:
-            total = histories.count(desk.connection, player.id, ("finished",), command.game)
+            total = histories.count(context.connection, player.id, ("finished",), command.game)
         parts.append(
             Part(
                 "history",
@@ -43,52 +43,52 @@ def history(desk: Desk, command: History) -> Answer:
     return Answer(tuple(parts))
 
 
-def record(desk: Desk, command: Record) -> Answer:
+def record(context: CommandContext, command: Record) -> Answer:
     """``game record board``: a finished game as a text that can be played back."""
     if command.board is not None:
-        board = board_of(desk, command.board, command.game)
+        board = board_of(context, command.board, command.game)
     else:
-        capability = desk.capability
-        if capability is None or capability.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
+        reply_address = context.reply_address
+        if reply_address is None or reply_address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
             raise Refused("which-board", example="blackbox record 12")
-        board = board_of(desk, capability.about, command.game)
+        board = board_of(context, reply_address.about, command.game)
     example = f"{board.game} show {board.id}"
     if board.status == "declined":
         raise Refused("board-declined", part=str(board.id), example=example)
     outcome = board.outcome
     if board.status != "finished" or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
-    if spoils(desk, board) and not _by_player_of(desk, board):
-        must_not_spoil(desk, board)
-    game = desk.rooms.registry.version(board.game, board.rules_version)
+    if spoils(context, board) and not _by_player_of(context, board):
+        must_not_spoil(context, board)
+    game = context.services.registry.version(board.game, board.rules_version)
     full = GameRecord(
         board.game,
         board.rules_version,
         board.seats,
         board.options,
         board.seed,
-        tuple(boards.record(desk.connection, board.id)),
+        tuple(boards.record(context.connection, board.id)),
     )
     sheet = Scoresheet(
         without_seed(game, full),
         board.names,
         board.id,
-        f"{histories.ended_at(desk.connection, board.id):%Y-%m-%d}",
+        f"{histories.ended_at(context.connection, board.id):%Y-%m-%d}",
         result_of(board.names, outcome["places"], outcome["reason"]),
     )
     words = {"title": game.info.title, "board": board.id, "text": write_record(sheet)}
     return Answer((Part("record", words),))
 
 
-def _by_player_of(desk: Desk, board: BoardRow) -> bool:
+def _by_player_of(context: CommandContext, board: BoardRow) -> bool:
     """Whether the record goes to somebody who played that board, and was told how it ended."""
-    if desk.capability is None or not desk.capability.player:
+    if context.reply_address is None or not context.reply_address.player:
         return False
-    return board.sitter_of(desk.speaker(None).id) is not None
+    return board.sitter_of(context.speaker(None).id) is not None
 
 
-def _ended_of_game(desk: Desk, key: str) -> Part:
-    found = histories.of_game(desk.connection, key, LISTED + 1)
+def _ended_of_game(context: CommandContext, key: str) -> Part:
+    found = histories.of_game(context.connection, key, LISTED + 1)
     # Nobody counts all boards of a game; that there are more is said without a number.
     words = {"of": "", "game": key, "total": len(found), **_ended(found[:LISTED])}
     return Part("history", words)

@@ -15,8 +15,8 @@ from pbmserv.service.boards.followers import not_played
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.answers import Answer, Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import players, preferences
@@ -35,19 +35,19 @@ TOWARDS_ONE = 3
 at once are asked, too, when they have this many games with the challenger already."""
 
 
-def challenge(desk: Desk, command: Challenge) -> Answer:
+def challenge(context: CommandContext, command: Challenge) -> Answer:
     """A new board. The sender is one of its players; the others are asked by mail."""
-    command = _with_writer(desk, command)
+    command = _with_writer(context, command)
     terms = clocks.read_times(command.times)
-    game = known_game(desk, command.game)
+    game = known_game(context, command.game)
     for place, userid in enumerate(command.userids, 1):
-        _must_play(desk, userid, place)
+        _must_play(context, userid, place)
     part = " ".join(command.userids)
     options, rated = read_options(
         game, command.options, len(command.userids), part, f"{game.info.key} challenge {part}"
     )
     sitting = tuple(
-        _invited(desk, game, userid, options, command.userids) for userid in command.userids
+        _invited(context, game, userid, options, command.userids) for userid in command.userids
     )
     said = (*command.options, *command.times)
     words = (command.game, "challenge", "{you}", *command.userids[1:], *said)
@@ -55,42 +55,42 @@ def challenge(desk: Desk, command: Challenge) -> Answer:
         words = (command.game, "solo", "{you}", *(word for word in said if word != "-race"))
     example = " ".join(words)
     if command.who is not None:
-        sender = desk.authenticate(command.who)
+        sender = context.authenticate(command.who)
     else:
-        sender = sender_of(desk, sitting, example)
-    return invite(desk, sender, Proposal(game, options, rated, terms, sitting), {})
+        sender = sender_of(context, sitting, example)
+    return invite(context, sender, Proposal(game, options, rated, terms, sitting), {})
 
 
-def _with_writer(desk: Desk, command: Challenge) -> Challenge:
+def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
     """In a reply nobody need name themselves: "challenge bob" means "me and bob"."""
     solo = len(command.userids) == 1 and "-race" in command.options
-    if solo or desk.capability is None or not desk.capability.player:
+    if solo or context.reply_address is None or not context.reply_address.player:
         return command
-    writer = desk.speaker(None).userid
+    writer = context.speaker(None).userid
     if writer in command.userids:
         return command
     return replace(command, userids=(writer, *command.userids))
 
 
-def rematch(desk: Desk, command: Rematch) -> Answer:
+def rematch(context: CommandContext, command: Rematch) -> Answer:
     """The same players and options once more, the other side first.
 
     When the other one has asked for just that already, it is accepted instead.
     """
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
     if board.status not in {"finished", "declined"}:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     order = (*board.sitters[1:], board.sitters[0])
     waiting = challenges.waiting_for(
-        desk.connection,
+        context.connection,
         sitter.player_id,
         board.game,
         board.options,
         [one.player_id for one in order],
     )
     if waiting is not None:
-        return accept(desk, Accept(None, waiting, command.who))
-    game = known_game(desk, board.game)
+        return accept(context, Accept(None, waiting, command.who))
+    game = known_game(context, board.game)
     words = board.options
     if races(game):  # another box
         words = game.describe(game.anew(game.options(words, board.seats)))
@@ -98,41 +98,43 @@ def rematch(desk: Desk, command: Rematch) -> Answer:
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )
     userids = tuple(one.userid for one in order)
-    sitting = tuple(_invited(desk, game, userid, options, userids) for userid in userids)
+    sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
-    desk.focus = None
+    context.focus = None
     proposal = Proposal(game, options, rated, board.terms, sitting)
-    return invite(desk, sender, proposal, {"rematch": board.id})
+    return invite(context, sender, proposal, {"rematch": board.id})
 
 
-def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]) -> Answer:
+def invite(
+    context: CommandContext, sender: Player, proposal: Proposal, words: dict[str, Any]
+) -> Answer:
     """Make a board of a proposal and tell everybody; *words* go into their letters.
 
     Raises:
         Refused: somebody does not take it, or too many wait for an answer already.
     """
-    must_be_open(desk, proposal.game)
+    must_be_open(context, proposal.game)
     others = [player for player in proposal.sitting if player.id != sender.id]
-    bot_moves.must_have_room(desk, sender, others)
+    bot_moves.must_have_room(context, sender, others)
     for player in others:
-        if not bot_moves.is_house(player) and not takes_from(desk, player, sender.id):
+        if not bot_moves.is_house(player) and not takes_from(context, player, sender.id):
             raise Refused(
                 "unavailable",
                 part=player.userid,
                 example=f"{proposal.game.info.key} seek {sender.userid} PASSWORD",
             )
-    asked = [player for player in others if not _at_once(desk, player, sender)]
-    proven = is_proven(desk, sender)
+    asked = [player for player in others if not _at_once(context, player, sender)]
+    proven = is_proven(context, sender)
     if not (proven or asked):
-        return wait_for_yes(desk, sender, proposal, words.get("replay"))
-    _not_too_many(desk, sender, asked, proven=proven)
-    if not others and challenges.alone(desk.connection, sender.id) >= ALONE:
+        return wait_for_yes(context, sender, proposal, words.get("replay"))
+    _not_too_many(context, sender, asked, proven=proven)
+    if not others and challenges.alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
     if any(map(bot_moves.is_house, others)):  # people are rated by games between people
         proposal = replace(proposal, rated=False)
-    board = make_board(desk, proposal, there, proven=proven)
-    desk.player, desk.sitter = sender, None
+    board = make_board(context, proposal, there, proven=proven)
+    context.player, context.sitter = sender, None
     words = {
         **words,
         "by": sender.userid,
@@ -141,7 +143,7 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
         "race": _is_race(proposal),
         "undecided": list(board.undecided),
         "unreachable": [player.userid for player in others if player.unreachable_since],
-        "said": desk.words if not all(map(bot_moves.is_house, others)) else "",
+        "said": context.words if not all(map(bot_moves.is_house, others)) else "",
     }
     own, told = [], []
     for sitter in board.sitters:
@@ -151,35 +153,35 @@ def invite(desk: Desk, sender: Player, proposal: Proposal, words: dict[str, Any]
         else:
             letter = "challenge" if sitter.accepted_at is None else "started"
             part = Part(letter, words, board.id, 0, sitter.seat, board.thread)
-            told.append(Told.sitter(sitter, part))
+            told.append(Notification.sitter(sitter, part))
     return Answer(tuple(own), tuple(told))
 
 
-def takes_from(desk: Desk, player: Player, sender_id: int) -> bool:
+def takes_from(context: CommandContext, player: Player, sender_id: int) -> bool:
     """Whether a player takes challenges of this sender; why not is nobody's business."""
     return (
         player.active
         and player.accept != "none"
-        and not preferences.blocks_player(desk.connection, player.id, sender_id)
+        and not preferences.blocks_player(context.connection, player.id, sender_id)
     )
 
 
-def accept(desk: Desk, command: Accept) -> Answer:
+def accept(context: CommandContext, command: Accept) -> Answer:
     """Say yes to a challenge."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(desk, board)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
-    undecided = join(desk, board, sitter)
-    clocks.accepted(desk, board, undecided)
-    bot_moves.take_note(desk, board, desk.position(board), runs=not undecided)
+    undecided = join(context, board, sitter)
+    clocks.accepted(context, board, undecided)
+    bot_moves.take_note(context, board, context.position(board), runs=not undecided)
     common = {"by": sitter.userid, "undecided": list(undecided)}
     told = tuple(
-        Told.sitter(
+        Notification.sitter(
             other,
             Part(
                 "board",
-                {**common, "event": "accepted", "said": desk.words},
+                {**common, "event": "accepted", "said": context.words},
                 board.id,
                 board.plies,
                 other.seat,
@@ -190,7 +192,7 @@ def accept(desk: Desk, command: Accept) -> Answer:
     )
     own = Part(
         "board",
-        {**common, "event": "joined", "said_to": desk.words},
+        {**common, "event": "joined", "said_to": context.words},
         board.id,
         board.plies,
         sitter.seat,
@@ -198,52 +200,52 @@ def accept(desk: Desk, command: Accept) -> Answer:
     return Answer((own,), told)
 
 
-def reject(desk: Desk, command: Reject) -> Answer:
+def reject(context: CommandContext, command: Reject) -> Answer:
     """Say no to a challenge."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(desk, board)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
     if board.status != "proposed":
         raise Refused("nothing-to-reject", part=str(board.id), example="resign")
-    return decline(desk, board, sitter)
+    return decline(context, board, sitter)
 
 
-def join(desk: Desk, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
+def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
     """Note that *sitter* plays along (making a move says so too); who is still undecided."""
     if board.status != "proposed":
         return ()
     undecided = board.undecided
     if sitter.accepted_at is None:
-        boards.accept(desk.connection, board.id, sitter.player_id, desk.now)
+        boards.accept(context.connection, board.id, sitter.player_id, context.now)
         undecided = tuple(userid for userid in undecided if userid != sitter.userid)
     if not undecided:
-        boards.set_status(desk.connection, board.id, "active")
+        boards.set_status(context.connection, board.id, "active")
     return undecided
 
 
-def decline(desk: Desk, board: BoardRow, sitter: Sitter) -> Answer:
+def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
     """The board will not be played; it counts for nothing."""
-    boards.set_status(desk.connection, board.id, "declined")
-    words = {"by": sitter.userid, "players": list(board.names), "said": desk.words}
+    boards.set_status(context.connection, board.id, "declined")
+    words = {"by": sitter.userid, "players": list(board.names), "said": context.words}
     told = tuple(
-        Told.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
+        Notification.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
         for other in board.sitters
         if other.player_id != sitter.player_id
     )
     own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
-    return Answer((own,), told + not_played(desk, board))
+    return Answer((own,), told + not_played(context, board))
 
 
-def must_run(desk: Desk, board: BoardRow) -> None:
+def must_run(context: CommandContext, board: BoardRow) -> None:
     """Refuse what only a board that is not over can be asked for."""
     if board.status == "finished":
-        raise Refused("board-over", part=str(board.id), example=another_game(desk, board))
+        raise Refused("board-over", part=str(board.id), example=another_game(context, board))
     if board.status == "declined":
-        raise Refused("board-declined", part=str(board.id), example=another_game(desk, board))
+        raise Refused("board-declined", part=str(board.id), example=another_game(context, board))
 
 
-def another_game(desk: Desk, board: BoardRow) -> str:
+def another_game(context: CommandContext, board: BoardRow) -> str:
     """The command for one more game of the same kind."""
-    game = desk.rooms.registry.version(board.game, board.rules_version)
+    game = context.services.registry.version(board.game, board.rules_version)
     options = shown_options(game, board.options, board.seats)
     if board.seats == 1:
         return " ".join((board.game, "solo", *board.names, *(w for w in options if w != "-race")))
@@ -256,45 +258,51 @@ def _is_race(proposal: Proposal) -> bool:
     return races(game) and game.is_race(options)
 
 
-def _must_play(desk: Desk, userid: str, place: int) -> None:
+def _must_play(context: CommandContext, userid: str, place: int) -> None:
     """Refuse a challenge to nobody. Such a name is repeated only if it nearly is somebody's:
     it may be a password that nobody has asked for.
     """
-    if userid in HOUSE or players.by_userid(desk.connection, userid) is not None:
+    if userid in HOUSE or players.by_userid(context.connection, userid) is not None:
         return
-    unknown = unknown_player(desk, userid)
+    unknown = unknown_player(context, userid)
     if unknown.refusal.values["suggestion"]:
         raise unknown
-    desk.echo_hidden = True
+    context.echo_hidden = True
     raise Refused("no-such-player", place=place)
 
 
 def _invited(
-    desk: Desk, game: AnyGame, userid: str, options: tuple[str, ...], userids: tuple[str, ...]
+    context: CommandContext,
+    game: AnyGame,
+    userid: str,
+    options: tuple[str, ...],
+    userids: tuple[str, ...],
 ) -> Player:
     if userid in HOUSE:
-        return bot_moves.invited(desk, game, userid, options, userids)
-    player = players.by_userid(desk.connection, userid)
+        return bot_moves.invited(context, game, userid, options, userids)
+    player = players.by_userid(context.connection, userid)
     if player is None:
-        raise unknown_player(desk, userid)
+        raise unknown_player(context, userid)
     return player
 
 
-def _at_once(desk: Desk, player: Player, sender: Player) -> bool:
+def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
     """Whether a game with this player begins without asking."""
     if bot_moves.is_house(player):
         return True
     if player.accept != "auto" or player.unreachable_since is not None:
         return False
-    return challenges.running_between(desk.connection, sender.id, player.id) < TOWARDS_ONE
+    return challenges.running_between(context.connection, sender.id, player.id) < TOWARDS_ONE
 
 
-def _not_too_many(desk: Desk, sender: Player, asked: list[Player], *, proven: bool) -> None:
+def _not_too_many(
+    context: CommandContext, sender: Player, asked: list[Player], *, proven: bool
+) -> None:
     """Challenges that nothing proves have limits of their own: they use up nobody's."""
     if not asked:
         return
     example = f"games {sender.userid}"
-    connection = desk.connection
+    connection = context.connection
     if challenges.open_by(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
         code = "many-challenges" if proven else "many-unproven"
         raise Refused(code, most=OPEN_CHALLENGES, example=example)
@@ -304,7 +312,7 @@ def _not_too_many(desk: Desk, sender: Player, asked: list[Player], *, proven: bo
             raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
 
 
-def sender_of(desk: Desk, sitting: tuple[Player, ...], example: str) -> Player:
+def sender_of(context: CommandContext, sitting: tuple[Player, ...], example: str) -> Player:
     """Which of the players sends this challenge.
 
     A reply address proves it. Otherwise the From address decides: it proves nothing, but all
@@ -314,17 +322,17 @@ def sender_of(desk: Desk, sitting: tuple[Player, ...], example: str) -> Player:
     Args:
         example: the command as it would be right, with ``{you}`` for the sender's own userid.
     """
-    capability = desk.capability
-    if capability is not None and capability.player:
-        here = {(player := desk.speaker(None)).id: player}
+    reply_address = context.reply_address
+    if reply_address is not None and reply_address.player:
+        here = {(player := context.speaker(None)).id: player}
     else:
-        found = players.by_address(desk.connection, desk.post.mail.sender)
+        found = players.by_address(context.connection, context.incoming.mail.sender)
         here = {player.id: player for player in found if player.active}
     for player in sitting:
         if player.id in here:
             return player
-    right = f"signup {desk.post.mail.sender.partition('@')[0]} PASSWORD"
+    right = f"signup {context.incoming.mail.sender.partition('@')[0]} PASSWORD"
     for player in here.values():
         right = example.replace("{you}", player.userid)
         break
-    raise Refused("challenge-not-you", part=desk.post.mail.sender, example=right)
+    raise Refused("challenge-not-you", part=context.incoming.mail.sender, example=right)

@@ -9,8 +9,8 @@ from pbmserv.engine.clocks import USUAL
 from pbmserv.errors import Refused
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.proposals import Proposal, make_board
-from pbmserv.service.core.answers import Answer, Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -20,23 +20,23 @@ MOST_SEEKS = 5
 """Seeks of one player that may wait at once."""
 
 
-def seek(desk: Desk, command: Seek) -> Answer:
+def seek(context: CommandContext, command: Seek) -> Answer:
     """``game seek userid password [n] [-options]``, and ``… off``.
 
     Whoever looks for the same has a board at once; otherwise the seek waits for somebody.
     """
-    player = desk.speaker(command.who)
-    game = known_game(desk, command.game)
+    player = context.speaker(command.who)
+    game = known_game(context, command.game)
     key = game.info.key
-    seeks.lock(desk.connection)
-    own = seeks.of_player(desk.connection, player.id)
+    seeks.lock(context.connection)
+    own = seeks.of_player(context.connection, player.id)
     if command.off:
         over = [one for one in own if one.game == key]
         if not over:
             raise Refused("no-seek", part=key, example=f"{key} seek")
-        seeks.remove(desk.connection, [one.id for one in over])
+        seeks.remove(context.connection, [one.id for one in over])
         return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
-    must_be_open(desk, game)
+    must_be_open(context, game)
     seats = command.seats or max(2, game.info.min_seats)
     said = () if command.seats is None else (str(command.seats),)
     options, rated = read_options(
@@ -46,27 +46,27 @@ def seek(desk: Desk, command: Seek) -> Answer:
         str(seats),
         " ".join((key, "seek", player.userid, "PASSWORD", *said)),
     )
-    found = seeks.like(desk.connection, key, seats, options)
+    found = seeks.like(context.connection, key, seats, options)
     mine = next((one for one in found if one.player_id == player.id), None)
     if mine is not None:
         return Answer((Part("seek", _words(game.info.title, mine, "still")),))
-    partners = _partners(desk, player, found, seats - 1)
+    partners = _partners(context, player, found, seats - 1)
     if partners is not None:
-        seeks.remove(desk.connection, [one.id for one in partners])
-        return _start(desk, player, partners, Proposal(game, options, rated, USUAL, ()))
+        seeks.remove(context.connection, [one.id for one in partners])
+        return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
     if len(own) >= MOST_SEEKS:
         raise Refused("many-seeks", most=MOST_SEEKS, example=f"{own[0].game} seek off")
-    seeks.add(desk.connection, player.id, key, seats, options, desk.now)
-    added = seeks.of_player(desk.connection, player.id)[-1]
+    seeks.add(context.connection, player.id, key, seats, options, context.now)
+    added = seeks.of_player(context.connection, player.id)[-1]
     return Answer((Part("seek", _words(game.info.title, added, "looking")),))
 
 
 def _partners(
-    desk: Desk, player: Player, found: list[seeks.Seek], wanted: int
+    context: CommandContext, player: Player, found: list[seeks.Seek], wanted: int
 ) -> list[seeks.Seek] | None:
     """So many of those who look for the same, who wait longest first; nobody's blocked one."""
     ids = [player.id, *(one.player_id for one in found)]
-    blocked = seeks.blocked_pairs(desk.connection, ids)
+    blocked = seeks.blocked_pairs(context.connection, ids)
     chosen: list[seeks.Seek] = []
     for one in found:
         there = [player.id, *(other.player_id for other in chosen)]
@@ -77,17 +77,19 @@ def _partners(
     return None
 
 
-def _start(desk: Desk, player: Player, partners: list[seeks.Seek], wanted: Proposal) -> Answer:
+def _start(
+    context: CommandContext, player: Player, partners: list[seeks.Seek], wanted: Proposal
+) -> Answer:
     """The board of a match; who sits first is drawn by lot."""
     ids = [player.id, *(one.player_id for one in partners)]
     random.SystemRandom().shuffle(ids)
     sitting = []
     for player_id in ids:
-        one = players.by_id(desk.connection, player_id)
+        one = players.by_id(context.connection, player_id)
         assert one is not None
         sitting.append(one)
     proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
-    board = make_board(desk, proposal, set(ids))
+    board = make_board(context, proposal, set(ids))
     own, told = [], []
     for sitter in board.sitters:
         others = [name for name in board.names if name != sitter.userid]
@@ -96,7 +98,7 @@ def _start(desk: Desk, player: Player, partners: list[seeks.Seek], wanted: Propo
         if sitter.player_id == player.id:
             own.append(part)
         else:
-            told.append(Told.sitter(sitter, part))
+            told.append(Notification.sitter(sitter, part))
     return Answer(tuple(own), tuple(told))
 
 

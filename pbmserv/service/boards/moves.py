@@ -17,8 +17,8 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import followers
 from pbmserv.service.boards.invitations import decline, join, must_run
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.answers import Answer, Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box
@@ -34,28 +34,28 @@ MOST_WEIGHT = 2_000
 _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
 
-def make_move(desk: Desk, command: MakeMove) -> Answer:
+def make_move(context: CommandContext, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(desk, board)
-    position = desk.position(board)
-    not_late(position, sitter.seat, meant_turn(desk, board, command.number), [command.text])
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    position = context.position(board)
+    not_late(position, sitter.seat, meant_turn(context, board, command.number), [command.text])
     view = position.game.view(position.state, sitter.seat)
     move = position.game.parse(view, command.text)
-    return play_move(desk, board, sitter, position, move, desk.words)
+    return play_move(context, board, sitter, position, move, context.words)
 
 
-def reply_move(desk: Desk, command: ReplyMove) -> Answer:
+def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     """The first lines of a reply: the first one that is a move is played.
 
     Lines right below it that are moves too belong to it, because people press Enter between
     ``+b2`` and ``g``. What stands below is for the opponent.
     """
-    board, sitter = desk.seat_at(None, None, None)
-    must_run(desk, board)
-    position = desk.position(board)
+    board, sitter = context.seat_at(None, None, None)
+    must_run(context, board)
+    position = context.position(board)
     lines, number = _numbered(command.lines)
-    not_late(position, sitter.seat, meant_turn(desk, board, number), lines)
+    not_late(position, sitter.seat, meant_turn(context, board, number), lines)
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
@@ -63,7 +63,9 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
         if sitter.accepted_at is None:
             raise Refused("accept-how", part=lines[0], example="accept") from error
         if lines[0].partition(" ")[0].lower() == sitter.userid:
-            desk.echo_hidden = True  # "alice secret g": what the password stood in front of before
+            context.echo_hidden = (
+                True  # "alice secret g": what the password stood in front of before
+            )
             raise Refused("no-password-needed", example=error.refusal.example) from error
         raise
     text, below = lines[first], command.after[first]
@@ -73,35 +75,39 @@ def reply_move(desk: Desk, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or position.game.parse(view, text)
-    return play_move(desk, board, sitter, position, move, pass_on(desk, below))
+    return play_move(context, board, sitter, position, move, pass_on(context, below))
 
 
-def holds_move(desk: Desk, command: ReplyMove) -> bool:
+def holds_move(context: CommandContext, command: ReplyMove) -> bool:
     """Whether a line of a reply is meant as a move, legal or not."""
-    board, sitter = desk.seat_at(None, None, None)
-    position = desk.position(board)
+    board, sitter = context.seat_at(None, None, None)
+    position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
     return any(_is_move(position, view, line) for line in _numbered(command.lines)[0])
 
 
-def resign(desk: Desk, command: Resign) -> Answer:
+def resign(context: CommandContext, command: Resign) -> Answer:
     """Give up; before one's own first move it declines, and the board counts for nothing."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(desk, board)
-    position = desk.position(board)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    position = context.position(board)
     if position.apart and board.seats > 1:  # the others go on
-        return log_ply(desk, board, sitter, position.withdraw(sitter.seat), desk.words)
+        return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
     if unplayed or board.status == "proposed":  # nobody loses what not everybody has agreed to
-        return decline(desk, board, sitter)
-    return log_ply(desk, board, sitter, position.withdraw(sitter.seat), desk.words)
+        return decline(context, board, sitter)
+    return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
 
 
 def forfeit(
-    desk: Desk, board: BoardRow, sitter: Sitter, position: Position, why: Mapping[str, Any]
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    why: Mapping[str, Any],
 ) -> Answer:
     """*sitter* has taken too long; *why* goes into the letters."""
-    answer = log_ply(desk, board, sitter, position.forfeit(sitter.seat), UNSAID)
+    answer = log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
 
     zones = {one.player_id: one.tz for one in board.sitters}
 
@@ -115,10 +121,10 @@ def forfeit(
     return Answer(tuple(with_reason(part, sitter.player_id) for part in answer.parts), told)
 
 
-def chat(desk: Desk, command: Chat) -> Answer:
+def chat(context: CommandContext, command: Chat) -> Answer:
     """Words to everybody else at the board; nothing about the game changes."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    return say(board, sitter, desk.words)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    return say(board, sitter, context.words)
 
 
 def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
@@ -144,12 +150,20 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
                 sitter.seat,
             ),
         ),
-        tuple(Told.sitter(s, Part("chat", said, board.id, board.plies, s.seat)) for s in others),
+        tuple(
+            Notification.sitter(s, Part("chat", said, board.id, board.plies, s.seat))
+            for s in others
+        ),
     )
 
 
 def play_move(
-    desk: Desk, board: BoardRow, sitter: Sitter, position: Position, move: Move, words: Said
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    move: Move,
+    words: Said,
 ) -> Answer:
     """Make a move that the game has read, and tell everybody.
 
@@ -161,21 +175,21 @@ def play_move(
         waiting = ", ".join(board.names[seat] for seat in sorted(to_act))
         raise Refused("not-your-turn", part=move.text, waiting=waiting)
     return log_ply(
-        desk,
+        context,
         board,
         sitter,
-        position.move(sitter.seat, recorded(desk, sitter, position, move)),
+        position.move(sitter.seat, recorded(context, sitter, position, move)),
         words,
     )
 
 
-def recorded(desk: Desk, sitter: Sitter, position: Position, move: Move) -> Move:
+def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:
     """The move as the record has it: where time counts, with the moment it was made at."""
     game = position.game
     if move.free or not races(game) or not game.timed(position.state):
         return move
-    begun = sitter.accepted_at or desk.now
-    return game.stamped(move, int((desk.now - begun).total_seconds()))
+    begun = sitter.accepted_at or context.now
+    return game.stamped(move, int((context.now - begun).total_seconds()))
 
 
 def _everybody_played(board: BoardRow, after: Position) -> bool:
@@ -185,33 +199,35 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
     return len(present) == board.seats
 
 
-def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words: Said) -> Answer:
+def log_ply(
+    context: CommandContext, board: BoardRow, sitter: Sitter, after: Position, words: Said
+) -> Answer:
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None
     must_have_room(board, sitter, after)
-    undecided = join(desk, board, sitter)
-    times = clocks.after_turn(desk, board, after, undecided)
-    boards.append(desk.connection, board.id, ply, desk.mail_id, desk.now, times)
-    desk.played[board.id] = after
-    desk.moved.append(board.id)
-    desk.tally.plies.append((board.id, ply.number))
+    undecided = join(context, board, sitter)
+    times = clocks.after_turn(context, board, after, undecided)
+    boards.append(context.connection, board.id, ply, context.mail_id, context.now, times)
+    context.played[board.id] = after
+    context.moved.append(board.id)
+    context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     letter = "board"
     rated: list[dict[str, Any]] = []
     opening = 0
     of_the_day: dict[str, Any] = {}
     runs = outcome is None and not undecided
-    bot_moves.take_note(desk, board, after, runs=runs)
+    bot_moves.take_note(context, board, after, runs=runs)
     if outcome is not None:
         early = board.rated and board.seats > 1 and after.given_up_early
         if early or (board.rated and not _everybody_played(board, after)):
-            operating.set_rated(desk.connection, board.id, rated=False)
+            operating.set_rated(context.connection, board.id, rated=False)
             board = replace(board, rated=False)
-        ended = rating.board_ended(desk.connection, board, outcome, undecided, desk.now)
-        boards.finish(desk.connection, board.id, _as_json(outcome), ended.at)
-        keep_scores(desk, board, after, ended.at)
-        of_the_day = daily_box.ended(desk, board, after)
+        ended = rating.board_ended(context.connection, board, outcome, undecided, context.now)
+        boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
+        keep_scores(context, board, after, ended.at)
+        of_the_day = daily_box.ended(context, board, after)
         letter, rated = "result", ended.words
         opening = after.game.info.opening if early else 0
     said_to = words if len(bot_moves.people_of(board)) > 1 else ""
@@ -232,12 +248,16 @@ def log_ply(desk: Desk, board: BoardRow, sitter: Sitter, after: Position, words:
         if other.player_id == sitter.player_id or other.userid in undecided:
             continue
         if outcome is not None or (not ply.free and after.is_news_for(other.seat)):
-            told.append(Told.sitter(other, Part(letter, news, board.id, after.number, other.seat)))
+            told.append(
+                Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
+            )
         elif words:  # a free move is nobody's news, but what was said with it is
             said = {"by": sitter.userid, "said": words}
-            told.append(Told.sitter(other, Part("chat", said, board.id, after.number, other.seat)))
+            told.append(
+                Notification.sitter(other, Part("chat", said, board.id, after.number, other.seat))
+            )
     unseen = ply.free or not after.is_news_for(None)
-    told += followers.news(desk, board, after.number, free=unseen, ended=outcome is not None)
+    told += followers.news(context, board, after.number, free=unseen, ended=outcome is not None)
     return Answer((own,), tuple(told))
 
 
@@ -257,15 +277,15 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
         raise Refused(code, part=str(board.id), example="resign", seats=board.seats)
 
 
-def bound_turn(desk: Desk, board: BoardRow) -> int | None:
+def bound_turn(context: CommandContext, board: BoardRow) -> int | None:
     """The turn that the letter which is being answered was written for."""
-    capability = desk.capability
+    reply_address = context.reply_address
     if (
-        capability is not None
-        and capability.purpose is Purpose.BOARD
-        and capability.about == board.id
+        reply_address is not None
+        and reply_address.purpose is Purpose.BOARD
+        and reply_address.about == board.id
     ):
-        return capability.number
+        return reply_address.number
     return None
 
 
@@ -277,11 +297,11 @@ class MeantTurn:
     said: str
 
 
-def meant_turn(desk: Desk, board: BoardRow, number: int | None) -> MeantTurn | None:
+def meant_turn(context: CommandContext, board: BoardRow, number: int | None) -> MeantTurn | None:
     """The turn that a move was meant for: by the *number* behind it, else by the letter."""
     if number is not None:
         return MeantTurn(number, f"#{number}")
-    bound = bound_turn(desk, board)
+    bound = bound_turn(context, board)
     return None if bound is None else MeantTurn(bound, "")
 
 

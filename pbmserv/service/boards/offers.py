@@ -8,50 +8,52 @@ from pbmserv.errors import MoveError
 from pbmserv.service.boards import invitations
 from pbmserv.service.boards.moves import holds_move, play_move, reply_move, resign
 from pbmserv.service.core.answers import Answer
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 
 
-def accept(desk: Desk, command: Accept) -> Answer:
+def accept(context: CommandContext, command: Accept) -> Answer:
     """``game accept board userid password``: a challenge, or what the opponent proposes."""
     return (
-        _as_move(desk, command, "accept")
-        or _with_first_move(desk, command)
-        or invitations.accept(desk, command)
+        _as_move(context, command, "accept")
+        or _with_first_move(context, command)
+        or invitations.accept(context, command)
     )
 
 
-def reject(desk: Desk, command: Reject) -> Answer:
+def reject(context: CommandContext, command: Reject) -> Answer:
     """``game reject board userid password``: a challenge, or what the opponent proposes."""
-    return _as_move(desk, command, "reject") or _drop_out(desk, command)
+    return _as_move(context, command, "reject") or _drop_out(context, command)
 
 
-def _drop_out(desk: Desk, command: Reject) -> Answer:
+def _drop_out(context: CommandContext, command: Reject) -> Answer:
     """Say no to a challenge; to a race only for oneself, and the others go on."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    if board.status == "proposed" and board.seats > 1 and desk.position(board).apart:
-        return resign(desk, Resign(command.game, command.board, command.who))
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    if board.status == "proposed" and board.seats > 1 and context.position(board).apart:
+        return resign(context, Resign(command.game, command.board, command.who))
     assert sitter.seat < board.seats
-    return invitations.reject(desk, command)
+    return invitations.reject(context, command)
 
 
-def _with_first_move(desk: Desk, command: Accept) -> Answer | None:
+def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
     """The answer to the first move below "accept", which says yes as well; ``None`` without one."""
     if command.below is None:
         return None
-    board, sitter = desk.seat_at(None, None, None)
+    board, sitter = context.seat_at(None, None, None)
     waits = board.status == "proposed" and sitter.accepted_at is None
-    return reply_move(desk, command.below) if waits and holds_move(desk, command.below) else None
+    return (
+        reply_move(context, command.below) if waits and holds_move(context, command.below) else None
+    )
 
 
-def _as_move(desk: Desk, command: Accept | Reject, word: str) -> Answer | None:
+def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
     """The answer to a move that is this word; ``None`` where it is no move now."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
     if board.status != "active":
         return None
-    position = desk.position(board)
+    position = context.position(board)
     move: Move
     try:
         move = position.game.parse(position.game.view(position.state, sitter.seat), word)
     except MoveError:
         return None
-    return play_move(desk, board, sitter, position, move, desk.words)
+    return play_move(context, board, sitter, position, move, context.words)

@@ -9,24 +9,24 @@ from pbmserv.errors import MoveError, Refused
 from pbmserv.service.boards.invitations import must_run
 from pbmserv.service.boards.moves import bound_turn, example_of, meant_turn, not_late, play_move
 from pbmserv.service.core.answers import Answer, Part
-from pbmserv.service.core.context import Desk, Focus
+from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.may_speak import not_seated, wrong_game
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, queued_moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 
 
-def submit(desk: Desk, command: Submit) -> Answer:
+def submit(context: CommandContext, command: Submit) -> Answer:
     """``game submit board userid password move``: shown now, played on ``confirm``."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(desk, board)
-    position = desk.position(board)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    position = context.position(board)
     game, seat = position.game, sitter.seat
-    not_late(position, seat, meant_turn(desk, board, command.number), [command.text])
+    not_late(position, seat, meant_turn(context, board, command.number), [command.text])
     view = game.view(position.state, seat)
     move = game.parse(view, command.text)
     turn = game.turn(position.state, seat)
-    queued_moves.submit(desk.connection, board.id, seat, turn, move.text, desk.now)
+    queued_moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
     words = {
         "move": move.text,
         "mover": seat,
@@ -36,40 +36,40 @@ def submit(desk: Desk, command: Submit) -> Answer:
     return Answer((Part("submitted", words, board.id, board.plies, seat),))
 
 
-def confirm(desk: Desk, command: ConfirmMove) -> Answer:
+def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     """``game confirm board userid password``: play the submitted move, if nothing came between."""
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(desk, board)
-    waiting = queued_moves.submitted(desk.connection, board.id, sitter.seat)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    waiting = queued_moves.submitted(context.connection, board.id, sitter.seat)
     if waiting is None:
-        example = f"submit {example_of(desk.position(board), sitter.seat)}"
+        example = f"submit {example_of(context.position(board), sitter.seat)}"
         raise Refused("nothing-submitted", part=str(board.id), example=example)
-    position = desk.position(board)
+    position = context.position(board)
     game = position.game
     meant, text = waiting
     turn = game.turn(position.state, sitter.seat)
-    if meant != turn or bound_turn(desk, board) not in {None, turn}:
+    if meant != turn or bound_turn(context, board) not in {None, turn}:
         example = example_of(position, sitter.seat)
         raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=example)
-    queued_moves.drop_submitted(desk.connection, board.id, sitter.seat)
+    queued_moves.drop_submitted(context.connection, board.id, sitter.seat)
     move = game.parse(game.view(position.state, sitter.seat), text)
-    return play_move(desk, board, sitter, position, move, desk.words)
+    return play_move(context, board, sitter, position, move, context.words)
 
 
-def may_confirm(desk: Desk, board: BoardRow, sitter: Sitter) -> bool:
+def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
     """Whether a ``yes`` can mean the submitted move: there is one for the turn asked about."""
-    waiting = queued_moves.submitted(desk.connection, board.id, sitter.seat)
-    return waiting is not None and waiting[0] == bound_turn(desk, board)
+    waiting = queued_moves.submitted(context.connection, board.id, sitter.seat)
+    return waiting is not None and waiting[0] == bound_turn(context, board)
 
 
-def preview(desk: Desk, command: Preview) -> Answer:
+def preview(context: CommandContext, command: Preview) -> Answer:
     """``game preview board move``: what the boards would look like; in a reply, to its writer.
 
     Nobody needs to say who they are: a stranger sees what any spectator would see.
     """
-    board, seat = _watched(desk, command)
-    must_run(desk, board)
-    position = desk.position(board)
+    board, seat = _watched(context, command)
+    must_run(context, board)
+    position = context.position(board)
     game = position.game
     if not isinstance(game, Previewing):
         raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
@@ -78,8 +78,8 @@ def preview(desk: Desk, command: Preview) -> Answer:
         found = game.preview(game.view(position.state, seat), mover, command.text)
     except MoveError as error:
         first = command.text.partition(" ")[0].lower()
-        if players.by_userid(desk.connection, first) is not None:
-            desk.echo_hidden = True  # the word behind it is a password, which need not be there
+        if players.by_userid(context.connection, first) is not None:
+            context.echo_hidden = True  # the word behind it is a password, which need not be there
             example = f"{board.game} preview {board.id} {error.refusal.example}"
             raise Refused("no-password-there", part="preview", example=example) from error
         raise error if seat is not None else _asked_again(error, board) from error
@@ -94,12 +94,12 @@ def _asked_again(error: MoveError, board: BoardRow) -> MoveError:
     return type(error)(refusal.code, part=refusal.part, example=example, **refusal.values)
 
 
-def check(desk: Desk, command: Check) -> Answer:
+def check(context: CommandContext, command: Check) -> Answer:
     """``game check board userid password [what]``: which results one's own markers explain; or
     the way of a ray through them.
     """
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    position = desk.position(board)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    position = context.position(board)
     game = position.game
     if not isinstance(game, Aided):
         raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
@@ -119,22 +119,22 @@ def check(desk: Desk, command: Check) -> Answer:
     return Answer((Part("check", words, board.id, board.plies, sitter.seat),))
 
 
-def _watched(desk: Desk, command: Preview) -> tuple[BoardRow, Seat | None]:
+def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat | None]:
     """The board of a preview, and the seat through whose eyes it is seen."""
-    capability = desk.capability
+    reply_address = context.reply_address
     if command.board is None:
-        board, sitter = desk.seat_at(None, command.game, None)
+        board, sitter = context.seat_at(None, command.game, None)
         return board, sitter.seat
-    board_row = boards.load(desk.connection, command.board)
+    board_row = boards.load(context.connection, command.board)
     if board_row is None:
         raise Refused("no-such-board", part=str(command.board), example="games USERID")
     if command.game is not None and command.game != board_row.game:
         raise wrong_game(board_row, command.game)
-    if capability is None or not capability.player:
+    if reply_address is None or not reply_address.player:
         return board_row, None
-    player = desk.speaker(None)
+    player = context.speaker(None)
     own = board_row.sitter_of(player.id)
     if own is None:
         raise not_seated(board_row)
-    desk.focus = Focus(board_row, own.seat)
+    context.focus = Focus(board_row, own.seat)
     return board_row, own.seat

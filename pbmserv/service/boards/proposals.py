@@ -12,7 +12,7 @@ from pbmserv.engine.referee import opening
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
@@ -36,7 +36,9 @@ class Proposal:
     origin: int | None = None
 
 
-def make_board(desk: Desk, proposal: Proposal, there: set[int], *, proven: bool = True) -> BoardRow:
+def make_board(
+    context: CommandContext, proposal: Proposal, there: set[int], *, proven: bool = True
+) -> BoardRow:
     """A board in the database; *there* are the ids of players who need not be asked.
 
     *proven*: whoever asked for it has proved to be one of its players.
@@ -53,7 +55,7 @@ def make_board(desk: Desk, proposal: Proposal, there: set[int], *, proven: bool 
     first = opening(game, record)
     machines = {seat for seat, one in enumerate(proposal.sitting) if bot_moves.is_house(one)}
     board_id = boards.create(
-        desk.connection,
+        context.connection,
         game=game.info.key,
         rules_version=game.info.rules_version,
         options=options,
@@ -65,11 +67,11 @@ def make_board(desk: Desk, proposal: Proposal, there: set[int], *, proven: bool 
         proven=proven,
         sitting=[player.id for player in proposal.sitting],
         accepted=sorted(there),
-        now=desk.now,
+        now=context.now,
         terms=proposal.terms,
         waiting=game.to_act(first.state) - machines,
     )
-    board = boards.load(desk.connection, board_id)
+    board = boards.load(context.connection, board_id)
     assert board is not None
-    bot_moves.take_note(desk, board, first, runs=board.status == "active")
+    bot_moves.take_note(context, board, first, runs=board.status == "active")
     return board

@@ -12,7 +12,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.budget import Work
-from pbmserv.service.core.context import Desk, Focus
+from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import board_of, players_of
 from pbmserv.service.core.may_speak import not_seated
 from pbmserv.service.ratings import rating
@@ -39,14 +39,14 @@ STATUSES = {
 }
 
 
-def help_on(desk: Desk, command: Help) -> Answer:  # noqa: ARG001 - every handler has a desk
+def help_on(context: CommandContext, command: Help) -> Answer:  # noqa: ARG001 - every handler has a desk
     """``help [subject…]``"""
     return Answer((Part("help", {"subjects": list(command.subjects)}),))
 
 
-def list_games(desk: Desk, command: ListGames) -> Answer:
+def list_games(context: CommandContext, command: ListGames) -> Answer:
     """``list [game…]``"""
-    known = desk.rooms.registry
+    known = context.services.registry
     for key in command.games:
         if key not in known:
             games = ", ".join(g.info.key for g in known)
@@ -55,15 +55,15 @@ def list_games(desk: Desk, command: ListGames) -> Answer:
     return Answer((Part("list", {"games": list(wanted)}),))
 
 
-def show(desk: Desk, command: Show) -> Answer:
+def show(context: CommandContext, command: Show) -> Answer:
     """What any spectator may see."""
     parts = [
-        _watched(desk, board_of(desk, ref.board, command.game), ref.number)
+        _watched(context, board_of(context, ref.board, command.game), ref.number)
         for ref in command.boards
     ]
-    for player in players_of(desk, command.userids):
-        found = _boards_of(desk, player, command.which, command.game, SHOWN)
-        parts += [_watched(desk, board, None) for board in found.boards]
+    for player in players_of(context, command.userids):
+        found = _boards_of(context, player, command.which, command.game, SHOWN)
+        parts += [_watched(context, board, None) for board in found.boards]
         parts += _more(found, player, command.which)
     if not parts:
         raise Refused(
@@ -75,17 +75,17 @@ def show(desk: Desk, command: Show) -> Answer:
     return Answer(tuple(parts))
 
 
-def show_as(desk: Desk, command: ShowAs) -> Answer:
+def show_as(context: CommandContext, command: ShowAs) -> Answer:
     """What the speaker may see of their own boards."""
-    if command.who is None and not (command.boards or command.which) and _by_board_letter(desk):
-        board, sitter = desk.seat_at(None, command.game, None)
-        return Answer((_own(desk, board, sitter.seat),))
-    player = desk.speaker(command.who)
+    if command.who is None and not (command.boards or command.which) and _by_board_letter(context):
+        board, sitter = context.seat_at(None, command.game, None)
+        return Answer((_own(context, board, sitter.seat),))
+    player = context.speaker(command.who)
     if command.boards:
-        parts = [_seated(desk, player, ref, command.game) for ref in command.boards]
+        parts = [_seated(context, player, ref, command.game) for ref in command.boards]
         return Answer(tuple(parts))
     which = command.which or "active"
-    found = _boards_of(desk, player, which, command.game, SHOWN)
+    found = _boards_of(context, player, which, command.game, SHOWN)
     if not found.boards:
         raise Refused(
             "no-boards",
@@ -93,44 +93,46 @@ def show_as(desk: Desk, command: ShowAs) -> Answer:
             which=which,
             example=f"games {player.userid} all",
         )
-    parts = [_as_player(desk, board, player, None) for board in found.boards]
+    parts = [_as_player(context, board, player, None) for board in found.boards]
     return Answer((*parts, *_more(found, player, which)))
 
 
-def _by_board_letter(desk: Desk) -> bool:
+def _by_board_letter(context: CommandContext) -> bool:
     """Whether the letter that is answered is about one board."""
-    capability = desk.capability
-    return capability is None or capability.purpose is Purpose.BOARD
+    reply_address = context.reply_address
+    return reply_address is None or reply_address.purpose is Purpose.BOARD
 
 
-def games(desk: Desk, command: Games) -> Answer:
+def games(context: CommandContext, command: Games) -> Answer:
     """A table of somebody's games; in a reply, of one's own."""
-    wanted = players_of(desk, command.userids) or _oneself(desk)
+    wanted = players_of(context, command.userids) or _oneself(context)
     rows: dict[int, dict[str, Any]] = {}
     total = 0
     for player in wanted:
-        found = _boards_of(desk, player, command.which, command.game, LISTED)
+        found = _boards_of(context, player, command.which, command.game, LISTED)
         total += found.total
-        rows |= {board.id: _row(desk, board) for board in found.boards if board.id not in rows}
+        rows |= {board.id: _row(context, board) for board in found.boards if board.id not in rows}
     words = {
         "userids": [p.userid for p in wanted],
         "which": command.which,
         "game": command.game,
         "rows": list(rows.values()),
         "total": max(total, len(rows)) if len(wanted) == 1 else len(rows),
-        "seeks": [seek for p in wanted for seek in _seeks(desk, p, command)],
+        "seeks": [seek for p in wanted for seek in _seeks(context, p, command)],
     }
     return Answer((Part("games", words),))
 
 
-def _oneself(desk: Desk) -> list[Player]:
+def _oneself(context: CommandContext) -> list[Player]:
     """Who asks without a name: by the reply address, else whose address the mail comes from.
 
     That proves nothing; but lists are no secret, and this one goes to that address.
     """
-    if desk.capability is not None:
-        return [desk.speaker(None)]
-    here = [p for p in players.by_address(desk.connection, desk.post.mail.sender) if p.active]
+    if context.reply_address is not None:
+        return [context.speaker(None)]
+    here = [
+        p for p in players.by_address(context.connection, context.incoming.mail.sender) if p.active
+    ]
     if not here:
         raise Refused("missing-userid", example="games USERID")
     return here
@@ -143,7 +145,7 @@ def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:
     return [name for name, place in zip(names, places, strict=True) if place == 1]
 
 
-def _seeks(desk: Desk, player: Player, command: Games) -> list[dict[str, Any]]:
+def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict[str, Any]]:
     if command.which == "inactive":
         return []
     return [
@@ -154,16 +156,16 @@ def _seeks(desk: Desk, player: Player, command: Games) -> list[dict[str, Any]]:
             "options": list(seek.options),
             "since": f"{seek.created_at:%Y-%m-%d}",
         }
-        for seek in seeks.of_player(desk.connection, player.id)
+        for seek in seeks.of_player(context.connection, player.id)
         if command.game in {None, seek.game}
     ]
 
 
-def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
+def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
     waiting: list[str] = list(board.undecided)
     turns: list[int] = []
     if board.status == "active":
-        position = desk.position(board)
+        position = context.position(board)
         to_act = sorted(position.game.to_act(position.state))
         waiting = [board.names[seat] for seat in to_act]
         if not position.apart:  # how far others are in a race is not told
@@ -180,39 +182,41 @@ def _row(desk: Desk, board: BoardRow) -> dict[str, Any]:
     }
 
 
-def _watched(desk: Desk, board: BoardRow, number: int | None) -> Part:
-    if spoils(desk, board):  # as it was before anything of it was known
+def _watched(context: CommandContext, board: BoardRow, number: int | None) -> Part:
+    if spoils(context, board):  # as it was before anything of it was known
         number = 0
     words = {"declined": board.status == "declined"}
-    return Part("show", words, board.id, _ply(desk, board, number), None)
+    return Part("show", words, board.id, _ply(context, board, number), None)
 
 
-def _own(desk: Desk, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
+def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
     over = board.status == "finished" and number is None
     words = {
         "event": "show",
         "undecided": list(board.undecided),
-        "ratings": rating.words_of(desk, board) if over else [],
+        "ratings": rating.words_of(context, board) if over else [],
     }
-    ply = _ply(desk, board, number)
+    ply = _ply(context, board, number)
     return Part("result" if over else "board", words, board.id, ply, seat)
 
 
-def _as_player(desk: Desk, board: BoardRow, player: Player, number: int | None) -> Part:
+def _as_player(
+    context: CommandContext, board: BoardRow, player: Player, number: int | None
+) -> Part:
     sitter = board.sitter_of(player.id)
     if sitter is None:
         raise not_seated(board)
-    desk.focus = Focus(board, sitter.seat)
-    return _own(desk, board, sitter.seat, number)
+    context.focus = Focus(board, sitter.seat)
+    return _own(context, board, sitter.seat, number)
 
 
-def _ply(desk: Desk, board: BoardRow, number: int | None) -> int:
+def _ply(context: CommandContext, board: BoardRow, number: int | None) -> int:
     """The ply that ``board#number`` shows: turns are counted.
 
     Raises:
         Refused: so many turns have not been made yet.
     """
-    position = desk.position(board)  # counted here, and known when the letter is made
+    position = context.position(board)  # counted here, and known when the letter is made
     if number is None:
         return board.plies
     made = position.turns
@@ -228,8 +232,8 @@ def _ply(desk: Desk, board: BoardRow, number: int | None) -> int:
     return position.at_turn(number).number
 
 
-def _seated(desk: Desk, player: Player, ref: BoardRef, game: str | None) -> Part:
-    return _as_player(desk, board_of(desk, ref.board, game), player, ref.number)
+def _seated(context: CommandContext, player: Player, ref: BoardRef, game: str | None) -> Part:
+    return _as_player(context, board_of(context, ref.board, game), player, ref.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,21 +244,23 @@ class _Found:
     total: int
 
 
-def _boards_of(desk: Desk, player: Player, which: str, game: str | None, most: int) -> _Found:
+def _boards_of(
+    context: CommandContext, player: Player, which: str, game: str | None, most: int
+) -> _Found:
     statuses = STATUSES[which]
     looking = LOOKED_AT if which == "next" else most
     found: list[BoardRow] = []
     total = 0
-    for board_id in boards.of_player(desk.connection, player.id, statuses, game, looking):
-        desk.budget.spend(Work.BOARD)
-        board = boards.load(desk.connection, board_id)
-        if board is None or (which == "next" and not _is_next(desk, board, player)):
+    for board_id in boards.of_player(context.connection, player.id, statuses, game, looking):
+        context.budget.spend(Work.BOARD)
+        board = boards.load(context.connection, board_id)
+        if board is None or (which == "next" and not _is_next(context, board, player)):
             continue
         total += 1
         if len(found) < most:
             found.append(board)
     if which != "next" and total == most:
-        total = histories.count(desk.connection, player.id, statuses, game)
+        total = histories.count(context.connection, player.id, statuses, game)
     return _Found(tuple(found), total)
 
 
@@ -271,10 +277,10 @@ def _more(found: _Found, player: Player, which: str) -> tuple[Part, ...]:
     return (Part("more", words),)
 
 
-def _is_next(desk: Desk, board: BoardRow, player: Player) -> bool:
+def _is_next(context: CommandContext, board: BoardRow, player: Player) -> bool:
     """Whether the game waits for this player (also for an answer to a challenge)."""
     if board.status == "proposed" and player.userid in board.undecided:
         return True
-    position = desk.position(board)
+    position = context.position(board)
     waiting = position.game.to_act(position.state)
     return any(s.player_id == player.id and s.seat in waiting for s in board.sitters)

@@ -19,9 +19,9 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.service.boards.invitations import must_run
 from pbmserv.service.boards.moves import play_move
-from pbmserv.service.core.answers import Answer, Part, Told
+from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.budget import TooMuch, Work
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.boards import boards, queued_moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -34,28 +34,28 @@ FORGET = frozenset({"-", "--", "none", "off"})
 _BOARD_LETTERS = frozenset({"board", "result"})
 
 
-def queue(desk: Desk, command: Queue) -> Answer:
+def queue(context: CommandContext, command: Queue) -> Answer:
     """``game queue board userid password plan``; ``-`` forgets the plan.
 
     When it is the player's turn already, the plan begins at once.
     """
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(desk, board)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
     text = command.plan.strip()
     if text.lower() in FORGET:
-        had = queued_moves.plans(desk.connection, board.id).get(sitter.seat, "")
-        queued_moves.forget(desk.connection, board.id, sitter.seat)
+        had = queued_moves.plans(context.connection, board.id).get(sitter.seat, "")
+        queued_moves.forget(context.connection, board.id, sitter.seat)
         words = {"queued": "", "forgotten": had}
         return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
-    position = desk.position(board)
+    position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
     try:
         plan = print_plan(settle(position.game, view, read_plan(text)))
     except MoveError as error:
         raise _with_example(error, position.game, view) from error
-    queued_moves.keep(desk.connection, board.id, sitter.seat, plan, desk.now)
+    queued_moves.keep(context.connection, board.id, sitter.seat, plan, context.now)
     if sitter.seat in position.game.to_act(position.state):
-        desk.moved.append(board.id)
+        context.moved.append(board.id)
     words = {"queued": plan, "forgotten": ""}
     return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
 
@@ -71,28 +71,30 @@ def _with_example(error: MoveError, game: AnyGame, view: Any) -> MoveError:
     return type(error)(refusal.code, part=refusal.part, example=shown, **refusal.values)
 
 
-def go_on(desk: Desk, answer: Answer) -> Answer:
+def go_on(context: CommandContext, answer: Answer) -> Answer:
     """After a command: play the queued moves that are due now, and name those that wait.
 
     Every player at a board on which queued moves were due gets one letter about all of them, in
     place of the letter about the move that set them off.
     """
     known: dict[int, dict[Seat, str]] = {}
-    for board_id in dict.fromkeys(desk.moved):
-        known[board_id] = queued_moves.plans(desk.connection, board_id)
+    for board_id in dict.fromkeys(context.moved):
+        known[board_id] = queued_moves.plans(context.connection, board_id)
         if known[board_id]:
-            answer = _Run(desk, board_id, known[board_id]).into(answer)
-    return _naming_plans(desk, answer, known)
+            answer = _Run(context, board_id, known[board_id]).into(answer)
+    return _naming_plans(context, answer, known)
 
 
-def _naming_plans(desk: Desk, answer: Answer, known: dict[int, dict[Seat, str]]) -> Answer:
+def _naming_plans(
+    context: CommandContext, answer: Answer, known: dict[int, dict[Seat, str]]
+) -> Answer:
     """The same letters, those to a player whose plan waits naming it."""
 
     def named(part: Part) -> Part:
         if part.letter != "board" or part.seat is None or part.board is None:
             return part
         if part.board not in known:
-            known[part.board] = queued_moves.plans(desk.connection, part.board)
+            known[part.board] = queued_moves.plans(context.connection, part.board)
         plan = known[part.board].get(part.seat)
         if plan is None:
             return part
@@ -128,12 +130,12 @@ class _Run:
         others: letters to people who are not at the board.
     """
 
-    desk: Desk
+    context: CommandContext
     board_id: int
     plans: dict[Seat, str]
     said: dict[Seat, dict[str, Any]] = field(default_factory=dict)
     parts: dict[int, Part] = field(default_factory=dict)
-    others: list[Told] = field(default_factory=list)
+    others: list[Notification] = field(default_factory=list)
 
     def into(self, answer: Answer) -> Answer:
         """Play what is due; the answer with the letters about it."""
@@ -147,7 +149,7 @@ class _Run:
             plies += self._take_turn(board, seat)
             board = self._board()
         if board.status == "finished":
-            queued_moves.forget_all(self.desk.connection, board.id)
+            queued_moves.forget_all(self.context.connection, board.id)
             self.plans.clear()
         elif plies == MOST_PLIES and (seat := self._due(board)) is not None:
             self._say(seat, rests=plies)
@@ -156,15 +158,15 @@ class _Run:
         return self._told(answer, board, before)
 
     def _board(self) -> BoardRow:
-        board = boards.lock(self.desk.connection, self.board_id)
+        board = boards.lock(self.context.connection, self.board_id)
         assert board is not None
         return board
 
     def _position(self, board: BoardRow) -> Position:
-        newest = self.desk.played.get(board.id)
+        newest = self.context.played.get(board.id)
         if newest is not None and newest.number == board.plies:
             return newest
-        return self.desk.position(board)
+        return self.context.position(board)
 
     def _due(self, board: BoardRow) -> Seat | None:
         """The first seat that is to act and has a plan."""
@@ -176,7 +178,7 @@ class _Run:
         """Play what a seat's plan says now, or drop the plan; how many plies were played."""
         position = self._position(board)
         sitter = board.sitters[seat]
-        self.desk.budget.spend(Work.MOVE)
+        self.context.budget.spend(Work.MOVE)
         plan = parse_plan(self.plans[seat])
         game, view = position.game, position.game.view(position.state, seat)
         holds = partial(game.holds, view) if isinstance(game, Conditional) else _never
@@ -187,7 +189,7 @@ class _Run:
             return 0
         try:
             move = game.parse(view, play.move)
-            answer = play_move(self.desk, board, sitter, position, move, UNSAID)
+            answer = play_move(self.context, board, sitter, position, move, UNSAID)
         except TooMuch:
             raise  # of the mail; the plan is as good as before
         except PlayerError as error:
@@ -209,11 +211,11 @@ class _Run:
     def _keep(self, seat: Seat, plan: Plan | None) -> None:
         if plan is None:
             self.plans.pop(seat)
-            queued_moves.forget(self.desk.connection, self.board_id, seat)
+            queued_moves.forget(self.context.connection, self.board_id, seat)
         else:
             self.plans[seat] = print_plan(plan)
             queued_moves.keep(
-                self.desk.connection, self.board_id, seat, self.plans[seat], self.desk.now
+                self.context.connection, self.board_id, seat, self.plans[seat], self.context.now
             )
 
     def _say(self, seat: Seat, **words: Any) -> None:
@@ -245,14 +247,14 @@ class _Run:
             new = self.parts.get(sitter.player_id)
             if new is None and sitter.seat not in self.said:
                 if old is not None:
-                    told.append(Told.sitter(sitter, old))
+                    told.append(Notification.sitter(sitter, old))
                 continue
             part = self._part(board, sitter, before, old, new)
             asked = next((p for p in own if p.letter == "queued" and p.seat == sitter.seat), None)
             if asked is not None and asked.board == board.id:
                 own[own.index(asked)] = part
             else:
-                told.append(Told.sitter(sitter, part))
+                told.append(Notification.sitter(sitter, part))
         return Answer(tuple(own), (*told, *self.others))
 
     def _part(

@@ -8,13 +8,13 @@ from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.invitations import must_run
 from pbmserv.service.boards.moves import log_ply
 from pbmserv.service.core.answers import Answer
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import followers
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import unsent
 
 
-def undo(desk: Desk, command: Undo) -> Answer:
+def undo(context: CommandContext, command: Undo) -> Answer:
     """``game undo board userid password``: the board is as it was before one's last move.
 
     It must be the board's last move, must have told nobody anything hidden, and nobody else may
@@ -24,35 +24,35 @@ def undo(desk: Desk, command: Undo) -> Answer:
     Raises:
         Refused: why it cannot be taken back.
     """
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    must_run(desk, board)
-    position = desk.position(board)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    position = context.position(board)
     try:
         before = position.undoable(sitter.seat)
     except Illegal as error:
         raise Refused(error.refusal.code, part="undo", example="show") from error
-    _drop_news(desk, board, sitter, position, before.number)
-    answer = log_ply(desk, board, sitter, position.undo(sitter.seat), desk.words)
-    desk.moved.clear()  # a plan is for turns that come, not for those that are given back
+    _drop_news(context, board, sitter, position, before.number)
+    answer = log_ply(context, board, sitter, position.undo(sitter.seat), context.words)
+    context.moved.clear()  # a plan is for turns that come, not for those that are given back
     return answer
 
 
 def _drop_news(
-    desk: Desk, board: BoardRow, sitter: Sitter, position: Position, before: int
+    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position, before: int
 ) -> None:
     """Drop the letters to others about what is taken back, if none of them is on its way."""
     letters = [
         letter
-        for letter in unsent.about(desk.connection, board.id, before, desk.now)
+        for letter in unsent.about(context.connection, board.id, before, context.now)
         if letter.player_id != sitter.player_id
     ]
     told: set[int | None] = set()
     if any(p.ply is not None and not p.ply.free for p in position.after(before)):
         told = {s.player_id for s in board.sitters if s.accepted_at is not None}
         told |= {
-            f.player_id for f in followers.of_board(desk.connection, board.id) if f.what == "all"
+            f.player_id for f in followers.of_board(context.connection, board.id) if f.what == "all"
         }
         told.discard(sitter.player_id)
     if any(letter.begun for letter in letters) or told - {one.player_id for one in letters}:
         raise Refused("undo-seen", part="undo", example="show")
-    unsent.drop(desk.connection, letters)
+    unsent.drop(context.connection, letters)

@@ -11,13 +11,13 @@ from datetime import timedelta
 
 from pbmserv.commands.table.model import BoardRef, ShowAs
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import Capability
+from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.auth.proof import ANSWERED_DAYS
 from pbmserv.service.boards import invitations, queries
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.proposals import Proposal
 from pbmserv.service.core.answers import Answer, Part
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game
 from pbmserv.service.solo.spoilers import must_not_spoil, origin_of
 from pbmserv.store.accounts import players
@@ -25,54 +25,56 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import unconfirmed
 
 
-def begin(desk: Desk, capability: Capability) -> Answer:
+def begin(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes``: the board is made, once, however often that is said.
 
     Raises:
         Refused: it comes too late, or the board could not be made today, either.
     """
-    player = desk.speaker(None)
-    wanted = _wanted(desk, capability, player)
+    player = context.speaker(None)
+    wanted = _wanted(context, reply_address, player)
     if wanted.board_id is not None:
-        return queries.show_as(desk, ShowAs(None, None, (BoardRef(wanted.board_id, None),)))
-    game = known_game(desk, wanted.game)
+        return queries.show_as(context, ShowAs(None, None, (BoardRef(wanted.board_id, None),)))
+    game = known_game(context, wanted.game)
     seats = len(wanted.sitting)
     options, rated = read_options(game, wanted.options, seats, game.info.key, game.info.key)
     origin, words = None, {}
     if wanted.replayed is not None:
-        board = board_of(desk, wanted.replayed, None)
-        must_not_spoil(desk, board)
+        board = board_of(context, wanted.replayed, None)
+        must_not_spoil(context, board)
         origin, words = origin_of(board), {"replay": board.id}
     sitting = []
     for player_id in wanted.sitting:
-        one = players.by_id(desk.connection, player_id)
+        one = players.by_id(context.connection, player_id)
         assert one is not None
         sitting.append(one)
     proposal = Proposal(game, options, rated, wanted.terms, tuple(sitting), origin)
-    answer = invitations.invite(desk, player, proposal, words)
+    answer = invitations.invite(context, player, proposal, words)
     number = answer.parts[0].board
     assert number is not None
-    unconfirmed.begun(desk.connection, capability.about, number)
+    unconfirmed.begun(context.connection, reply_address.about, number)
     return answer
 
 
-def refuse(desk: Desk, capability: Capability) -> Answer:
+def refuse(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``no``: nothing is made of it.
 
     Raises:
         Refused: it is settled already.
     """
-    player = desk.speaker(None)
-    wanted = _wanted(desk, capability, player)
+    player = context.speaker(None)
+    wanted = _wanted(context, reply_address, player)
     if wanted.board_id is not None:
         raise Refused("begun-already", part=str(wanted.board_id), example="resign")
-    unconfirmed.drop(desk.connection, capability.about)
-    return Answer((Part("not-begun", {"title": known_game(desk, wanted.game).info.title}),))
+    unconfirmed.drop(context.connection, reply_address.about)
+    return Answer((Part("not-begun", {"title": known_game(context, wanted.game).info.title}),))
 
 
-def _wanted(desk: Desk, capability: Capability, player: Player) -> unconfirmed.Unconfirmed:
-    found = unconfirmed.locked(desk.connection, capability.about)
-    late = found is not None and desk.now > found.created_at + timedelta(days=ANSWERED_DAYS)
+def _wanted(
+    context: CommandContext, reply_address: ReplyAddress, player: Player
+) -> unconfirmed.Unconfirmed:
+    found = unconfirmed.locked(context.connection, reply_address.about)
+    late = found is not None and context.now > found.created_at + timedelta(days=ANSWERED_DAYS)
     if found is None or found.player_id != player.id or (late and found.board_id is None):
         example = f"games {player.userid}"
         raise Refused("begin-late", part="yes", days=ANSWERED_DAYS, example=example)

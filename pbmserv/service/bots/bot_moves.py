@@ -16,8 +16,8 @@ from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import HOUSE, Seat
 from pbmserv.errors import OptionError, Refused
-from pbmserv.service.core.answers import Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.words_for_others import again
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -40,7 +40,11 @@ def is_house(one: Player | Sitter) -> bool:
 
 
 def invited(
-    desk: Desk, game: AnyGame, userid: str, options: tuple[str, ...], userids: Sequence[str]
+    context: CommandContext,
+    game: AnyGame,
+    userid: str,
+    options: tuple[str, ...],
+    userids: Sequence[str],
 ) -> Player:
     """The house's player of this userid, who is to play a board with these options among *userids*.
 
@@ -65,13 +69,16 @@ def invited(
         raise OptionError(
             refusal.code, part=refusal.part, example=example, **refusal.values
         ) from error
-    return rows.account(desk.connection, userid, desk.now)
+    return rows.account(context.connection, userid, context.now)
 
 
-def must_have_room(desk: Desk, sender: Player, others: Sequence[Player]) -> None:
+def must_have_room(context: CommandContext, sender: Player, others: Sequence[Player]) -> None:
     """Refuse one board too many with the house."""
     for one in others:
-        if is_house(one) and challenges.running_between(desk.connection, sender.id, one.id) >= MOST:
+        if (
+            is_house(one)
+            and challenges.running_between(context.connection, sender.id, one.id) >= MOST
+        ):
             example = f"games {sender.userid}"
             raise Refused("many-with-house", part=one.userid, most=MOST, example=example)
 
@@ -92,7 +99,7 @@ def to_move(board: BoardRow, position: Position) -> Seat | None:
     return min((seat for seat in machines if seat in acting), default=None)
 
 
-def take_note(desk: Desk, board: BoardRow, position: Position, *, runs: bool) -> None:
+def take_note(context: CommandContext, board: BoardRow, position: Position, *, runs: bool) -> None:
     """After a ply, or when a board begins: is the house to move?
 
     Args:
@@ -100,26 +107,26 @@ def take_note(desk: Desk, board: BoardRow, position: Position, *, runs: bool) ->
     """
     if not runs or to_move(board, position) is None:
         return
-    if rows.wait(desk.connection, board.id, desk.now):
-        desk.house.append((board.id, not position.apart))
+    if rows.wait(context.connection, board.id, context.now):
+        context.bot_turns.append((board.id, not position.apart))
 
 
-def queue(desk: Desk, letters: Sequence[NewLetter]) -> None:
+def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
     """Queue a mail's letters; those to people who wait for the house wait with them.
 
     Only the answer to the one who has just moved: it is the letter that the house's move belongs
     in. Where nobody else sees the moves (races), nothing waits.
     """
-    waiting = {board_id for board_id, together in desk.house if together}
+    waiting = {board_id for board_id, together in context.bot_turns if together}
     at_once: list[NewLetter] = []
     for letter in letters:
         boards = waiting & set(_boards_in(letter)) if letter.recipient else set()
         if boards:
-            rows.hold(desk.connection, letter, sorted(boards), desk.now, desk.mail_id)
+            rows.hold(context.connection, letter, sorted(boards), context.now, context.mail_id)
             waiting -= boards
         else:
             at_once.append(letter)
-    outbox.add(desk.connection, at_once, desk.now, desk.mail_id)
+    outbox.add(context.connection, at_once, context.now, context.mail_id)
 
 
 def _boards_in(letter: NewLetter) -> Iterator[int]:
@@ -140,7 +147,7 @@ class Kept:
 
     row: QueuedLetter
 
-    def takes(self, told: Told) -> bool:
+    def takes(self, told: Notification) -> bool:
         """Whether this news belongs into the letter."""
         part = told.part
         return (
@@ -194,9 +201,9 @@ def people_of(board: BoardRow) -> list[str]:
     return [sitter.userid for sitter in board.sitters if not is_house(sitter)]
 
 
-def named(desk: Desk, userid: str) -> Player | None:
+def named(context: CommandContext, userid: str) -> Player | None:
     """An active player, or one of the house's: somebody whose boards can be looked at."""
-    found = players.by_userid(desk.connection, userid)
+    found = players.by_userid(context.connection, userid)
     if found is None and userid in HOUSE:
-        return rows.known(desk.connection, userid)
+        return rows.known(context.connection, userid)
     return found

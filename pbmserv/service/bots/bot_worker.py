@@ -25,12 +25,12 @@ from pbmserv.service.boards import moves, queued_moves
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.bots.bot_moves import Kept
 from pbmserv.service.core.answers import Answer
-from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.done import NOTHING, Done
 from pbmserv.service.core.mail_service import UNAVAILABLE
 from pbmserv.service.core.results import told_letter
 from pbmserv.service.core.words_for_others import UNSAID
-from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.service.time.deadlines import clock_context
 from pbmserv.service.time.rounds import Rounds
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
@@ -64,7 +64,7 @@ class _Thought:
     move: Move
 
 
-class Thinker:
+class BotWorker:
     """One process's house; `start` and `stop`, or `run_once` where somebody else has the time.
 
     Args:
@@ -73,13 +73,13 @@ class Thinker:
 
     def __init__(
         self,
-        rooms: Rooms,
+        services: Services,
         database: Database,
         writer: Writer,
         clock: Clock,
         wake: Callable[[], None],
     ) -> None:
-        self._rooms = rooms
+        self._services = services
         self._database = database
         self._writer = writer
         self._clock = clock
@@ -133,7 +133,7 @@ class Thinker:
                 extra={"board": board_id, "fault": name, "at": where},
             )
             done = self._writer.submit(partial(self._put_off, board_id)).result()
-        done.remember(self._rooms.positions)
+        done.remember(self._services.positions)
         if done.letters:
             self._wake()
 
@@ -143,7 +143,7 @@ class Thinker:
             board = boards.load(connection, board_id)
             if board is None or board.status != "active":
                 return None
-            position = self._rooms.positions.newest(connection, board)
+            position = self._services.positions.newest(connection, board)
         seat = bot_moves.to_move(board, position)
         if seat is None:
             return None
@@ -159,7 +159,7 @@ class Thinker:
 
     def _act(self, board_id: int, thought: _Thought | None, connection: Connection) -> Done:
         """Make the move if it still fits; if the board has changed, it stays due."""
-        desk = clock_desk(self._rooms, connection, self._clock.now())
+        context = clock_context(self._services, connection, self._clock.now())
         board = boards.lock(connection, board_id)
         waiting = rows.turn(connection, board_id)
         if board is None or waiting is None:  # somebody else was quicker
@@ -169,20 +169,21 @@ class Thinker:
         if thought is not None:
             if board.status != "active" or board.plies != thought.plies:
                 return NOTHING
-            answer = _move(desk, board, thought)
-            letters = _tell(desk, answer, Kept(kept) if kept is not None else None)
+            answer = _move(context, board, thought)
+            letters = _tell(context, answer, Kept(kept) if kept is not None else None)
             board = boards.lock(connection, board_id)
             assert board is not None
         elif (
-            board.status == "active" and bot_moves.to_move(board, desk.position(board)) is not None
+            board.status == "active"
+            and bot_moves.to_move(board, context.position(board)) is not None
         ):
             return NOTHING  # it was not the house's turn when we looked
-        position = desk.played.get(board_id) or desk.position(board)
+        position = context.played.get(board_id) or context.position(board)
         if board.status != "active" or bot_moves.to_move(board, position) is None:
             rows.done(connection, board_id)
             if kept is not None:
-                letters |= rows.release(connection, kept.id, desk.now)
-        return Done(desk.played, int(letters))
+                letters |= rows.release(connection, kept.id, context.now)
+        return Done(context.played, int(letters))
 
     def _put_off(self, board_id: int, connection: Connection) -> Done:
         """Look again later; nobody's letter waits for that."""
@@ -196,26 +197,26 @@ class Thinker:
         return Done({}, int(letters))
 
 
-def _move(desk: Desk, board: BoardRow, thought: _Thought) -> Answer:
+def _move(context: CommandContext, board: BoardRow, thought: _Thought) -> Answer:
     sitter = board.sitters[thought.seat]
-    position = desk.position(board)
-    answer = moves.play_move(desk, board, sitter, position, thought.move, UNSAID)
-    return queued_moves.go_on(desk, answer)
+    position = context.position(board)
+    answer = moves.play_move(context, board, sitter, position, thought.move, UNSAID)
+    return queued_moves.go_on(context, answer)
 
 
-def _tell(desk: Desk, answer: Answer, kept: Kept | None) -> bool:
+def _tell(context: CommandContext, answer: Answer, kept: Kept | None) -> bool:
     """Queue what others are told, or write it into the letter that waits; whether any is due."""
     now: list[outbox.NewLetter] = []
     for told in answer.told:
         if not told.recipient:
             continue
-        letter = told_letter(desk, told)
+        letter = told_letter(context, told)
         if kept is None or not kept.takes(told):
             now.append(letter)
             continue
         new = kept.with_news(told.part)
         if new.letter in {"board", "result"}:
             new = replace(new, message_id=letter.message_id)
-        rows.rewrite(desk.connection, kept.row.id, new)
-    outbox.add(desk.connection, now, desk.now)
+        rows.rewrite(context.connection, kept.row.id, new)
+    outbox.add(context.connection, now, context.now)
     return bool(now)

@@ -43,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Notification:
     """A letter to somebody who is not the sender (or to a second address of theirs).
 
     `digest`: they get one mail a day, so that what is not urgent waits for it.
@@ -55,7 +55,7 @@ class Told:
     digest: bool = False
 
     @classmethod
-    def sitter(cls, sitter: Sitter, part: Part) -> Told:
+    def sitter(cls, sitter: Sitter, part: Part) -> Notification:
         """A letter to a player at a board."""
         return cls(sitter.address, sitter.player_id, part, sitter.digest)
 
@@ -65,4 +65,4 @@ class Answer:
     """What one command led to. No parts: the sender is told nothing (others may be)."""
 
     parts: tuple[Part, ...] = ()
-    told: tuple[Told, ...] = ()
+    told: tuple[Notification, ...] = ()

@@ -16,7 +16,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.mail.networks import NOWHERE, Source
-from pbmserv.mail.reply_address import Capability, House, Purpose
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.auth.lockout import Lockout
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.budget import Budget, Unbounded
@@ -43,7 +43,7 @@ WAITING_SIGNUPS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class IncomingMail:
     """A mail that has been read and is to be carried out.
 
     Attributes:
@@ -60,7 +60,7 @@ class Post:
     mail: Mail
     text: str
     reading: Reading
-    capability: Capability | None
+    reply_address: ReplyAddress | None
     verdict: Verdict = UNCHECKED
     report: tuple[Failure, ...] = ()
     left_out: bool = False
@@ -70,11 +70,11 @@ class Post:
     @property
     def comes_back(self) -> bool:
         """Whether it came to a letter's envelope sender, which speaks for nobody."""
-        return self.capability is not None and self.capability.purpose is Purpose.BOUNCE
+        return self.reply_address is not None and self.reply_address.purpose is Purpose.BOUNCE
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class Services:
     """What every desk shares.
 
     Attributes:
@@ -86,7 +86,7 @@ class Rooms:
         letters: makes letters once more, to tell what of a mail quotes them.
     """
 
-    house: House
+    mail_domain: MailDomain
     registry: Registry
     positions: Positions
     memo: Memo
@@ -108,7 +108,7 @@ class Focus:
 
 
 @dataclass(slots=True)
-class Desk:
+class CommandContext:
     """One mail's desk. Lives as long as its transaction.
 
     Attributes:
@@ -124,7 +124,7 @@ class Desk:
         unproven: the answer goes to a player who may not have written the mail at all.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.
-        house: boards where it became the house's turn, each with whether the answer waits for it.
+        bot_turns: boards where it became a bot's turn, each with whether the answer waits for it.
         line_words: the present command's own words; ``None`` = the mail's.
         left_out: what of the words for others was not passed on by the present command.
         passed: what became of words that were looked at, by their writer and what was written.
@@ -135,9 +135,9 @@ class Desk:
         attached: texts of files that came with the mail, by what marks them.
     """
 
-    rooms: Rooms
+    services: Services
     connection: Connection
-    post: Post
+    incoming: IncomingMail
     mail_id: int | None
     now: datetime
     played: dict[int, Position] = field(default_factory=dict)
@@ -152,7 +152,7 @@ class Desk:
     unproven: bool = False
     counted: set[int] = field(default_factory=set)
     unreachable: dict[int, None] = field(default_factory=dict)
-    house: list[tuple[int, bool]] = field(default_factory=list)
+    bot_turns: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
     left_out: dict[Line, None] = field(default_factory=dict)
     passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
@@ -163,9 +163,9 @@ class Desk:
     attached: dict[str, str] = field(default_factory=dict)
 
     @property
-    def capability(self) -> Capability | None:
+    def reply_address(self) -> ReplyAddress | None:
         """What the reply address says."""
-        return self.post.capability
+        return self.incoming.reply_address
 
     @property
     def words(self) -> Said:
@@ -173,7 +173,7 @@ class Desk:
 
         Who speaks must be known by then.
         """
-        written = self.post.reading.words if self.line_words is None else self.line_words
+        written = self.incoming.reading.words if self.line_words is None else self.line_words
         return pass_on(self, written)
 
     def next_command(self) -> None:
@@ -210,11 +210,11 @@ class Desk:
         """
         if who.password == VOUCHED:
             return self._by_sender(who.userid)
-        if who not in self.post.vetted:
+        if who not in self.incoming.vetted:
             self.echo_hidden = True
             raise too_many_passwords()
         player = players.of_name(self.connection, who.userid)
-        lockout, source = self.rooms.lockout, self.post.source
+        lockout, source = self.services.lockout, self.incoming.source
         if lockout.may_try(who.userid, source) or self.vouched_for(who.userid):
             right = self._is_right(who, player)
             if right and player is None:
@@ -236,18 +236,18 @@ class Desk:
         else:
             waiting = players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
             known = [request.password_hash for request in waiting] or [None]
-        return any(self.rooms.memo.right(who.userid, one, who.password.text) for one in known)
+        return any(self.services.memo.right(who.userid, one, who.password.text) for one in known)
 
     def vouched_for(self, userid: str) -> Player | None:
         """The player of that name, if it is proven that the mail comes from one of their
         confirmed addresses; also one who has signed off."""
-        if not self.post.verdict.passed:
+        if not self.incoming.verdict.passed:
             return None
         player = players.of_name(self.connection, userid)
         if player is None:
             return None
         confirmed = players.addresses_of(self.connection, player.id)
-        return player if self.post.mail.sender.lower() in confirmed else None
+        return player if self.incoming.mail.sender.lower() in confirmed else None
 
     def _by_sender(self, userid: str) -> Player:
         """The player whom the mail's proven sender is.
@@ -257,9 +257,9 @@ class Desk:
         """
         player = self.vouched_for(userid)
         if player is None:
-            verdict = self.post.verdict
+            verdict = self.incoming.verdict
             why = "address" if verdict.passed else verdict.result
-            sender = self.post.mail.sender
+            sender = self.incoming.mail.sender
             raise Refused("not-vouched", part=userid, why=why, sender=sender)
         self._has_spoken(player)
         return player
@@ -267,26 +267,26 @@ class Desk:
     def _has_spoken(self, player: Player) -> None:
         """Note whose mail it was."""
         self._count(player)
-        if self.post.mail.sender.lower() == player.address:
-            self.rooms.traffic.proves(player.address, self.post.source)
+        if self.incoming.mail.sender.lower() == player.address:
+            self.services.traffic.proves(player.address, self.incoming.source)
         self.heard(player.id, player.unreachable_since)
-        if self.mail_id is not None and self.post.envelope.sender.lower() != player.address:
+        if self.mail_id is not None and self.incoming.envelope.sender.lower() != player.address:
             inbox.spoken_by(self.connection, self.mail_id, player.id)
 
     def _count(self, player: Player) -> None:
         """One mail is one mail of a player, however many commands are in it."""
-        by_address = self.capability.player if self.capability is not None else 0
+        by_address = self.reply_address.player if self.reply_address is not None else 0
         if player.id != by_address and player.id not in self.counted:
             self.counted.add(player.id)
-            self.rooms.traffic.spoke(player.id)
+            self.services.traffic.spoke(player.id)
 
     def speaker(self, who: Credentials | None) -> Player:
         """The player who speaks: by password if one was given, else by the reply address."""
         if who is not None:
             return self.authenticate(who)
-        capability = self._speaking()
-        player = players.by_id(self.connection, capability.player)
-        if player is None or player.reply_epoch != capability.epoch:
+        reply_address = self._speaking()
+        player = players.by_id(self.connection, reply_address.player)
+        if player is None or player.reply_epoch != reply_address.epoch:
             if player is not None and player.state in {"left", "barred"}:
                 raise signed_off(player)
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
@@ -309,10 +309,10 @@ class Desk:
         if who is not None:
             player_id, epoch = self.authenticate(who).id, None
         else:
-            capability = self._speaking()
-            player_id, epoch = capability.player, capability.epoch
-            if board_id is None and capability.purpose is Purpose.BOARD:
-                board_id = capability.about
+            reply_address = self._speaking()
+            player_id, epoch = reply_address.player, reply_address.epoch
+            if board_id is None and reply_address.purpose is Purpose.BOARD:
+                board_id = reply_address.about
         if board_id is None:
             raise Refused("which-board", example="games")
         board = boards.lock(self.connection, board_id)
@@ -336,7 +336,7 @@ class Desk:
 
     def answered_board(self) -> Focus | None:
         """The board of the letter that this mail replies to; ``None`` where it is not one."""
-        if self.capability is None or self.capability.purpose is not Purpose.BOARD:
+        if self.reply_address is None or self.reply_address.purpose is not Purpose.BOARD:
             return None
         try:
             self.seat_at(None, None, None)
@@ -344,11 +344,11 @@ class Desk:
             return None
         return self.focus
 
-    def _speaking(self) -> Capability:
-        capability = self.capability
-        if capability is None or not capability.player:
+    def _speaking(self) -> ReplyAddress:
+        reply_address = self.reply_address
+        if reply_address is None or not reply_address.player:
             raise Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
-        return capability
+        return reply_address
 
     def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
         """Remember that somebody has proved to speak, and who, if letters to them came back."""
@@ -365,7 +365,7 @@ class Desk:
             return self.sitter.address, self.sitter.player_id
         if self.player is not None:
             return self.player.address, self.player.id
-        return self.post.mail.sender, None
+        return self.incoming.mail.sender, None
 
     # -- boards -------------------------------------------------------------------------
 
@@ -377,7 +377,7 @@ class Desk:
         """
         position = self.played.get(board.id)
         if position is None or position.number != board.plies:
-            positions = self.rooms.positions
+            positions = self.services.positions
             position = positions.newest(self.connection, board, self.budget.replay)
             self.played[board.id] = self.replayed[board.id] = position
         return position

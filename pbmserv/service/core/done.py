@@ -17,13 +17,13 @@ class Done:
     Attributes:
         played: newest positions by board.
         letters: how many were queued.
-        house: it has become the house's turn somewhere.
+        bots: it has become a bot's turn somewhere.
         receipt: of the mail that the job stored, if it was one.
     """
 
     played: Mapping[int, Position]
     letters: int
-    house: bool = False
+    bots: bool = False
     receipt: Receipt | None = None
 
     def remember(self, positions: Positions) -> None:

@@ -10,7 +10,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.budget import Work
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.may_speak import wrong_game
 from pbmserv.service.core.refusals import nearest_userid
 from pbmserv.store.accounts.players import Player
@@ -21,43 +21,43 @@ from pbmserv.store.operators import audit
 EPOCH = date(1970, 1, 1)
 
 
-def known_game(desk: Desk, key: str) -> AnyGame:
+def known_game(context: CommandContext, key: str) -> AnyGame:
     """The newest version of a game.
 
     Raises:
         Refused: it is not played here.
     """
-    registry = desk.rooms.registry
+    registry = context.services.registry
     if key not in registry:
         known = ", ".join(g.info.key for g in registry)
         raise Refused("unknown-game", part=key, games=known, suggestion="")
     return registry.newest(key)
 
 
-def must_be_open(desk: Desk, game: AnyGame) -> None:
+def must_be_open(context: CommandContext, game: AnyGame) -> None:
     """Refuse a new board of a game that an operator has closed."""
-    if audit.is_closed(desk.connection, game.info.key):
+    if audit.is_closed(context.connection, game.info.key):
         raise Refused("game-closed", part=game.info.title, example="list")
 
 
-def games_of(desk: Desk, key: str | None) -> list[AnyGame]:
+def games_of(context: CommandContext, key: str | None) -> list[AnyGame]:
     """The named game, or all of them where none is named."""
-    return list(desk.rooms.registry) if key is None else [known_game(desk, key)]
+    return list(context.services.registry) if key is None else [known_game(context, key)]
 
 
-def races_of(desk: Desk, key: str | None) -> list[RacingGame]:
+def races_of(context: CommandContext, key: str | None) -> list[RacingGame]:
     """Those of them that can be played as a race."""
-    return [game for game in games_of(desk, key) if races(game)]
+    return [game for game in games_of(context, key) if races(game)]
 
 
-def board_of(desk: Desk, board_id: int, game: str | None) -> BoardRow:
+def board_of(context: CommandContext, board_id: int, game: str | None) -> BoardRow:
     """A board by its number, without a lock.
 
     Raises:
         Refused: there is none, or it is not of the *game* that was named.
     """
-    desk.budget.spend(Work.BOARD)
-    board = boards.load(desk.connection, board_id)
+    context.budget.spend(Work.BOARD)
+    board = boards.load(context.connection, board_id)
     if board is None:
         raise Refused("no-such-board", part=str(board_id), example="games USERID")
     if game is not None and board.game != game:
@@ -65,7 +65,7 @@ def board_of(desk: Desk, board_id: int, game: str | None) -> BoardRow:
     return board
 
 
-def players_of(desk: Desk, userids: Sequence[str]) -> list[Player]:
+def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
     """The players of these userids.
 
     Raises:
@@ -74,17 +74,17 @@ def players_of(desk: Desk, userids: Sequence[str]) -> list[Player]:
     """
     found: list[Player] = []
     for userid in dict.fromkeys(userids):
-        desk.budget.spend(Work.NAME)
-        player = bot_moves.named(desk, userid)
+        context.budget.spend(Work.NAME)
+        player = bot_moves.named(context, userid)
         if player is None:
             if found:
-                desk.echo_hidden = True
+                context.echo_hidden = True
                 raise Refused("no-such-player", place=len(found) + 1)
-            raise unknown_player(desk, userid)
+            raise unknown_player(context, userid)
         found.append(player)
     return found
 
 
-def unknown_player(desk: Desk, userid: str) -> Refused:
+def unknown_player(context: CommandContext, userid: str) -> Refused:
     """Nobody plays under a name that stands where no password belongs."""
-    return Refused("no-such-player", part=userid, suggestion=nearest_userid(desk, userid))
+    return Refused("no-such-player", part=userid, suggestion=nearest_userid(context, userid))

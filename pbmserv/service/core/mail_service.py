@@ -24,13 +24,13 @@ from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.service.accounts import out_of_office
-from pbmserv.service.auth.password_checks import Vetting
+from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.answers import Part
 from pbmserv.service.core.awaiting import Awaiting
 from pbmserv.service.core.budget import Budget, Work
-from pbmserv.service.core.context import Desk, Post, Rooms
+from pbmserv.service.core.context import CommandContext, IncomingMail, Services
 from pbmserv.service.core.done import NOTHING, Done
 from pbmserv.service.core.executor import carry_out
 from pbmserv.service.core.receipt import Receipt
@@ -59,43 +59,43 @@ class TryLater(ServerFault):
     """The database could not take the mail; nothing of it was done (SMTP: 451)."""
 
 
-class Office:
+class MailService:
     """One server's office.
 
     Args:
         vetting: looks at passwords before the writer needs to know; closed with the office.
         wake: called after a commit that queued letters.
-        ask_house: called after a commit that made it the house's turn.
+        ask_bots: called after a commit that made it the house's turn.
         quota: what mails' texts may take.
     """
 
     def __init__(
         self,
-        rooms: Rooms,
-        vetting: Vetting,
+        services: Services,
+        password_checks: PasswordChecks,
         writer: Writer,
         clock: Clock,
         wake: Callable[[], None],
-        ask_house: Callable[[], None],
+        ask_bots: Callable[[], None],
         quota: Quota,
     ) -> None:
-        self._rooms = rooms
-        self._vetting = vetting
+        self._services = services
+        self._password_checks = password_checks
         self._writer = writer
         self._clock = clock
         self._wake = wake
-        self._ask_house = ask_house
+        self._ask_bots = ask_bots
         self._quota = quota
         self._awaiting: Awaiting | None = None
         self._letters_wait = False
 
     def close(self) -> None:
         """Wait for hashing that is under way."""
-        self._vetting.close()
+        self._password_checks.close()
 
     # -- mail ---------------------------------------------------------------------------
 
-    async def take(self, post: Post) -> Receipt:
+    async def take(self, incoming: IncomingMail) -> Receipt:
         """Carry out a mail; returns once that is committed, with what became of it.
 
         If our own code fails, the mail is kept for the operator and its sender is told.
@@ -105,30 +105,32 @@ class Office:
             TooMany: its player has sent too much.
         """
         try:
-            return _receipt(await self._carried_out(post, None))
+            return _receipt(await self._carried_out(incoming, None))
         except TryLater:
             raise
         except TooMany as error:
-            if not post.mail.automatic:
-                await self.tell_too_many(post.mail.sender, error.over)
+            if not incoming.mail.automatic:
+                await self.tell_too_many(incoming.mail.sender, error.over)
             raise
         except Exception:
             log.exception("a mail could not be carried out; it is kept for the operator")
-            answer_to = "" if post.mail.automatic else post.mail.sender
+            answer_to = "" if incoming.mail.automatic else incoming.mail.sender
             fault = traceback.format_exc()
-            return await self.keep(post.envelope, post.mail.digest, fault, answer_to, post.verdict)
+            return await self.keep(
+                incoming.envelope, incoming.mail.digest, fault, answer_to, incoming.verdict
+            )
 
-    async def retry(self, mail_id: int, post: Post) -> bool:
+    async def retry(self, mail_id: int, incoming: IncomingMail) -> bool:
         """Carry out a kept mail once more; False when it is no longer kept.
 
         Raises:
             Exception: whatever failed; the mail is still kept.
         """
-        return await self._carried_out(post, mail_id) is not NOTHING
+        return await self._carried_out(incoming, mail_id) is not NOTHING
 
-    async def ignore(self, post: Post) -> Receipt:
+    async def ignore(self, incoming: IncomingMail) -> Receipt:
         """Keep a mail that must not be answered; a note of somebody away leads to a question."""
-        return _receipt(await self.commit(partial(self._set_aside, post)))
+        return _receipt(await self.commit(partial(self._set_aside, incoming)))
 
     async def keep(
         self,
@@ -146,7 +148,7 @@ class Office:
         Raises:
             TryLater: the database could not take it, or there is no room for it.
         """
-        for_postmaster = self._rooms.house.is_postmaster(envelope.recipient)
+        for_postmaster = self._services.mail_domain.is_postmaster(envelope.recipient)
         if not self._quota.takes_kept(len(envelope.raw), for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail that the operator must see")
         digest = digest or hashlib.sha256(envelope.raw).hexdigest()
@@ -159,77 +161,81 @@ class Office:
 
     # -- jobs: run by the writer, inside its transaction ---------------------------------
 
-    def _carry_out(self, post: Post, mail_id: int | None, connection: Connection) -> Done:
+    def _carry_out(
+        self, incoming: IncomingMail, mail_id: int | None, connection: Connection
+    ) -> Done:
         now = self._clock.now()
-        envelope = post.envelope
+        envelope = incoming.envelope
         if mail_id is None:
             mail_id = inbox.add(
                 connection,
-                digest=post.mail.digest,
+                digest=incoming.mail.digest,
                 recipient=_key(envelope.recipient),
                 sender=envelope.sender,
                 peer=envelope.peer,
                 raw=envelope.raw,
                 state="done",
-                player_id=post.capability.player or None if post.capability else None,
-                verdict=post.verdict,
+                player_id=incoming.reply_address.player or None if incoming.reply_address else None,
+                verdict=incoming.verdict,
                 now=now,
             )
             if mail_id is None:  # this very mail has been here: no second effect, no answer
-                return _copy(connection, post.mail.digest, envelope.recipient)
+                return _copy(connection, incoming.mail.digest, envelope.recipient)
         elif inbox.lock_kept(connection, mail_id) is None:
             return NOTHING
-        elif not inbox.told_by(connection, mail_id, post.mail.digest):
+        elif not inbox.told_by(connection, mail_id, incoming.mail.digest):
             inbox.mark(connection, mail_id, "ignored", "a copy of another mail that came")
             return NOTHING
         else:
             inbox.mark(connection, mail_id, "done")
-        desk = Desk(self._rooms, connection, post, mail_id, now, budget=Budget())
-        desk.budget.charge(Work.OCTETS, len(envelope.raw) // 1024)
-        if post.comes_back:
-            letters = bounces.receive(desk)
+        context = CommandContext(
+            self._services, connection, incoming, mail_id, now, budget=Budget()
+        )
+        context.budget.charge(Work.OCTETS, len(envelope.raw) // 1024)
+        if incoming.comes_back:
+            letters = bounces.receive(context)
         else:
-            letters = carry_out(desk) or _question(desk)
-            self._shelve(desk, mail_id)
-        if desk.house:
-            bot_moves.queue(desk, letters)
+            letters = carry_out(context) or _question(context)
+            self._shelve(context, mail_id)
+        if context.bot_turns:
+            bot_moves.queue(context, letters)
         elif letters:
             outbox.add(connection, letters, now, mail_id)
-        speaks = post.capability.player if post.capability else 0
+        speaks = incoming.reply_address.player if incoming.reply_address else 0
         receipt = Receipt(
             mail_id,
             "taken",
-            speaks or min(desk.counted, default=0),
-            tuple(desk.tally.plies),
-            desk.tally.done,
-            desk.tally.refused,
+            speaks or min(context.counted, default=0),
+            tuple(context.tally.plies),
+            context.tally.done,
+            context.tally.refused,
             len(letters),
         )
-        return Done(desk.played, len(letters), bool(desk.house), receipt)
+        return Done(context.played, len(letters), bool(context.bot_turns), receipt)
 
-    def _shelve(self, desk: Desk, mail_id: int) -> None:
+    def _shelve(self, context: CommandContext, mail_id: int) -> None:
         """Note what a mail led to, and keep its text only if that is worth it and there is room."""
-        octets = len(desk.post.envelope.raw)
-        if desk.carried_out:
+        octets = len(context.incoming.envelope.raw)
+        if context.carried_out:
             keeps = self._quota.takes("done", octets)
-        elif desk.led_on:  # anybody can have written it
+        elif context.led_on:  # anybody can have written it
             keeps = False
         else:
-            inbox.mark(desk.connection, mail_id, "answered")
+            inbox.mark(context.connection, mail_id, "answered")
             keeps = self._quota.takes("answered", octets)
         if not keeps:
-            inbox.drop_text(desk.connection, mail_id)
+            inbox.drop_text(context.connection, mail_id)
 
-    def _set_aside(self, post: Post, connection: Connection) -> Done:
+    def _set_aside(self, incoming: IncomingMail, connection: Connection) -> Done:
         now = self._clock.now()
-        mail = post.mail
-        row = _Row(post.envelope, mail.digest, "ignored", mail.automatic, post.verdict)
+        mail = incoming.mail
+        row = _Row(incoming.envelope, mail.digest, "ignored", mail.automatic, incoming.verdict)
         mail_id = row.add(connection, now)
         if mail_id is None:
-            return _copy(connection, mail.digest, post.envelope.recipient)
-        if not self._quota.takes("ignored", len(post.envelope.raw)):
+            return _copy(connection, mail.digest, incoming.envelope.recipient)
+        if not self._quota.takes("ignored", len(incoming.envelope.raw)):
             inbox.drop_text(connection, mail_id)
-        letters = _question(Desk(self._rooms, connection, post, mail_id, now))
+        letters = _question(CommandContext(self._services, connection, incoming, mail_id, now))
         if letters:
             outbox.add(connection, letters, now, mail_id)
         receipt = Receipt(mail_id, "ignored", letters=len(letters))
@@ -247,13 +253,15 @@ class Office:
             letter=part.letter,
             recipient=answer_to,
             words=part.words,
-            message_id=message_id(self._rooms.house.domain, part),
+            message_id=message_id(self._services.mail_domain.domain, part),
         )
         outbox.add(connection, [letter], now, mail_id)
         return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
 
     def _too_many(self, sender: str, over: Over, connection: Connection) -> Done:
-        letter = over_limit_notice.letter(self._rooms, connection, sender, over, self._clock.now())
+        letter = over_limit_notice.letter(
+            self._services, connection, sender, over, self._clock.now()
+        )
         if letter is None:
             return NOTHING
         outbox.add(connection, [letter], self._clock.now())
@@ -293,13 +301,13 @@ class Office:
         if future.cancelled() or future.exception() is not None:
             return
         done = future.result()
-        done.remember(self._rooms.positions)
+        done.remember(self._services.positions)
         if done.letters:
             self._letters_wait = True
-        if done.house:
-            self._ask_house()
+        if done.bots:
+            self._ask_bots()
 
-    async def _carried_out(self, post: Post, mail_id: int | None) -> Done:
+    async def _carried_out(self, incoming: IncomingMail, mail_id: int | None) -> Done:
         """Look at a mail's passwords, then carry it out.
 
         Raises:
@@ -307,7 +315,7 @@ class Office:
         """
         for _ in range(MOST_CHANGES):
             try:
-                vetted = await self._vetting.vet(post)
+                vetted = await self._password_checks.vet(incoming)
             except UNAVAILABLE as error:
                 raise TryLater("the database could not be asked for a password") from error
             try:
@@ -354,9 +362,11 @@ def _copy(connection: Connection, digest: str, recipient: str) -> Done:
     return Done({}, 0, receipt=Receipt(number or 0, "copy"))
 
 
-def _question(desk: Desk) -> list[NewLetter]:
+def _question(context: CommandContext) -> list[NewLetter]:
     """The letter to a player who seems to be away."""
-    return [told_letter(desk, told) for told in out_of_office.ask(desk, desk.post.mail)]
+    return [
+        told_letter(context, told) for told in out_of_office.ask(context, context.incoming.mail)
+    ]
 
 
 def _storable(error: str) -> str:

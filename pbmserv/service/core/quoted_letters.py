@@ -20,7 +20,7 @@ from pbmserv.store.delivery import answered
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 if TYPE_CHECKING:
-    from pbmserv.service.core.context import Desk
+    from pbmserv.service.core.context import CommandContext
 
 
 class Letters(Protocol):
@@ -42,7 +42,7 @@ class Before:
     own: tuple[str, ...]
 
 
-def letters_before(desk: Desk, player_id: int) -> Before:
+def letters_before(context: CommandContext, player_id: int) -> Before:
     """The letters to a player that a mail of theirs may quote.
 
     Those that its headers name, and the newest ones: of the board that is spoken of, and at all.
@@ -51,16 +51,16 @@ def letters_before(desk: Desk, player_id: int) -> Before:
     Raises:
         TooMuch: the mail has spent what it may.
     """
-    capability = desk.capability
-    is_tray = capability is not None and capability.purpose is Purpose.TRAY
+    reply_address = context.reply_address
+    is_tray = reply_address is not None and reply_address.purpose is Purpose.TRAY
     rows = answered.letters(
-        desk.connection,
+        context.connection,
         player_id,
-        desk.post.mail.answers,
-        board_id=desk.focus.board.id if desk.focus is not None else None,
-        letter_id=capability.about if capability is not None and is_tray else None,
+        context.incoming.mail.answers,
+        board_id=context.focus.board.id if context.focus is not None else None,
+        letter_id=reply_address.about if reply_address is not None and is_tray else None,
     )
-    texts = tuple(text for row in rows for text in _texts(desk, row))
+    texts = tuple(text for row in rows for text in _texts(context, row))
     found = [one for row in rows for one in _said(row.words)]
     return Before(
         texts,
@@ -69,16 +69,16 @@ def letters_before(desk: Desk, player_id: int) -> Before:
     )
 
 
-def _texts(desk: Desk, row: QueuedLetter) -> tuple[str, ...]:
+def _texts(context: CommandContext, row: QueuedLetter) -> tuple[str, ...]:
     """What stands in a letter; each is made once for a mail, however many of its words need it."""
-    known = desk.reread.get(row.id)
+    known = context.reread.get(row.id)
     if known is None:
-        desk.budget.spend(Work.LETTER)
-        desk.budget.spend(Work.DRAWN, _parts(row.words))
+        context.budget.spend(Work.LETTER)
+        context.budget.spend(Work.DRAWN, _parts(row.words))
         silent = replace(row, words=_silent(row.words))
-        made = desk.rooms.letters.texts(desk.connection, silent)
+        made = context.services.letters.texts(context.connection, silent)
         known = tuple(html.unescape(bare(text)) if "</" in text else text for text in made)
-        desk.reread[row.id] = known
+        context.reread[row.id] = known
     return known
 
 

@@ -18,7 +18,7 @@ from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.answers import Part
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.delivery import digest
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
@@ -31,84 +31,84 @@ BLANK = "***"
 _OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
 
 
-def told(desk: Desk, line: Line, error: PlayerError) -> tuple[Part, str]:
+def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part, str]:
     """The letter about a line that was refused, and what may be repeated of the line."""
-    sender = _sender(desk)
+    sender = _sender(context)
     refusal = error.refusal
     if line.asked is error and line.again is not None:
         line = line.again(sender)
         assert isinstance(line.asked, PlayerError)
         refusal = line.asked.refusal
     echo = line.echo
-    if desk.echo_hidden:
+    if context.echo_hidden:
         # Whether a userid is somebody's must not show where a password was wrong.
         named = refusal.code == "no-such-player"
-        echo = _hidden(desk, line, sender.is_player if named else sender.userid.__eq__)
-    example = _example(desk, line, refusal, echo, sender)
+        echo = _hidden(context, line, sender.is_player if named else sender.userid.__eq__)
+    example = _example(context, line, refusal, echo, sender)
     if isinstance(error, Misread | MoveError):
         example = _in_its_place(line, example)
     refusal = replace(refusal, example=example)
     words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
     # A reply that cannot be read is still about the board of the letter that it answers.
-    focus = desk.answered_board() if isinstance(line.asked, PlayerError) else desk.focus
+    focus = context.answered_board() if isinstance(line.asked, PlayerError) else context.focus
     if focus is None or focus.board.status == "declined":  # such a board is nobody's move
         return Part("refusal", words), echo
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
 
 
-def nearest_userid(desk: Desk, word: str) -> str:
+def nearest_userid(context: CommandContext, word: str) -> str:
     """A player whose userid is meant by a misspelt *word*; ``""`` if there is none.
 
     Only those who sit at a board: their names everybody can read there.
     """
-    near = players.seated_like(desk.connection, word) if len(word) > 1 else []
+    near = players.seated_like(context.connection, word) if len(word) > 1 else []
     return nearest(word, tuple(near)) or ""
 
 
-def _sender(desk: Desk) -> Sender:
+def _sender(context: CommandContext) -> Sender:
     """Who seems to write: by the reply address, else by the mail's own.
 
     That proves nothing; but what is told of it is no secret, and goes to that address.
     """
-    capability = desk.capability
+    reply_address = context.reply_address
     board = 0
     found = None
-    if desk.player is not None:
-        found = desk.player
-    elif capability is not None and capability.player:
-        found = players.by_id(desk.connection, capability.player)
-        if capability.purpose is Purpose.BOARD:
-            board = capability.about
+    if context.player is not None:
+        found = context.player
+    elif reply_address is not None and reply_address.player:
+        found = players.by_id(context.connection, reply_address.player)
+        if reply_address.purpose is Purpose.BOARD:
+            board = reply_address.about
     else:
-        here = players.by_address(desk.connection, desk.post.mail.sender)
+        here = players.by_address(context.connection, context.incoming.mail.sender)
         found = here[0] if len(here) == 1 else None
     if found is None:
-        return Sender("", 0, _lookup(desk))
+        return Sender("", 0, _lookup(context))
     if not board:
         running = ("active", "proposed")
-        board = next(iter(boards.of_player(desk.connection, found.id, running, None, 1)), 0)
-    return Sender(found.userid, board, _lookup(desk))
+        board = next(iter(boards.of_player(context.connection, found.id, running, None, 1)), 0)
+    return Sender(found.userid, board, _lookup(context))
 
 
-def _lookup(desk: Desk) -> partial[bool]:
-    return partial(_is_player, desk, {})
+def _lookup(context: CommandContext) -> partial[bool]:
+    return partial(_is_player, context, {})
 
 
-def _is_player(desk: Desk, known: dict[str, bool], word: str) -> bool:
+def _is_player(context: CommandContext, known: dict[str, bool], word: str) -> bool:
     """Whether a word is the userid of somebody who plays here; of few words of a line."""
     if word in HOUSE:
         return True
     if word not in known and len(known) < MOST_LOOKED_UP and len(word) <= 20:
-        known[word] = players.by_userid(desk.connection, word) is not None
+        known[word] = players.by_userid(context.connection, word) is not None
     return known.get(word, False)
 
 
-def _hidden(desk: Desk, line: Line, is_userid: Callable[[str], bool]) -> str:
+def _hidden(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
     """A line of which any word may be a password: its command, its board, and userids."""
     words = line.echo.split()
-    if desk.capability is not None:
+    if context.reply_address is not None:
         return BLANK
-    head = 2 if words and words[0] in desk.rooms.registry else 1
+    head = 2 if words and words[0] in context.services.registry else 1
     board = getattr(line.asked, "board", None)
     shown = words[:head]
     for word in words[head:]:
@@ -121,16 +121,18 @@ def _hidden(desk: Desk, line: Line, is_userid: Callable[[str], bool]) -> str:
     return " ".join(shown) if len(words) > head else f"{' '.join(shown)} {BLANK}"
 
 
-def _example(desk: Desk, line: Line, refusal: Refusal, echo: str, sender: Sender) -> str:
+def _example(
+    context: CommandContext, line: Line, refusal: Refusal, echo: str, sender: Sender
+) -> str:
     """The example with the sender's own name in it."""
     if refusal.code == "no-such-player":
-        return _with_known_names(desk, refusal, echo, sender)
-    if refusal.code == "tray-line" and desk.capability is not None:
+        return _with_known_names(context, refusal, echo, sender)
+    if refusal.code == "tray-line" and context.reply_address is not None:
         with suppress(Refused):
-            return f"{digest.first_board(desk)}: show"
+            return f"{digest.first_board(context)}: show"
     if refusal.code == "no-words":
         by_reply = "chat Good luck!" if refusal.part == "chat" else "Good luck!"
-        return by_reply if desk.capability is not None else echo.replace(BLANK, "PASSWORD")
+        return by_reply if context.reply_address is not None else echo.replace(BLANK, "PASSWORD")
     if refusal.code.startswith("time-") and isinstance(line.asked, Challenge):
         return _challenge(line.asked, refusal.example)
     if not sender.userid:
@@ -146,14 +148,14 @@ def _challenge(asked: Challenge, times: str) -> str:
     return " ".join((asked.game, "challenge", *asked.userids, *asked.options, *kept, times))
 
 
-def _with_known_names(desk: Desk, refusal: Refusal, echo: str, sender: Sender) -> str:
+def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
     """The line once more with a name of somebody who plays here, or without the wrong one."""
     wrong = refusal.part.lower()
     instead = str(refusal.values.get("suggestion", ""))
     words = [
         instead if wrong and word.lower().rstrip(",;") == wrong else word for word in echo.split()
     ]
-    game = words[0] if words[0] in desk.rooms.registry else ""
+    game = words[0] if words[0] in context.services.registry else ""
     if not instead and "challenge" in words and sender.userid:
         return " ".join(word for word in (game, "challenge", sender.userid, "house") if word)
     if wrong and not instead:

@@ -8,8 +8,8 @@ from typing import Any
 
 from pbmserv.commands.table import model
 from pbmserv.letters.kinds import CAN_WAIT
-from pbmserv.service.core.answers import Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery.outbox import NewLetter
 
@@ -31,7 +31,7 @@ class CommandResult:
         return found if self.stopped is None else {**found, **asdict(self.stopped)}
 
 
-def answers_to(desk: Desk, said: list[CommandResult]) -> list[NewLetter]:
+def answers_to(context: CommandContext, said: list[CommandResult]) -> list[NewLetter]:
     """One letter back for the whole mail.
 
     What a player may see goes to that player's own address, so a mail with the commands of
@@ -46,23 +46,26 @@ def answers_to(desk: Desk, said: list[CommandResult]) -> list[NewLetter]:
     for to, lines in readers.items():
         parts = [part for one in lines for part in one.parts]
         if parts:
-            letters.append(_answer(desk, to, parts, lines))
+            letters.append(_answer(context, to, parts, lines))
     return letters
 
 
 def _answer(
-    desk: Desk, to: tuple[str, int | None], parts: list[Part], lines: list[CommandResult]
+    context: CommandContext,
+    to: tuple[str, int | None],
+    parts: list[Part],
+    lines: list[CommandResult],
 ) -> NewLetter:
     """The part itself when there is just one, else a report over all lines."""
     part = parts[0]
-    if len(parts) > 1 or desk.post.reading.multiple or any(line.stopped for line in lines):
+    if len(parts) > 1 or context.incoming.reading.multiple or any(line.stopped for line in lines):
         part = Part("report", {"lines": [line.as_json() for line in lines]})
     return NewLetter(
         letter=part.letter,
         recipient=to[0],
         words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
-        in_reply_to=desk.post.mail.message_id,
+        message_id=message_id(context.services.mail_domain.domain, part, _turns(context, part)),
+        in_reply_to=context.incoming.mail.message_id,
         player_id=to[1],
         board_id=part.board,
         ply=part.ply,
@@ -70,26 +73,26 @@ def _answer(
     )
 
 
-def last_answer(desk: Desk, answer: NewLetter) -> NewLetter:
+def last_answer(context: CommandContext, answer: NewLetter) -> NewLetter:
     """Tells the reader of an answer that it was the last one for a while."""
     part = Part("no-more-answers", {})
     return NewLetter(
         letter=part.letter,
         recipient=answer.recipient,
         words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part),
+        message_id=message_id(context.services.mail_domain.domain, part),
         player_id=answer.player_id,
     )
 
 
-def told_letter(desk: Desk, told: Told) -> NewLetter:
+def told_letter(context: CommandContext, told: Notification) -> NewLetter:
     """The row of a letter to somebody else; what can wait for a digest does."""
     part = told.part
     return NewLetter(
         letter=part.letter,
         recipient=told.recipient,
         words=part.words,
-        message_id=message_id(desk.rooms.house.domain, part, _turns(desk, part)),
+        message_id=message_id(context.services.mail_domain.domain, part, _turns(context, part)),
         player_id=told.player_id,
         board_id=part.board,
         ply=part.ply,
@@ -98,15 +101,15 @@ def told_letter(desk: Desk, told: Told) -> NewLetter:
     )
 
 
-def _turns(desk: Desk, part: Part) -> int:
+def _turns(context: CommandContext, part: Part) -> int:
     """Turns used on the board at the position that a letter shows."""
     if part.board is None or part.opens:
         return 0
-    position = desk.played.get(part.board)
+    position = context.played.get(part.board)
     if position is None:
-        board = boards.load(desk.connection, part.board)
+        board = boards.load(context.connection, part.board)
         assert board is not None
-        position = desk.rooms.positions.newest(desk.connection, board)
+        position = context.services.positions.newest(context.connection, board)
     return (position if part.ply is None else position.at(part.ply)).turns_of(part.seat)
 
 

@@ -11,7 +11,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.letters.foreseen_boards import FORESEEN
 from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.budget import TooMuch, Work
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import boards
 
 _SQUARES = 64
@@ -20,33 +20,33 @@ _FOR_MANY = frozenset({"followed", "broadcast"})
 """Letters to people whom the writer of a mail has not chosen; what follows has less left."""
 
 
-def on_line(desk: Desk, line: Line) -> None:
+def on_line(context: CommandContext, line: Line) -> None:
     """Count a command that is about to be carried out.
 
     Raises:
         TooMuch: the mail has spent what it may.
     """
-    desk.budget.begin()
-    desk.budget.spend(Work.COMMAND)
+    context.budget.begin()
+    context.budget.spend(Work.COMMAND)
     asked = line.asked
     text = len(line.echo)
     if isinstance(asked, TrayReply):
         text = max(text, len(asked.text))
     elif isinstance(asked, ReplyMove):
         text = sum(map(len, asked.lines))
-    desk.budget.spend(Work.TEXT, weight(text))
+    context.budget.spend(Work.TEXT, weight(text))
 
 
-def on_refusal(desk: Desk, part: Part) -> Part:
+def on_refusal(context: CommandContext, part: Part) -> Part:
     """The letter about a refused command; without the board it is about where that is too much."""
     try:
-        on_answer(desk, Answer((part,)))
+        on_answer(context, Answer((part,)))
     except TooMuch:
         return replace(part, board=None, ply=None, seat=None)
     return part
 
 
-def on_answer(desk: Desk, answer: Answer) -> None:
+def on_answer(context: CommandContext, answer: Answer) -> None:
     """Count the letters that an answer leads to. A board that is told of again is drawn once.
 
     Raises:
@@ -55,28 +55,28 @@ def on_answer(desk: Desk, answer: Answer) -> None:
     for part in answer.parts:
         seat = (part.board, part.seat)
         is_drawn = part.board is not None and (
-            part.letter in FORESEEN or seat not in desk.budget.drawn
+            part.letter in FORESEEN or seat not in context.budget.drawn
         )
-        _draw(desk, part, Work.DRAWN if is_drawn else Work.PART)
-        desk.budget.drawn.add(seat)
+        _draw(context, part, Work.DRAWN if is_drawn else Work.PART)
+        context.budget.drawn.add(seat)
     for told in answer.told:
         if told.recipient and told.part.letter not in _FOR_MANY:
-            _draw(desk, told.part, Work.LETTER)
-    desk.budget.check()
+            _draw(context, told.part, Work.LETTER)
+    context.budget.check()
     many = sum(told.part.letter in _FOR_MANY for told in answer.told)
-    desk.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
+    context.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
 
 
-def _draw(desk: Desk, part: Part, work: Work) -> None:
-    budget = desk.budget
+def _draw(context: CommandContext, part: Part, work: Work) -> None:
+    budget = context.budget
     budget.spend(work)
     if part.board is None or part.opens:
         return
-    position = desk.played.get(part.board)
+    position = context.played.get(part.board)
     if position is None:  # also its Message-ID says how many turns were used
-        board = boards.load(desk.connection, part.board)
+        board = boards.load(context.connection, part.board)
         assert board is not None
-        position = desk.position(board)
+        position = context.position(board)
     seat = None if part.seat is None else Seat(part.seat)
     budget.spend(Work.TOLD, len(position.since(seat)))
     game: object = position.game

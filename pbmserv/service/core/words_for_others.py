@@ -22,7 +22,7 @@ from pbmserv.commands.table.model import Challenge, ChangePassword, Line, NotTri
 from pbmserv.service.core.quoted_letters import letters_before
 
 if TYPE_CHECKING:
-    from pbmserv.service.core.context import Desk
+    from pbmserv.service.core.context import CommandContext
 
 MOST_JOINED = 4
 """Words in a row that are looked at as one password with blanks in it."""
@@ -63,19 +63,19 @@ class Passed:
     left_out: tuple[Line, ...] = ()
 
 
-def pass_on(desk: Desk, written: str) -> Said:
+def pass_on(context: CommandContext, written: str) -> Said:
     """What others may read of the words that the present speaker has written.
 
     What is left out, and why, the desk notes for the answer.
     """
     if not written.strip():
         return UNSAID
-    writer = _writer(desk)
+    writer = _writer(context)
     key = (writer.player_id, written)
-    passed = desk.passed.get(key)
+    passed = context.passed.get(key)
     if passed is None:
-        passed = desk.passed[key] = _checked(desk, writer, written)
-    desk.left_out.update(dict.fromkeys(passed.left_out))
+        passed = context.passed[key] = _checked(context, writer, written)
+    context.left_out.update(dict.fromkeys(passed.left_out))
     return passed.said
 
 
@@ -84,39 +84,41 @@ def again(words: Mapping[str, Any]) -> dict[str, Any]:
     return {**words, **{key: Said(words[key]) for key in ("said", "said_to") if key in words}}
 
 
-def _writer(desk: Desk) -> Writer:
+def _writer(context: CommandContext) -> Writer:
     """Who speaks, which a handler has found out by now."""
-    if desk.sitter is not None:
-        return Writer(desk.sitter.player_id, desk.sitter.userid)
-    assert desk.player is not None
-    return Writer(desk.player.id, desk.player.userid)
+    if context.sitter is not None:
+        return Writer(context.sitter.player_id, context.sitter.userid)
+    assert context.player is not None
+    return Writer(context.player.id, context.player.userid)
 
 
-def _has_proved(desk: Desk, writer: Writer) -> bool:
+def _has_proved(context: CommandContext, writer: Writer) -> bool:
     """Whether the mail proves to be this player's: by a password, a reply address or its sender.
 
     From alone, which may begin a challenge, proves nothing.
     """
-    by_address = desk.capability is not None and desk.capability.player == writer.player_id
-    proven = by_address or writer.player_id in desk.proven
-    return proven or desk.vouched_for(writer.userid) is not None
+    by_address = (
+        context.reply_address is not None and context.reply_address.player == writer.player_id
+    )
+    proven = by_address or writer.player_id in context.proven
+    return proven or context.vouched_for(writer.userid) is not None
 
 
-def _checked(desk: Desk, writer: Writer, written: str) -> Passed:
-    if not _has_proved(desk, writer):
-        unproven = NotTried("unproven", example=_with_password(desk, writer))
+def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
+    if not _has_proved(context, writer):
+        unproven = NotTried("unproven", example=_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
-    below = Below(text_lines(written), 0, frozenset(g.info.key for g in desk.rooms.registry))
+    below = Below(text_lines(written), 0, frozenset(g.info.key for g in context.services.registry))
     left_out = [*below.not_tried()]
     text = below.words()
-    if _holds_password(desk, writer, text):
+    if _holds_password(context, writer, text):
         return Passed(UNSAID, (*left_out, Line(WORDS, NotTried("password"))))
     kept = text.split("\n")
     for why, places in (
         ("quoted", _quoted),
         ("link", _with_links),
-        ("some-password", partial(_with_secrets, desk)),
-        ("letter", partial(_of_letters, desk, writer)),
+        ("some-password", partial(_with_secrets, context)),
+        ("letter", partial(_of_letters, context, writer)),
     ):
         found = places(kept)
         if found:
@@ -125,10 +127,15 @@ def _checked(desk: Desk, writer: Writer, written: str) -> Passed:
     return Passed(Said("\n".join(kept).strip()[:LONGEST_WORDS].rstrip()), tuple(left_out))
 
 
-def _with_password(desk: Desk, writer: Writer) -> str:
+def _with_password(context: CommandContext, writer: Writer) -> str:
     """The challenge of this mail as it would prove who writes."""
     asked = next(
-        (line.asked for line in desk.post.reading.lines if isinstance(line.asked, Challenge)), None
+        (
+            line.asked
+            for line in context.incoming.reading.lines
+            if isinstance(line.asked, Challenge)
+        ),
+        None,
     )
     if asked is None:
         return ""
@@ -147,9 +154,9 @@ def _with_links(lines: Sequence[str]) -> set[int]:
     return {at for at, line in enumerate(lines) if _REPLY_ADDRESS.search(line)}
 
 
-def _with_secrets(desk: Desk, lines: Sequence[str]) -> set[int]:
+def _with_secrets(context: CommandContext, lines: Sequence[str]) -> set[int]:
     """The places of lines with a password that the same mail uses, right or wrong."""
-    secrets = _typed(desk)
+    secrets = _typed(context)
     return {
         at
         for at, line in enumerate(lines)
@@ -157,31 +164,32 @@ def _with_secrets(desk: Desk, lines: Sequence[str]) -> set[int]:
     }
 
 
-def _typed(desk: Desk) -> set[str]:
+def _typed(context: CommandContext) -> set[str]:
     """The passwords in the commands of the mail."""
-    return {line.who.password.text for line in _read(desk) if line.who is not None} - {"-", ""} | {
-        line.asked.new.text for line in _read(desk) if isinstance(line.asked, ChangePassword)
-    }
+    return {line.who.password.text for line in _read(context) if line.who is not None} - {
+        "-",
+        "",
+    } | {line.asked.new.text for line in _read(context) if isinstance(line.asked, ChangePassword)}
 
 
-def _read(desk: Desk) -> Iterator[Line]:
+def _read(context: CommandContext) -> Iterator[Line]:
     """The lines of the mail, in every way in which they can be read."""
-    for line in desk.post.reading.lines:
+    for line in context.incoming.reading.lines:
         yield line
         other = line.proving() if line.proving is not None else None
-        if other is not None and other.who in desk.post.vetted:
+        if other is not None and other.who in context.incoming.vetted:
             yield other
 
 
-def _holds_password(desk: Desk, writer: Writer, text: str) -> bool:
+def _holds_password(context: CommandContext, writer: Writer, text: str) -> bool:
     """Whether a word, or some in a row, is known as the writer's password.
 
     Then none of the words are passed on. Were it only the line, whoever has got hold of a reply
     address could write five hundred guesses to an accomplice, who sees which of them is missing.
     """
-    known = desk.rooms.memo.recent
+    known = context.services.memo.recent
     # Whoever has typed one in this mail knows it already.
-    return any(known(writer.userid, one) for one in _possible_passwords(text) - _typed(desk))
+    return any(known(writer.userid, one) for one in _possible_passwords(text) - _typed(context))
 
 
 def _possible_passwords(text: str) -> set[str]:
@@ -204,9 +212,9 @@ def _bared(run: str) -> Iterator[str]:
     yield run.lstrip(_AROUND)
 
 
-def _of_letters(desk: Desk, writer: Writer, lines: Sequence[str]) -> set[int]:
+def _of_letters(context: CommandContext, writer: Writer, lines: Sequence[str]) -> set[int]:
     """The places of lines that stand in letters of ours to their writer."""
     if not any(map(str.strip, lines)):
         return set()
-    letters = letters_before(desk, writer.player_id)
+    letters = letters_before(context, writer.player_id)
     return Quoted(letters.texts, letters.said, letters.own).places(lines)

@@ -30,11 +30,11 @@ from sqlalchemy import Connection
 from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.service.accounts import out_of_office
 from pbmserv.service.accounts import preferences as accounts
-from pbmserv.service.core.answers import Part, Told
-from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import told_letter
 from pbmserv.service.delivery import reachability
-from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import notices, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import bounces, inbox, outbox
@@ -63,58 +63,60 @@ log = logging.getLogger("pbmserv.service")
 # -- what comes in ---------------------------------------------------------------------------
 
 
-def receive(desk: Desk) -> list[NewLetter]:
+def receive(context: CommandContext) -> list[NewLetter]:
     """A mail to where a letter comes back to: a report, a note of somebody away, or a person's.
 
     The address speaks for nobody, so no command is carried out, and a report is never answered.
     """
-    capability = desk.capability
-    letter = bounces.letter(desk.connection, capability.about) if capability else None
-    if desk.mail_id is not None:
-        if desk.post.report or letter is None or letter.player_id is None:
+    reply_address = context.reply_address
+    letter = bounces.letter(context.connection, reply_address.about) if reply_address else None
+    if context.mail_id is not None:
+        if context.incoming.report or letter is None or letter.player_id is None:
             # A report quotes the letter, with reply addresses and other people's words; what it
             # says itself is noted with the letter.
-            inbox.empty(desk.connection, desk.mail_id)
+            inbox.empty(context.connection, context.mail_id)
         else:
-            inbox.spoken_by(desk.connection, desk.mail_id, letter.player_id)
-    told = [] if letter is None else _received(desk, letter)
-    return [told_letter(desk, one) for one in told]
+            inbox.spoken_by(context.connection, context.mail_id, letter.player_id)
+    told = [] if letter is None else _received(context, letter)
+    return [told_letter(context, one) for one in told]
 
 
-def _received(desk: Desk, letter: Posted) -> list[Told]:
-    if desk.post.report:
-        return _reported(desk, letter, desk.post.report)
-    if desk.post.mail.automatic:
-        return out_of_office.ask(desk, desk.post.mail, letter.player_id)
-    return _astray(desk, letter)
+def _received(context: CommandContext, letter: Posted) -> list[Notification]:
+    if context.incoming.report:
+        return _reported(context, letter, context.incoming.report)
+    if context.incoming.mail.automatic:
+        return out_of_office.ask(context, context.incoming.mail, letter.player_id)
+    return _astray(context, letter)
 
 
 def refused(
-    rooms: Rooms, connection: Connection, letter_id: int, error: str, now: datetime
+    services: Services, connection: Connection, letter_id: int, error: str, now: datetime
 ) -> None:
     """A relay would not take a letter for its recipient: the same as a report about it."""
     letter = bounces.letter(connection, letter_id)
     failure = of_refusal(error, letter.recipient) if letter is not None else None
     if letter is None or failure is None:
         return
-    desk = clock_desk(rooms, connection, now)
-    letters = [told_letter(desk, told) for told in _take(desk, letter, failure)]
+    context = clock_context(services, connection, now)
+    letters = [told_letter(context, told) for told in _take(context, letter, failure)]
     outbox.add(connection, letters, now)
 
 
-def _reported(desk: Desk, letter: Posted, report: Sequence[Failure]) -> list[Told]:
+def _reported(
+    context: CommandContext, letter: Posted, report: Sequence[Failure]
+) -> list[Notification]:
     """What a report says of this letter's own recipient; of others it proves nothing."""
-    if desk.now - letter.since > TOO_LATE or letter.state not in {"sent", "queued"}:
+    if context.now - letter.since > TOO_LATE or letter.state not in {"sent", "queued"}:
         return []
     if letter.state == "sent" and letter.noted:
         return []  # one letter counts once
     failure = next((f for f in report if letter.recipient.lower() in f.recipients), None)
-    if failure is None and len(report) == 1 and not _arrives_elsewhere(desk, letter):
+    if failure is None and len(report) == 1 and not _arrives_elsewhere(context, letter):
         (failure,) = report  # to where the letter was forwarded, or by another spelling
-    return [] if failure is None else _take(desk, letter, failure)
+    return [] if failure is None else _take(context, letter, failure)
 
 
-def _arrives_elsewhere(desk: Desk, letter: Posted) -> bool:
+def _arrives_elsewhere(context: CommandContext, letter: Posted) -> bool:
     """Whether the letter's player has been heard of since it, or one before it, came back.
 
     Of two mailboxes to which an address forwards, one may be dead: letters that are answered
@@ -123,25 +125,25 @@ def _arrives_elsewhere(desk: Desk, letter: Posted) -> bool:
     """
     if letter.player_id is None:
         return True
-    found = bounces.standings(desk.connection, [letter.recipient.lower()])
+    found = bounces.standings(context.connection, [letter.recipient.lower()])
     times = [letter.since, *(s.hard_at or s.soft_at or letter.since for s in found)]
-    own = players.addresses_of(desk.connection, letter.player_id)
-    return inbox.heard_from(desk.connection, letter.player_id, own, min(times))
+    own = players.addresses_of(context.connection, letter.player_id)
+    return inbox.heard_from(context.connection, letter.player_id, own, min(times))
 
 
-def _astray(desk: Desk, letter: Posted) -> list[Told]:
+def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
     """The letter's reader has answered to where it would come back to: say where answers go."""
     if letter.player_id is None:
         return []
-    player = players.by_id(desk.connection, letter.player_id)
-    sender = desk.post.mail.sender.lower()
+    player = players.by_id(context.connection, letter.player_id)
+    sender = context.incoming.mail.sender.lower()
     if player is None or not player.active:
         return []
-    if sender not in players.addresses_of(desk.connection, player.id):
+    if sender not in players.addresses_of(context.connection, player.id):
         return []
-    if not notices.may_tell(desk.connection, player.id, "astray", desk.now, ASTRAY_EVERY):
+    if not notices.may_tell(context.connection, player.id, "astray", context.now, ASTRAY_EVERY):
         return []
-    return [Told(player.address, player.id, Part("astray", {"userid": player.userid}))]
+    return [Notification(player.address, player.id, Part("astray", {"userid": player.userid}))]
 
 
 # -- what it counts --------------------------------------------------------------------------
@@ -175,63 +177,63 @@ def _counted(count: int, last: datetime | None, now: datetime, lasts: timedelta)
     return count + 1 if now - last >= APART else 0
 
 
-def _take(desk: Desk, letter: Posted, failure: Failure) -> list[Told]:
+def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Notification]:
     """Count a failure, and see that its letter is not lost."""
     words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
-    bounces.note(desk.connection, letter, words)
+    bounces.note(context.connection, letter, words)
     log.info(
         "letter came back",
         extra={"letter": letter.id, "verdict": failure.verdict.value, "status": failure.status},
     )
     address = letter.recipient.lower()
-    if failure.verdict is Verdict.REFUSED or not _is_theirs(desk, letter, address):
+    if failure.verdict is Verdict.REFUSED or not _is_theirs(context, letter, address):
         return []
-    found = bounces.standings(desk.connection, [address])
+    found = bounces.standings(context.connection, [address])
     before = found[0] if found else Standing(address)
-    after = counted(before, failure, desk.now) if before.suspended_at is None else before
+    after = counted(before, failure, context.now) if before.suspended_at is None else before
     if after.suspended_at is not None:
-        bounces.set_aside(desk.connection, letter)
+        bounces.set_aside(context.connection, letter)
     elif letter.letter not in outbox.ALWAYS_TRIED:
-        bounces.send_later(desk.connection, letter, desk.now + AGAIN, desk.now)
+        bounces.send_later(context.connection, letter, context.now + AGAIN, context.now)
     if after == before:
         return []
-    bounces.write(desk.connection, after)
-    return [] if after.suspended_at is None else _give_up(desk, after, letter)
+    bounces.write(context.connection, after)
+    return [] if after.suspended_at is None else _give_up(context, after, letter)
 
 
-def _give_up(desk: Desk, standing: Standing, letter: Posted) -> list[Told]:
+def _give_up(context: CommandContext, standing: Standing, letter: Posted) -> list[Notification]:
     log.warning("an address is given up", extra={"letter": letter.id})
-    told: list[Told] = []
-    for player in players.by_address(desk.connection, standing.address):
+    told: list[Notification] = []
+    for player in players.by_address(context.connection, standing.address):
         if player.address == standing.address:
-            told += _without(desk, player, standing)
+            told += _without(context, player, standing)
     return told
 
 
-def _is_theirs(desk: Desk, letter: Posted, address: str) -> bool:
+def _is_theirs(context: CommandContext, letter: Posted, address: str) -> bool:
     """Whether the letter went to an address that is its player's own; their row is locked."""
     if letter.player_id is None:
         return False
-    preferences.lock(desk.connection, letter.player_id)
-    player = players.by_id(desk.connection, letter.player_id)
+    preferences.lock(context.connection, letter.player_id)
+    player = players.by_id(context.connection, letter.player_id)
     if player is None or not player.active:
         return False
-    return address in players.addresses_of(desk.connection, player.id)
+    return address in players.addresses_of(context.connection, player.id)
 
 
 # -- what it leads to ------------------------------------------------------------------------
 
 
-def _without(desk: Desk, player: Player, given_up: Standing) -> list[Told]:
+def _without(context: CommandContext, player: Player, given_up: Standing) -> list[Notification]:
     """A player whose address is given up: the next one, or none."""
-    own = players.addresses_of(desk.connection, player.id)
-    dead = {s.address for s in bounces.standings(desk.connection, own) if s.suspended_at}
+    own = players.addresses_of(context.connection, player.id)
+    dead = {s.address for s in bounces.standings(context.connection, own) if s.suspended_at}
     other = next((address for address in own if address not in dead), None)
     if other is None:
-        return _unreachable(desk, player)
-    preferences.save(desk.connection, player.id, {"address": other})
-    bounces.redirect(desk.connection, player.id, given_up.address, other)
-    digests, _ = reachability.send_kept(desk, player.id, other)
+        return _unreachable(context, player)
+    preferences.save(context.connection, player.id, {"address": other})
+    bounces.redirect(context.connection, player.id, given_up.address, other)
+    digests, _ = reachability.send_kept(context, player.id, other)
     words = {
         "event": "moved",
         "userid": player.userid,
@@ -240,13 +242,13 @@ def _without(desk: Desk, player: Player, given_up: Standing) -> list[Told]:
         "failed": [reachability.told_of(given_up)],
     }
     parts = [Part("came-back", words), *digests]
-    return [Told(other, player.id, part) for part in parts]
+    return [Notification(other, player.id, part) for part in parts]
 
 
-def _unreachable(desk: Desk, player: Player) -> list[Told]:
-    ends = accounts.away_unasked(desk, player, AWAY)
-    preferences.save(desk.connection, player.id, {"unreachable_since": desk.now})
-    if not notices.may_tell(desk.connection, player.id, "gone", desk.now, TOLD_EVERY):
+def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
+    ends = accounts.away_unasked(context, player, AWAY)
+    preferences.save(context.connection, player.id, {"unreachable_since": context.now})
+    if not notices.may_tell(context.connection, player.id, "gone", context.now, TOLD_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
-    return reachability.opponents(desk, player, {"event": "gone", "until": until})
+    return reachability.opponents(context, player, {"event": "gone", "until": until})

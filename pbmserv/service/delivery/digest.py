@@ -14,8 +14,8 @@ from pbmserv.commands.table import model
 from pbmserv.engine.spans import daytime, zone
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.answers import Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
@@ -43,49 +43,51 @@ that has one of its own."""
 # -- made ------------------------------------------------------------------------------------
 
 
-def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
+def make(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
     """The digest of a player for whom it is due; ``None`` = somebody else makes it.
 
     A day without news on which nothing waits has none.
     """
-    due = clocks.claim_digest(desk.connection, player_id, desk.now)
+    due = clocks.claim_digest(context.connection, player_id, context.now)
     if due is None:
         return None
-    player = players.by_id(desk.connection, player_id)
+    player = players.by_id(context.connection, player_id)
     if player is None or player.digest_minute is None or player.state != "active":
-        clocks.set_digest_due(desk.connection, player_id, None)
+        clocks.set_digest_due(context.connection, player_id, None)
         return []
     local = zone(player.tz)
-    following = next_local(desk.now, local, player.digest_minute)
+    following = next_local(context.now, local, player.digest_minute)
     if player.unreachable_since is not None:
-        clocks.set_digest_due(desk.connection, player_id, following)
+        clocks.set_digest_due(context.connection, player_id, following)
         return []  # what waits goes into the first one that can arrive
-    if desk.now - due > LATE:
-        morning = daytime(desk.now, local)
+    if context.now - due > LATE:
+        morning = daytime(context.now, local)
         if local_date(following, local) == local_date(morning, local):
-            clocks.set_digest_due(desk.connection, player_id, following)
+            clocks.set_digest_due(context.connection, player_id, following)
             return []  # that day has its own one coming
-        if morning > desk.now:
-            clocks.set_digest_due(desk.connection, player_id, morning)
+        if morning > context.now:
+            clocks.set_digest_due(context.connection, player_id, morning)
             return []
-    clocks.set_digest_due(desk.connection, player_id, following)
-    made = _made(desk, player_id, outbox.tray(desk.connection, player_id))
-    return [Told(player.address, player_id, Part("tray", words)) for words in made]
+    clocks.set_digest_due(context.connection, player_id, following)
+    made = _made(context, player_id, outbox.tray(context.connection, player_id))
+    return [Notification(player.address, player_id, Part("tray", words)) for words in made]
 
 
-def gathered(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
+def gathered(context: CommandContext, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
     """Mails in place of letters that waited for another reason: one, if not very much was said."""
-    made = _made(desk, player_id, news)
+    made = _made(context, player_id, news)
     return [Part("tray", {**words, "gathered": True}) for words in made]
 
 
-def _made(desk: Desk, player_id: int, news: Sequence[QueuedLetter]) -> list[dict[str, Any]]:
+def _made(
+    context: CommandContext, player_id: int, news: Sequence[QueuedLetter]
+) -> list[dict[str, Any]]:
     """The words of a digest, and of more of them if players said more than one has room for."""
     if news:
-        outbox.fold(desk.connection, [letter.id for letter in news])
+        outbox.fold(context.connection, [letter.id for letter in news])
     batches = _batches(news)
-    found = [_words(desk, player_id, batches[0])]
-    found += [_words(desk, player_id, batch, only_news=True) for batch in batches[1:]]
+    found = [_words(context, player_id, batches[0])]
+    found += [_words(context, player_id, batch, only_news=True) for batch in batches[1:]]
     return [words for words in found if any(words.values())]
 
 
@@ -104,20 +106,24 @@ def _batches(news: Sequence[QueuedLetter]) -> list[list[QueuedLetter]]:
 
 
 def _words(
-    desk: Desk, player_id: int, news: Sequence[QueuedLetter], *, only_news: bool = False
+    context: CommandContext,
+    player_id: int,
+    news: Sequence[QueuedLetter],
+    *,
+    only_news: bool = False,
 ) -> dict[str, Any]:
     by_board: dict[int, list[QueuedLetter]] = {}
     for letter in news:
         if letter.board_id is not None:
             by_board.setdefault(letter.board_id, []).append(letter)
-    waiting = _waiting(desk, player_id)
+    waiting = _waiting(context, player_id)
     if only_news:
         waiting = [one for one in waiting if one.board.id in by_board]
     # Newest news first, then what waited before, the newest wait first.
     waiting.sort(key=lambda one: (max(_ids(by_board, one.board.id)), one.since), reverse=True)
     shown = {one.board.id for one in waiting}
-    drawn = [_entry(desk, one, by_board.get(one.board.id, ())) for one in waiting[:MOST_DRAWN]]
-    others = list(_others(desk, player_id, by_board, shown))
+    drawn = [_entry(context, one, by_board.get(one.board.id, ())) for one in waiting[:MOST_DRAWN]]
+    others = list(_others(context, player_id, by_board, shown))
     others += [
         (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
         for letter in news
@@ -161,13 +167,13 @@ class _Waiting:
     since: datetime
 
 
-def _waiting(desk: Desk, player_id: int) -> list[_Waiting]:
+def _waiting(context: CommandContext, player_id: int) -> list[_Waiting]:
     found = []
     numbers = boards.of_player(
-        desk.connection, player_id, ("proposed", "active"), None, MOST_LOOKED_AT
+        context.connection, player_id, ("proposed", "active"), None, MOST_LOOKED_AT
     )
     for number in numbers:
-        board = boards.load(desk.connection, number)
+        board = boards.load(context.connection, number)
         sitter = board.sitter_of(player_id) if board is not None else None
         if board is None or sitter is None or not board.clocks:
             continue
@@ -177,10 +183,10 @@ def _waiting(desk: Desk, player_id: int) -> list[_Waiting]:
     return found
 
 
-def _entry(desk: Desk, one: _Waiting, news: Sequence[QueuedLetter]) -> dict[str, Any]:
+def _entry(context: CommandContext, one: _Waiting, news: Sequence[QueuedLetter]) -> dict[str, Any]:
     """A waiting board: what is drawn, and the turn that a reply to it is meant for."""
     board, sitter = one.board, one.sitter
-    position = desk.position(board)
+    position = context.position(board)
     asked = sitter.accepted_at is None
     by = [s.userid for s in board.sitters if s.accepted_at is not None]
     return {
@@ -199,11 +205,14 @@ def _entry(desk: Desk, one: _Waiting, news: Sequence[QueuedLetter]) -> dict[str,
 
 
 def _others(
-    desk: Desk, player_id: int, by_board: Mapping[int, Sequence[QueuedLetter]], shown: set[int]
+    context: CommandContext,
+    player_id: int,
+    by_board: Mapping[int, Sequence[QueuedLetter]],
+    shown: set[int],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """News of boards that wait for others, or for nobody any more."""
     for number, letters in by_board.items():
-        board = boards.load(desk.connection, number) if number not in shown else None
+        board = boards.load(context.connection, number) if number not in shown else None
         if board is None:
             continue
         newest = letters[-1]
@@ -264,14 +273,14 @@ _OF_A_BOARD = (
 # -- answered --------------------------------------------------------------------------------
 
 
-def unfold(desk: Desk, reply: model.TrayReply) -> model.Command:
+def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
     """What a line such as ``412: 5`` asks for, as if it answered that board's own letter.
 
     Raises:
         Refused: the mail answers no letter about boards, or one without this board.
         PlayerError: the line cannot be read.
     """
-    mailed = _mailed(desk)
+    mailed = _mailed(context)
     if reply.board not in mailed:
         known = sorted(mailed)
         raise Refused(
@@ -280,12 +289,12 @@ def unfold(desk: Desk, reply: model.TrayReply) -> model.Command:
             boards=", ".join(map(str, known)),
             example=f"{known[0]}: show" if known else "games",
         )
-    games = frozenset(game.info.key for game in desk.rooms.registry)
+    games = frozenset(game.info.key for game in context.services.registry)
     reading = read_reply(reply.text, games)
     asked = reading.lines[0].asked
     if isinstance(asked, PlayerError):
         raise asked
-    desk.line_words = reading.words if isinstance(asked, model.Chat) else ""
+    context.line_words = reading.words if isinstance(asked, model.Chat) else ""
     if isinstance(asked, model.ReplyMove):
         turn = mailed[reply.board]
         return model.MakeMove(None, reply.board, None, asked.lines[0], turn)
@@ -307,32 +316,32 @@ def names_no_board(asked: object) -> bool:
     return getattr(asked, "who", None) is None
 
 
-def only_board(desk: Desk, line: model.Line) -> model.Command:
+def only_board(context: CommandContext, line: model.Line) -> model.Command:
     """A line without a board's number, where just one board waits.
 
     Raises:
         Refused: several boards wait, so it is not clear for which one it is.
     """
-    mailed = _mailed(desk)
+    mailed = _mailed(context)
     waiting = [number for number, turn in mailed.items() if turn is not None]
     text = line.asked.lines[0] if isinstance(line.asked, model.ReplyMove) else line.echo
     named = _NUMBER_ALONE.fullmatch(text)
     if named:
-        board = int(named[1]) if int(named[1]) in mailed else first_board(desk)
+        board = int(named[1]) if int(named[1]) in mailed else first_board(context)
         raise Refused("tray-nothing", part=text, example=f"{board}: show")
     if len(waiting) != 1:
-        first = first_board(desk)
-        example = f"{first}: {text}" if _is_move(desk, first, text) else f"{first}: show"
+        first = first_board(context)
+        example = f"{first}: {text}" if _is_move(context, first, text) else f"{first}: show"
         raise Refused("tray-which", part=text, example=example)
-    return unfold(desk, model.TrayReply(waiting[0], text))
+    return unfold(context, model.TrayReply(waiting[0], text))
 
 
-def without_number(desk: Desk, asked: model.ReplyMove) -> Refused:
+def without_number(context: CommandContext, asked: model.ReplyMove) -> Refused:
     """Why a line that may be a move is none in answer to a letter that is about no one board."""
     text = asked.lines[0]
-    running = sorted(_mailed(desk))
+    running = sorted(_mailed(context))
     if not running or not may_act(text):
-        games = ", ".join(game.info.key for game in desk.rooms.registry)
+        games = ", ".join(game.info.key for game in context.services.registry)
         return Refused("not-a-command", part=text, example="help", games=games, suggestion="")
     return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
 
@@ -340,21 +349,21 @@ def without_number(desk: Desk, asked: model.ReplyMove) -> Refused:
 _NUMBER_ALONE = re.compile(r"#?(\d{1,9})\s*[:.)]?", re.ASCII)
 
 
-def first_board(desk: Desk) -> int:
+def first_board(context: CommandContext) -> int:
     """A board of the letter that is answered, for examples; one that waits if there is one.
 
     Raises:
         Refused: as `_mailed` does.
     """
-    mailed = _mailed(desk)
+    mailed = _mailed(context)
     waiting = [number for number, turn in mailed.items() if turn is not None]
     return next(iter((*waiting, *sorted(mailed))), 0)
 
 
-def _is_move(desk: Desk, number: int, text: str) -> bool:
+def _is_move(context: CommandContext, number: int, text: str) -> bool:
     """Whether a text is a move on a board of the speaker."""
-    board, sitter = desk.seat_at(number, None, None)
-    position = desk.position(board)
+    board, sitter = context.seat_at(number, None, None)
+    position = context.position(board)
     try:
         position.game.parse(position.game.view(position.state, sitter.seat), text)
     except MoveError:
@@ -362,18 +371,18 @@ def _is_move(desk: Desk, number: int, text: str) -> bool:
     return True
 
 
-def _mailed(desk: Desk) -> dict[int, int | None]:
+def _mailed(context: CommandContext) -> dict[int, int | None]:
     """Boards of the letter that is answered, with the turn that each waited for."""
-    capability = desk.capability
-    if capability is not None and capability.purpose is Purpose.BOARD:
-        return {capability.about: capability.number}  # one board's own letter says it, too
-    if capability is not None and capability.purpose is Purpose.PLAYER:
+    reply_address = context.reply_address
+    if reply_address is not None and reply_address.purpose is Purpose.BOARD:
+        return {reply_address.about: reply_address.number}  # one board's own letter says it, too
+    if reply_address is not None and reply_address.purpose is Purpose.PLAYER:
         # An answer that speaks of several boards: the number says which one is meant.
-        return dict.fromkeys(leaving.running(desk.connection, capability.player))
+        return dict.fromkeys(leaving.running(context.connection, reply_address.player))
     letter = None
-    if capability is not None and capability.purpose is Purpose.TRAY:
-        letter = outbox.letter(desk.connection, capability.about)
-    if letter is None or capability is None or letter.player_id != capability.player:
+    if reply_address is not None and reply_address.purpose is Purpose.TRAY:
+        letter = outbox.letter(context.connection, reply_address.about)
+    if letter is None or reply_address is None or letter.player_id != reply_address.player:
         raise Refused("tray-only", example="help replies")
     found: dict[int, int | None] = dict.fromkeys(letter.words["more"])
     found |= {one["board"]: None for one in letter.words["news"] if one["seat"] is not None}

@@ -12,8 +12,8 @@ from typing import Any
 
 from pbmserv.letters.kinds import CAN_WAIT
 from pbmserv.service.accounts import preferences as accounts
-from pbmserv.service.core.answers import Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.delivery import digest as tray
 from pbmserv.store.accounts import leaving, notices, players, preferences
 from pbmserv.store.accounts.players import Player
@@ -35,10 +35,10 @@ class Home:
     """Where a player can be reached, and letters that say so; no address = nothing was wrong."""
 
     address: str = ""
-    told: tuple[Told, ...] = ()
+    told: tuple[Notification, ...] = ()
 
 
-def come_back(desk: Desk, player_id: int, why: str = "") -> Home:
+def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
     """The player speaks, or an operator for them: nothing is held against their addresses any more.
 
     Letters go to the address that this mail comes from, if it is a confirmed one. Who shares an
@@ -47,42 +47,42 @@ def come_back(desk: Desk, player_id: int, why: str = "") -> Home:
     Args:
         why: an operator's reason, ``""`` where the player has written.
     """
-    preferences.lock(desk.connection, player_id)
-    player = players.by_id(desk.connection, player_id)
+    preferences.lock(context.connection, player_id)
+    player = players.by_id(context.connection, player_id)
     if player is None or not player.active or player.unreachable_since is None:
         return Home()
-    own = players.addresses_of(desk.connection, player.id)
-    failed = [s for s in bounces.standings(desk.connection, own) if s.suspended_at is not None]
-    bounces.forgive(desk.connection, own)
-    sender = desk.post.mail.sender.lower()
+    own = players.addresses_of(context.connection, player.id)
+    failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
+    bounces.forgive(context.connection, own)
+    sender = context.incoming.mail.sender.lower()
     address = sender if sender in own else player.address
-    told = _welcome(desk, player, address, failed, why)
-    for other in _sharing(desk, own):
+    told = _welcome(context, player, address, failed, why)
+    for other in _sharing(context, own):
         shared = [s for s in failed if s.address == other.address]
         if other.id != player.id and shared:
-            told += _welcome(desk, other, other.address, shared, why)
+            told += _welcome(context, other, other.address, shared, why)
     return Home(address, tuple(told))
 
 
-def _sharing(desk: Desk, own: Sequence[str]) -> list[Player]:
+def _sharing(context: CommandContext, own: Sequence[str]) -> list[Player]:
     """Players who cannot be reached and have one of these addresses."""
     found: dict[int, Player] = {}
     for address in own:
-        for player in players.by_address(desk.connection, address):
+        for player in players.by_address(context.connection, address):
             if player.unreachable_since is not None:
                 found[player.id] = player
     return list(found.values())
 
 
 def _welcome(
-    desk: Desk, player: Player, address: str, failed: Sequence[Standing], why: str
-) -> list[Told]:
+    context: CommandContext, player: Player, address: str, failed: Sequence[Standing], why: str
+) -> list[Notification]:
     since = player.unreachable_since
     assert since is not None
     columns = {"address": address, "unreachable_since": None}
-    preferences.save(desk.connection, player.id, columns)
-    was_away = accounts.no_longer_away(desk, player, since)
-    digests, again = send_kept(desk, player.id, address)
+    preferences.save(context.connection, player.id, columns)
+    was_away = accounts.no_longer_away(context, player, since)
+    digests, again = send_kept(context, player.id, address)
     words = {
         "event": "back",
         "why": why,
@@ -94,24 +94,24 @@ def _welcome(
         "away": was_away,
         "digest": bool(digests),
     }
-    told = [Told(address, player.id, Part("came-back", words))]
-    told += [Told(address, player.id, digest) for digest in digests]
-    heard = notices.last_told(desk.connection, player.id, "gone")
+    told = [Notification(address, player.id, Part("came-back", words))]
+    told += [Notification(address, player.id, digest) for digest in digests]
+    heard = notices.last_told(context.connection, player.id, "gone")
     if heard is not None and heard >= since:
-        told += opponents(desk, player, {"event": "back", "why": why})
+        told += opponents(context, player, {"event": "back", "why": why})
     return told
 
 
-def send_kept(desk: Desk, player_id: int, address: str) -> tuple[list[Part], int]:
+def send_kept(context: CommandContext, player_id: int, address: str) -> tuple[list[Part], int]:
     """Send what has waited for a player: the boards as they stand in one mail (more if very much
     was said), other letters as they were. These mails, and how many others are on their way."""
-    kept = bounces.waiting(desk.connection, player_id)
+    kept = bounces.waiting(context.connection, player_id)
     later = [one for one in kept if one.letter in CAN_WAIT]
     stale = [one for one in kept if one.letter in _OUT_OF_DATE]
     others = [one for one in kept if one not in later and one not in stale]
-    bounces.out_of_date(desk.connection, _ids(stale))
-    bounces.send_again(desk.connection, _ids(others), address, desk.now)
-    return tray.gathered(desk, player_id, later), len(others)
+    bounces.out_of_date(context.connection, _ids(stale))
+    bounces.send_again(context.connection, _ids(others), address, context.now)
+    return tray.gathered(context, player_id, later), len(others)
 
 
 def _ids(letters: Sequence[QueuedLetter]) -> list[int]:
@@ -124,17 +124,19 @@ def told_of(failed: Standing) -> dict[str, str]:
     return {"address": failed.address, "at": at.isoformat(), "said": failed.diagnostic}
 
 
-def opponents(desk: Desk, player: Player, words: Mapping[str, Any]) -> list[Told]:
+def opponents(
+    context: CommandContext, player: Player, words: Mapping[str, Any]
+) -> list[Notification]:
     """One letter to each opponent of a player's running boards, with the numbers of these."""
     found: dict[int, tuple[Sitter, list[int]]] = {}
-    for number in leaving.running(desk.connection, player.id)[:MOST_BOARDS]:
-        board = boards.load(desk.connection, number)
+    for number in leaving.running(context.connection, player.id)[:MOST_BOARDS]:
+        board = boards.load(context.connection, number)
         for sitter in board.sitters if board is not None else ():
             if sitter.player_id != player.id and sitter.state == "active":
                 found.setdefault(sitter.player_id, (sitter, []))[1].append(number)
     about = {"who": player.userid, **words}
     return [
-        Told(
+        Notification(
             sitter.address,
             sitter.player_id,
             Part("unreachable", {**about, "boards": numbers, "tz": sitter.tz}),

@@ -14,7 +14,7 @@ from pbmserv.commands.table.model import Line
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.answers import Answer
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.store.accounts import players
 from pbmserv.store.delivery.outbox import NewLetter
@@ -27,15 +27,15 @@ REACHING = frozenset({"message", "chat", "challenge", "started"})
 """Letters to others that come of a player's wish alone, not of a turn on a board."""
 
 
-def must_not_reach_too_many(desk: Desk, answer: Answer) -> None:
+def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
     """Refuse what would reach too many people: they are counted one by one, not by the mail.
 
     Raises:
         Refused: it would; nothing of the command is done.
     """
-    speaker = desk.sitter.player_id if desk.sitter is not None else None
-    if desk.player is not None:
-        speaker = desk.player.id
+    speaker = context.sitter.player_id if context.sitter is not None else None
+    if context.player is not None:
+        speaker = context.player.id
     others = [
         told
         for told in answer.told
@@ -43,84 +43,88 @@ def must_not_reach_too_many(desk: Desk, answer: Answer) -> None:
     ]
     if speaker is None or not others:
         return
-    if not desk.rooms.traffic.may_reach(speaker, len(others)):
+    if not context.services.traffic.may_reach(speaker, len(others)):
         raise Refused("reaches-many", count=len(others))
 
 
-def leads_on(desk: Desk, line: Line, answer: Answer) -> bool:
+def leads_on(context: CommandContext, line: Line, answer: Answer) -> bool:
     """Whether a command that was carried out has moved a game on or told somebody something."""
     if isinstance(line.asked, model.Signup | model.Forgot):
         return False  # anybody can ask for that in anybody's name
-    return bool(desk.moved or answer.told) and not _is_talk(desk, line)
+    return bool(context.moved or answer.told) and not _is_talk(context, line)
 
 
-def outcome(desk: Desk, lines: Iterable[Line], *, done: bool, told: bool) -> Idle:
+def outcome(context: CommandContext, lines: Iterable[Line], *, done: bool, told: bool) -> Idle:
     """What a mail that led nowhere led to.
 
     Args:
         done: a command was carried out.
         told: there are letters to others.
     """
-    if told and any(_is_talk(desk, line) for line in lines):
+    if told and any(_is_talk(context, line) for line in lines):
         return "talk"
     return "answered" if done else "refused"
 
 
-def goes_on(desk: Desk, found: Idle, answers: Sequence[NewLetter]) -> Reply:
+def goes_on(context: CommandContext, found: Idle, answers: Sequence[NewLetter]) -> Reply:
     """What becomes of the answers to a mail that led nowhere."""
-    post = desk.post
-    player = post.capability.player if post.capability else 0
+    incoming = context.incoming
+    player = incoming.reply_address.player if incoming.reply_address else 0
     # The subject of a reply is ours, and changes with our letter; that of a command is all of it.
-    words = post.text if player else f"{post.mail.subject}\n{post.text}"
-    to = answers[0].recipient.lower() if answers else post.mail.sender.lower()
-    stranger = to if _may_be_forged(desk, answers) else ""
-    return desk.rooms.traffic.answers(_whose(desk), words, found, stranger, post.source)
+    words = incoming.text if player else f"{incoming.mail.subject}\n{incoming.text}"
+    to = answers[0].recipient.lower() if answers else incoming.mail.sender.lower()
+    stranger = to if _may_be_forged(context, answers) else ""
+    return context.services.traffic.answers(
+        _whose(context), words, found, stranger, incoming.source
+    )
 
 
-def _whose(desk: Desk) -> str:
+def _whose(context: CommandContext) -> str:
     """Whose mail it was, as far as it proves that; else whose it says, and where it came from."""
-    post = desk.post
-    sender = post.mail.sender.lower()
-    if post.capability is not None and post.capability.player:
-        return f"{sender} {post.capability.player}"
-    if desk.counted:
-        return f"players {sorted(desk.counted)}"
-    return f"{sender} {'verified' if post.verdict.passed else post.source.neighbours}"
+    incoming = context.incoming
+    sender = incoming.mail.sender.lower()
+    if incoming.reply_address is not None and incoming.reply_address.player:
+        return f"{sender} {incoming.reply_address.player}"
+    if context.counted:
+        return f"players {sorted(context.counted)}"
+    return f"{sender} {'verified' if incoming.verdict.passed else incoming.source.neighbours}"
 
 
-def must_not_flood(desk: Desk, addresses: Iterable[str]) -> None:
+def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
     """Refuse one more letter that asks for an answer at *addresses*, if there were some today.
 
     Who is proven to write from an address may ask there as often as it takes.
     """
-    own = desk.post.mail.sender.lower() if desk.post.verdict.passed else ""
+    own = context.incoming.mail.sender.lower() if context.incoming.verdict.passed else ""
     asked = list(dict.fromkeys(address.lower() for address in addresses))
     others = [address for address in asked if address != own]
-    full = desk.rooms.traffic.asks(others, desk.post.source)
+    full = context.services.traffic.asks(others, context.incoming.source)
     if full:
         raise Refused("asked-often", part=full)
 
 
-def _is_talk(desk: Desk, line: Line) -> bool:
+def _is_talk(context: CommandContext, line: Line) -> bool:
     """Whether a command only carries words to somebody: two programs can do that for ever."""
-    is_message = desk.capability is not None and desk.capability.purpose is Purpose.MESSAGE
+    is_message = (
+        context.reply_address is not None and context.reply_address.purpose is Purpose.MESSAGE
+    )
     return is_message or isinstance(line.asked, model.Chat | model.Message)
 
 
-def _may_be_forged(desk: Desk, answers: Sequence[NewLetter]) -> bool:
+def _may_be_forged(context: CommandContext, answers: Sequence[NewLetter]) -> bool:
     """Whether an answer goes to a From address that nothing shows to be the writer's own."""
-    post = desk.post
-    if desk.unproven:
+    incoming = context.incoming
+    if context.unproven:
         return True
-    if post.verdict.passed or all(letter.player_id is not None for letter in answers):
+    if incoming.verdict.passed or all(letter.player_id is not None for letter in answers):
         return False
-    if desk.rooms.traffic.is_usual(post.mail.sender, post.source):
+    if context.services.traffic.is_usual(incoming.mail.sender, incoming.source):
         return False
-    if post.capability is None or not post.capability.player:
+    if incoming.reply_address is None or not incoming.reply_address.player:
         return True
-    player = players.by_id(desk.connection, post.capability.player)
+    player = players.by_id(context.connection, incoming.reply_address.player)
     return (
         player is None
-        or player.reply_epoch != post.capability.epoch
-        or post.mail.sender.lower() not in players.addresses_of(desk.connection, player.id)
+        or player.reply_epoch != incoming.reply_address.epoch
+        or incoming.mail.sender.lower() not in players.addresses_of(context.connection, player.id)
     )

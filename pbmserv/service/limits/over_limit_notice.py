@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from pbmserv.service.core.answers import Part
-from pbmserv.service.core.context import Rooms
+from pbmserv.service.core.context import Services
 from pbmserv.service.core.results import message_id
 from pbmserv.service.limits.rates import Over
 from pbmserv.store.accounts import notices, players
@@ -18,7 +18,7 @@ TOLD_EVERY = timedelta(days=1)
 
 
 def letter(
-    rooms: Rooms, connection: Connection, sender: str, over: Over, now: datetime
+    services: Services, connection: Connection, sender: str, over: Over, now: datetime
 ) -> NewLetter | None:
     """The explanation, unless it was given today.
 
@@ -29,7 +29,7 @@ def letter(
     if player is not None:
         if not notices.may_tell(connection, player.id, "busy", now, TOLD_EVERY):
             return None
-    elif over.kind != "address" or not rooms.traffic.may_tell(sender):
+    elif over.kind != "address" or not services.traffic.may_tell(sender):
         return None
     words = {"kind": over.kind, "most": over.most, "span": over.span}
     part = Part("too-many", words | {"again": f"{over.again:%Y-%m-%d %H:%M} UTC"})
@@ -37,7 +37,7 @@ def letter(
         letter=part.letter,
         recipient=player.address if player else sender,
         words=part.words,
-        message_id=message_id(rooms.house.domain, part),
+        message_id=message_id(services.mail_domain.domain, part),
         player_id=player.id if player else None,
     )
 

@@ -9,8 +9,8 @@ from pbmserv.engine.clocks import SeatClock
 from pbmserv.errors import OperatorError, OptionError
 from pbmserv.service.boards.followers import not_played
 from pbmserv.service.bots.bot_moves import is_house
-from pbmserv.service.core.answers import Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rerating
 from pbmserv.service.time import clocks as timekeeping
@@ -24,59 +24,66 @@ from pbmserv.store.time.clocks import Times
 _RUNNING = frozenset({"proposed", "active"})
 
 
-def withdrawn(desk: Desk, by: Signature, number: int) -> Deed:
+def withdrawn(context: CommandContext, by: Signature, number: int) -> Deed:
     """A running board ends and counts for nothing.
 
     Raises:
         OperatorError: there is no such board, or it does not run.
     """
-    board = running(desk, number)
-    boards.set_status(desk.connection, number, "declined")
-    told = (*_letters(board, "withdrawn", by), *not_played(desk, replace(board, status="declined")))
+    board = running(context, number)
+    boards.set_status(context.connection, number, "declined")
+    told = (
+        *_letters(board, "withdrawn", by),
+        *not_played(context, replace(board, status="declined")),
+    )
     facts = {"before": board.status, "after": "declined"}
     said = f"Board {number} has ended and counts for nothing."
     return Deed("end", f"board {number}", said, told, facts)
 
 
-def hand_over(desk: Desk, by: Signature, number: int, old: str, new: str) -> Deed:
+def hand_over(context: CommandContext, by: Signature, number: int, old: str, new: str) -> Deed:
     """Another player takes a seat; the board's result changes no ratings then.
 
     Raises:
         OperatorError: the board does not run, *old* has no seat there, or *new* cannot take it.
     """
-    board = running(desk, number)
+    board = running(context, number)
     leaving = next((s for s in board.sitters if s.userid == old.lower()), None)
     if leaving is None:
         names = ", ".join(board.names)
         raise OperatorError(f"{old} does not sit at board {number}; these do: {names}")
     if is_house(leaving):
         raise OperatorError(f"{leaving.userid} is played by this server itself and keeps its seat")
-    coming = players.by_userid(desk.connection, new.lower())
+    coming = players.by_userid(context.connection, new.lower())
     if coming is None:
         raise OperatorError(f"there is no active player {new}")
     if board.sitter_of(coming.id) is not None:
         raise OperatorError(f"{coming.userid} sits at board {number} already")
-    handed = operating.hand_over(desk.connection, number, leaving.player_id, coming.id, desk.now)
-    operating.set_rated(desk.connection, number, rated=False)
-    after = boards.lock(desk.connection, number)
+    handed = operating.hand_over(
+        context.connection, number, leaving.player_id, coming.id, context.now
+    )
+    operating.set_rated(context.connection, number, rated=False)
+    after = boards.lock(context.connection, number)
     assert after is not None
     if after.status == "proposed":
-        timekeeping.accepted(desk, after, after.undecided)  # all clocks, once nobody is asked
+        timekeeping.accepted(context, after, after.undecided)  # all clocks, once nobody is asked
         if not after.undecided:
-            boards.set_status(desk.connection, number, "active")
+            boards.set_status(context.connection, number, "active")
             after = replace(after, status="active")
     else:
-        _start_anew(desk, after, handed)
+        _start_anew(context, after, handed)
     told = [*_letters(after, "handed-over", by, old=leaving.userid, new=coming.userid)]
     if leaving.address:
         words = {"event": "given", "userid": leaving.userid, "why": by.why, "other": str(number)}
-        told.append(Told(leaving.address, leaving.player_id, Part("operator-account", words)))
+        told.append(
+            Notification(leaving.address, leaving.player_id, Part("operator-account", words))
+        )
     facts = {"before": leaving.userid, "after": coming.userid, "rated": board.rated}
     said = f"{coming.userid} plays board {number} in place of {leaving.userid}; it is unrated now."
     return Deed("hand-over", f"board {number}", said, tuple(told), facts)
 
 
-def set_deadline(desk: Desk, by: Signature, number: int, times: Sequence[str]) -> Deed:
+def set_deadline(context: CommandContext, by: Signature, number: int, times: Sequence[str]) -> Deed:
     """New times for a board; whoever is waited for begins to be waited for now.
 
     Args:
@@ -86,15 +93,15 @@ def set_deadline(desk: Desk, by: Signature, number: int, times: Sequence[str]) -
     Raises:
         OperatorError: the board does not run, or the times are none.
     """
-    board = running(desk, number)
+    board = running(context, number)
     before = board.terms
     try:
         terms = timekeeping.read_times(times, before) if times else before
     except OptionError as error:
         example = error.refusal.example
         raise OperatorError(f"{error.refusal.part} does not fit; try {example}") from None
-    operating.set_terms(desk.connection, number, terms)
-    _start_anew(desk, replace(board, terms=terms), [s.seat for s in board.sitters])
+    operating.set_terms(context.connection, number, terms)
+    _start_anew(context, replace(board, terms=terms), [s.seat for s in board.sitters])
     facts = {
         "before": [before.nag, before.forfeit, before.total],
         "after": [terms.nag, terms.forfeit, terms.total],
@@ -106,22 +113,22 @@ def set_deadline(desk: Desk, by: Signature, number: int, times: Sequence[str]) -
     return Deed("deadline", f"board {number}", said, tuple(_letters(board, "deadline", by)), facts)
 
 
-def set_rated(desk: Desk, by: Signature, number: int, *, rated: bool) -> Deed:
+def set_rated(context: CommandContext, by: Signature, number: int, *, rated: bool) -> Deed:
     """Whether a board's result counts; ratings are computed anew if it has ended.
 
     Raises:
         OperatorError: there is no such board, it is so already, or the house has a seat there.
     """
-    board = known(desk, number)
+    board = known(context, number)
     if board.rated == rated:
         state = "rated" if rated else "unrated"
         raise OperatorError(f"board {number} is {state} already")
     if rated and any(map(is_house, board.sitters)):
         raise OperatorError(f"board {number} was played with the house, which has no rating")
-    operating.set_rated(desk.connection, number, rated=rated)
+    operating.set_rated(context.connection, number, rated=rated)
     changed = 0
     if board.status == "finished":
-        changed = rerating.rebuild(desk.connection).differences
+        changed = rerating.rebuild(context.connection).differences
     told = _letters(board, "rated" if rated else "unrated", by)
     facts = {"before": board.rated, "after": rated}
     said = f"Board {number} {'counts' if rated else 'does not count'}; {changed} rows were changed."
@@ -129,9 +136,9 @@ def set_rated(desk: Desk, by: Signature, number: int, *, rated: bool) -> Deed:
     return Deed(action, f"board {number}", said, tuple(told), facts)
 
 
-def rebuild_ratings(desk: Desk, _: Signature) -> Deed:
+def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
     """All ratings are computed again from the record of the boards."""
-    done = rerating.rebuild(desk.connection)
+    done = rerating.rebuild(context.connection)
     rows = f"{done.boards} rated boards, {done.players} ratings"
     said = f"{rows}: all as it should be."
     if done.differences:
@@ -140,51 +147,51 @@ def rebuild_ratings(desk: Desk, _: Signature) -> Deed:
     return Deed("rebuild", "ratings", "\n".join((*done.told, said)), (), facts)
 
 
-def close_game(desk: Desk, _: Signature, game: str) -> Deed:
+def close_game(context: CommandContext, _: Signature, game: str) -> Deed:
     """No new boards of a game are made; those that run go on.
 
     Raises:
         OperatorError: there is no such game, or it is closed already.
     """
-    game = known_game(desk, game)
-    if audit.is_closed(desk.connection, game):
+    game = known_game(context, game)
+    if audit.is_closed(context.connection, game):
         raise OperatorError(f"{game} is closed already")
-    audit.close(desk.connection, game, desk.now)
+    audit.close(context.connection, game, context.now)
     return Deed("suspend", f"game {game}", f"No new boards of {game} are made.")
 
 
-def open_game(desk: Desk, _: Signature, game: str) -> Deed:
+def open_game(context: CommandContext, _: Signature, game: str) -> Deed:
     """New boards of a game are made again.
 
     Raises:
         OperatorError: there is no such game, or it is not closed.
     """
-    game = known_game(desk, game)
-    if not audit.is_closed(desk.connection, game):
+    game = known_game(context, game)
+    if not audit.is_closed(context.connection, game):
         raise OperatorError(f"{game} is not closed")
-    audit.open_again(desk.connection, game)
+    audit.open_again(context.connection, game)
     return Deed("restore", f"game {game}", f"New boards of {game} are made again.")
 
 
-def known(desk: Desk, number: int) -> BoardRow:
+def known(context: CommandContext, number: int) -> BoardRow:
     """A board, locked.
 
     Raises:
         OperatorError: there is none of that number.
     """
-    board = boards.lock(desk.connection, number)
+    board = boards.lock(context.connection, number)
     if board is None:
         raise OperatorError(f"there is no board {number}; `pbmserv board list` shows them all")
     return board
 
 
-def running(desk: Desk, number: int) -> BoardRow:
+def running(context: CommandContext, number: int) -> BoardRow:
     """A board that is proposed or active, locked.
 
     Raises:
         OperatorError: there is none, or it is over.
     """
-    board = known(desk, number)
+    board = known(context, number)
     if board.status not in _RUNNING:
         raise OperatorError(f"board {number} is {board.status}; this needs one that runs")
     return board
@@ -194,33 +201,35 @@ def _after(days: int) -> str:
     return f"after {days} days" if days else "never"
 
 
-def known_game(desk: Desk, name: str) -> str:
+def known_game(context: CommandContext, name: str) -> str:
     """The key of a game, however large its letters are written.
 
     Raises:
         OperatorError: there is none of that name.
     """
     key = name.strip().lower()
-    if key not in desk.rooms.registry:
-        names = ", ".join(found.info.key for found in desk.rooms.registry)
+    if key not in context.services.registry:
+        names = ", ".join(found.info.key for found in context.services.registry)
         raise OperatorError(f"there is no game {name}; there are: {names}")
     return key
 
 
-def _start_anew(desk: Desk, board: BoardRow, seats: Sequence[int]) -> None:
+def _start_anew(context: CommandContext, board: BoardRow, seats: Sequence[int]) -> None:
     """The clocks of some seats begin now, if they run; a worker looks at once what is due."""
     found = board.clocks or (SeatClock(),) * board.seats
     anew = tuple(
-        SeatClock(desk.now, (), clock.used) if seat in seats and clock.since is not None else clock
+        SeatClock(context.now, (), clock.used)
+        if seat in seats and clock.since is not None
+        else clock
         for seat, clock in enumerate(found)
     )
-    times = Times(anew if board.clocks else (), desk.now)
-    clocks.set_times(desk.connection, board.id, times)
+    times = Times(anew if board.clocks else (), context.now)
+    clocks.set_times(context.connection, board.id, times)
 
 
 def _letters(
     board: BoardRow, event: str, by: Signature, old: str = "", new: str = ""
-) -> list[Told]:
+) -> list[Notification]:
     words = {
         "event": event,
         "why": by.why,
@@ -230,6 +239,8 @@ def _letters(
         "ratings": [],
     }
     return [
-        Told.sitter(sitter, Part("operator-board", words, board.id, board.plies, sitter.seat))
+        Notification.sitter(
+            sitter, Part("operator-board", words, board.id, board.plies, sitter.seat)
+        )
         for sitter in board.sitters
     ]

@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError
-from pbmserv.service.core.answers import Told
-from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.answers import Notification
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import told_letter
-from pbmserv.service.time.deadlines import clock_desk
+from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import outbox
@@ -48,7 +48,7 @@ class Deed:
     action: str
     target: str
     said: str
-    told: tuple[Told, ...] = ()
+    told: tuple[Notification, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -59,13 +59,15 @@ class Operators:
         rooms: what every desk shares.
     """
 
-    def __init__(self, rooms: Rooms, database: Database, writer: Writer, clock: Clock) -> None:
-        self.rooms = rooms
+    def __init__(
+        self, services: Services, database: Database, writer: Writer, clock: Clock
+    ) -> None:
+        self.services = services
         self._database = database
         self._writer = writer
         self._clock = clock
 
-    def do(self, by: Signature, deed: Callable[[Desk, Signature], Deed]) -> Deed:
+    def do(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
         """Carry *deed* out and write down who did it and why.
 
         Raises:
@@ -78,19 +80,22 @@ class Operators:
         return self._writer.submit(partial(self._job, signed, deed)).result()
 
     def _job(
-        self, by: Signature, deed: Callable[[Desk, Signature], Deed], connection: Connection
+        self,
+        by: Signature,
+        deed: Callable[[CommandContext, Signature], Deed],
+        connection: Connection,
     ) -> Deed:
         now = self._clock.now()
-        desk = clock_desk(self.rooms, connection, now)
-        done = deed(desk, by)
+        context = clock_context(self.services, connection, now)
+        done = deed(context, by)
         entry = Entry(now, by.operator, done.action, done.target, by.why, done.facts)
         audit.add(connection, entry)
-        letters = [told_letter(desk, one) for one in done.told if one.recipient]
+        letters = [told_letter(context, one) for one in done.told if one.recipient]
         if letters:
             outbox.add(connection, letters, now)
         return done
 
-    def look(self, question: Callable[[Desk], Any]) -> Any:
+    def look(self, question: Callable[[CommandContext], Any]) -> Any:
         """Answer a question from the database; nothing changes."""
         with self._database.reading.connect() as connection:
-            return question(clock_desk(self.rooms, connection, self._clock.now()))
+            return question(clock_context(self.services, connection, self._clock.now()))

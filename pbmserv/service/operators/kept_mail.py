@@ -13,7 +13,7 @@ from pbmserv.commands.grammar.spelling import SHORTEST_PASSWORD
 from pbmserv.commands.table.model import VOUCHED, Secret
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail
-from pbmserv.service.core.context import Desk, Post
+from pbmserv.service.core.context import CommandContext, IncomingMail
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox
@@ -39,7 +39,7 @@ class KeptMail:
     error: str
 
 
-class Custody:
+class KeptMails:
     """The operator's view of kept mails.
 
     Args:
@@ -51,8 +51,8 @@ class Custody:
     def __init__(
         self,
         database: Database,
-        read: Callable[[Envelope], Post],
-        retry: Callable[[int, Post], bool],
+        read: Callable[[Envelope], IncomingMail],
+        retry: Callable[[int, IncomingMail], bool],
         operators: Operators,
     ) -> None:
         self._database = database
@@ -119,8 +119,8 @@ class Custody:
             return f"There is no kept mail {number}."
         self._operators.do(by, lambda *_: Deed("retry", f"mail {number}", ""))
         try:
-            post = self._read(_envelope(mail))
-            done = self._retry(number, replace(post, verdict=mail.verdict))
+            incoming = self._read(_envelope(mail))
+            done = self._retry(number, replace(incoming, verdict=mail.verdict))
         except MailError as error:
             return f"Mail {number} cannot be read ({error}); it is still kept."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
@@ -137,11 +137,11 @@ class Custody:
             OperatorError: no reason is given.
         """
 
-        def deed(desk: Desk, _: Signature) -> Deed:
-            if inbox.lock_kept(desk.connection, number) is None:
+        def deed(context: CommandContext, _: Signature) -> Deed:
+            if inbox.lock_kept(context.connection, number) is None:
                 return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
-            inbox.mark(desk.connection, number, "ignored", "dropped by an operator")
-            inbox.forget(desk.connection, [number])
+            inbox.mark(context.connection, number, "ignored", "dropped by an operator")
+            inbox.forget(context.connection, [number])
             return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
 
         return self._operators.do(by, deed).said
@@ -164,13 +164,13 @@ class Custody:
 
     def _secrets(self, mail: Received) -> set[str]:
         try:
-            post = self._read(_envelope(mail))
+            incoming = self._read(_envelope(mail))
         except Exception:  # noqa: BLE001 - it may have been kept because it cannot be read
             return set()
         found: set[str] = set()
-        for line in post.reading.lines:
+        for line in incoming.reading.lines:
             if isinstance(line.asked, PlayerError):
-                found |= _left_out(line.echo, post.mail)
+                found |= _left_out(line.echo, incoming.mail)
             for value in (
                 getattr(line.asked, "password", None),
                 getattr(line.asked, "new", None),

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import blank_tokens
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.store.delivery import bounces, letter_bytes
 from pbmserv.store.delivery.outbox import PARKED
@@ -18,25 +18,25 @@ SENT = "sent"
 HELD = "held"
 
 
-def shown(desk: Desk, number: int) -> tuple[PostRow, str]:
+def shown(context: CommandContext, number: int) -> tuple[PostRow, str]:
     """A letter and its text, every token in it blanked; "" while it has not been made, and when
     it is not kept any more.
 
     Raises:
         OperatorError: there is none of that number.
     """
-    row = _known(desk, number)
-    raw = letter_bytes.of(desk.connection, number) or b""
+    row = _known(context, number)
+    raw = letter_bytes.of(context.connection, number) or b""
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
     return row, blank_tokens(text)
 
 
-def failed(desk: Desk, since: datetime | None) -> list[int]:
+def failed(context: CommandContext, since: datetime | None) -> list[int]:
     """Letters that have failed, or those of them that were written at *since* or later."""
-    return outbox_admin.failed(desk.connection, since)
+    return outbox_admin.failed(context.connection, since)
 
 
-def retry(desk: Desk, _: Signature, numbers: Sequence[int]) -> Deed:
+def retry(context: CommandContext, _: Signature, numbers: Sequence[int]) -> Deed:
     """Send letters now: such as wait, are held, or have failed.
 
     Of several all others are sent, and what is wrong with these is said.
@@ -49,7 +49,7 @@ def retry(desk: Desk, _: Signature, numbers: Sequence[int]) -> Deed:
     wrong: list[str] = []
     for number in dict.fromkeys(numbers):
         try:
-            done.append(_retried(desk, number))
+            done.append(_retried(context, number))
         except OperatorError as error:
             wrong.append(str(error))
     if not done:
@@ -62,36 +62,36 @@ def retry(desk: Desk, _: Signature, numbers: Sequence[int]) -> Deed:
     return Deed("retry", f"{len(done)} letters", "\n".join(told), (), {"before": before})
 
 
-def _retried(desk: Desk, number: int) -> PostRow:
-    row = _changeable(desk, number)
-    if any(s.suspended_at for s in bounces.standings(desk.connection, [row.recipient])):
+def _retried(context: CommandContext, number: int) -> PostRow:
+    row = _changeable(context, number)
+    if any(s.suspended_at for s in bounces.standings(context.connection, [row.recipient])):
         raise OperatorError(
             f"{row.recipient} is given up, since letters came back from there; "
             "`pbmserv user reachable USERID` sends all that waits"
         )
-    outbox_admin.put(desk.connection, number, "queued", desk.now, row.error)
+    outbox_admin.put(context.connection, number, "queued", context.now, row.error)
     return row
 
 
-def hold(desk: Desk, _: Signature, number: int) -> Deed:
+def hold(context: CommandContext, _: Signature, number: int) -> Deed:
     """Keep a letter until it is retried or dropped.
 
     Raises:
         OperatorError: there is none, or it is not waiting any more.
     """
-    row = _changeable(desk, number)
-    outbox_admin.put(desk.connection, number, HELD, None, row.error)
+    row = _changeable(context, number)
+    outbox_admin.put(context.connection, number, HELD, None, row.error)
     return _deed("hold", row, f"Letter {number} to {row.recipient} is held.")
 
 
-def drop(desk: Desk, by: Signature, number: int) -> Deed:
+def drop(context: CommandContext, by: Signature, number: int) -> Deed:
     """Never send a letter.
 
     Raises:
         OperatorError: there is none, or it was sent.
     """
-    row = _changeable(desk, number)
-    outbox_admin.put(desk.connection, number, "failed", None, f"{outbox_admin.DROPPED}{by.why}")
+    row = _changeable(context, number)
+    outbox_admin.put(context.connection, number, "failed", None, f"{outbox_admin.DROPPED}{by.why}")
     return _deed("drop", row, f"Letter {number} to {row.recipient} will not be sent.")
 
 
@@ -99,8 +99,8 @@ def _deed(action: str, row: PostRow, said: str) -> Deed:
     return Deed(action, f"letter {row.id}", said, (), {"before": row.state})
 
 
-def _changeable(desk: Desk, number: int) -> PostRow:
-    row = _known(desk, number)
+def _changeable(context: CommandContext, number: int) -> PostRow:
+    row = _known(context, number)
     if row.state not in {"queued", "failed", "coming", HELD, PARKED, bounces.RETURNED}:
         why = "has been sent" if row.state == SENT else f"is in a digest ({row.state})"
         raise OperatorError(f"letter {number} {why}; nothing can be done about it")
@@ -112,8 +112,8 @@ def _changeable(desk: Desk, number: int) -> PostRow:
     return row
 
 
-def _known(desk: Desk, number: int) -> PostRow:
-    row = outbox_admin.one(desk.connection, number)
+def _known(context: CommandContext, number: int) -> PostRow:
+    row = outbox_admin.one(context.connection, number)
     if row is None:
         raise OperatorError(f"there is no letter {number}; `pbmserv outbox list` shows them")
     return row

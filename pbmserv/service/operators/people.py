@@ -6,8 +6,8 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import password_mark
 from pbmserv.service.bots.bot_moves import is_house
-from pbmserv.service.core.answers import Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.delivery import reachability
 from pbmserv.service.operators.boards import withdrawn
 from pbmserv.service.operators.deeds import Deed, Signature
@@ -19,7 +19,7 @@ from pbmserv.store.delivery import bounces
 from pbmserv.store.operators import operating
 
 
-def suspend(desk: Desk, by: Signature, userid: str, *, end_games: bool) -> Deed:
+def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: bool) -> Deed:
     """The player can do nothing and gets no letters; running boards go on without them.
 
     Args:
@@ -28,41 +28,41 @@ def suspend(desk: Desk, by: Signature, userid: str, *, end_games: bool) -> Deed:
     Raises:
         OperatorError: there is no such player, or not an active one.
     """
-    player = _person(desk, userid)
+    player = _person(context, userid)
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}, so there is nothing to suspend")
-    told: list[Told] = []
-    ended = leaving.running(desk.connection, player.id) if end_games else []
+    told: list[Notification] = []
+    ended = leaving.running(context.connection, player.id) if end_games else []
     for number in ended:
-        told += [t for t in withdrawn(desk, by, number).told if t.player_id != player.id]
+        told += [t for t in withdrawn(context, by, number).told if t.player_id != player.id]
     home = player.address
-    leaving.leave(desk.connection, player)
-    operating.bar(desk.connection, player.id)
-    told.append(Told(home, None, _account("suspended", userid, by)))
+    leaving.leave(context.connection, player)
+    operating.bar(context.connection, player.id)
+    told.append(Notification(home, None, _account("suspended", userid, by)))
     said = f"{userid} is suspended" + (f"; {len(ended)} boards ended." if end_games else ".")
     facts = {"before": "active", "after": "barred", "ended": ended}
     return Deed("suspend", f"user {userid}", said, tuple(told), facts)
 
 
-def restore(desk: Desk, by: Signature, userid: str) -> Deed:
+def restore(context: CommandContext, by: Signature, userid: str) -> Deed:
     """A suspended player may play again; letters go to the address confirmed first.
 
     Raises:
         OperatorError: there is no such player, or not a suspended one.
     """
-    player = _person(desk, userid)
+    player = _person(context, userid)
     if player.state != "barred":
         raise OperatorError(f"{userid} is not suspended but {player.state}")
-    own = players.addresses_of(desk.connection, player.id)
-    leaving.come_back(desk.connection, player, own[0])
-    told = [Told(own[0], player.id, _account("restored", userid, by))]
-    for number in leaving.running(desk.connection, player.id):
-        told += board_letters(desk, number, player.id)
+    own = players.addresses_of(context.connection, player.id)
+    leaving.come_back(context.connection, player, own[0])
+    told = [Notification(own[0], player.id, _account("restored", userid, by))]
+    for number in leaving.running(context.connection, player.id):
+        told += board_letters(context, number, player.id)
     facts = {"before": "barred", "after": "active"}
     return Deed("restore", f"user {userid}", f"{userid} may play again.", tuple(told), facts)
 
 
-def reset(desk: Desk, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - every deed is signed
+def reset(context: CommandContext, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - every deed is signed
     """Every reply address of a player stops working; a letter lets them set a new password.
 
     For a mailbox that was broken into, or a forgotten password that `forgot` cannot reach.
@@ -70,38 +70,38 @@ def reset(desk: Desk, by: Signature, userid: str) -> Deed:  # noqa: ARG001 - eve
     Raises:
         OperatorError: there is no such player, or one who has left.
     """
-    player = _person(desk, userid)
+    player = _person(context, userid)
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}; only an active account can be reset")
-    operating.revoke(desk.connection, player.id, player.reply_epoch)
+    operating.revoke(context.connection, player.id, player.reply_epoch)
     words = {"userid": userid, "mark": password_mark(player.password_hash)}
-    told = [Told(player.address, player.id, Part("reset", words))]
-    for number in leaving.running(desk.connection, player.id):
-        told += board_letters(desk, number, player.id)
+    told = [Notification(player.address, player.id, Part("reset", words))]
+    for number in leaving.running(context.connection, player.id):
+        told += board_letters(context, number, player.id)
     said = f"Reply addresses of {userid} are revoked; a letter to set a new password is on its way."
     return Deed("reset", f"user {userid}", said, tuple(told), {})
 
 
-def reachable(desk: Desk, by: Signature, userid: str) -> Deed:
+def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
     """Letters to a player are sent again; what is held against their addresses is forgotten.
 
     Raises:
         OperatorError: there is no such player, or no address of theirs is given up.
     """
-    player = named(desk, userid)
-    own = players.addresses_of(desk.connection, player.id)
-    failed = [s for s in bounces.standings(desk.connection, own) if s.suspended_at is not None]
+    player = named(context, userid)
+    own = players.addresses_of(context.connection, player.id)
+    failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
     if not player.active or not failed:
         raise OperatorError(f"no address of {userid} is given up; letters go there as always")
-    home = reachability.come_back(desk, player.id, by.why)
-    bounces.forgive(desk.connection, own)
+    home = reachability.come_back(context, player.id, by.why)
+    bounces.forgive(context.connection, own)
     given_up = ", ".join(one.address for one in failed)
     facts = {"addresses": [reachability.told_of(one) for one in failed]}
     said = f"Letters to {userid} are sent again; given up was {given_up}."
     return Deed("reachable", f"user {userid}", said, home.told, facts)
 
 
-def merge(desk: Desk, by: Signature, userid: str, into: str) -> Deed:
+def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Deed:
     """One person's two accounts become one: boards, addresses and results move to *into*.
 
     Ratings are computed anew. Nobody else gets the old userid.
@@ -109,37 +109,37 @@ def merge(desk: Desk, by: Signature, userid: str, into: str) -> Deed:
     Raises:
         OperatorError: one is unknown or not active, both are the same, or they share a board.
     """
-    old, new = _person(desk, userid), _person(desk, into)
+    old, new = _person(context, userid), _person(context, into)
     if old.id == new.id:
         raise OperatorError("an account cannot be merged into itself")
     for player in (old, new):
         if not player.active:
             raise OperatorError(f"{player.userid} is {player.state}; both must be active")
-    shared = operating.shared_boards(desk.connection, old.id, new.id)
+    shared = operating.shared_boards(context.connection, old.id, new.id)
     if shared:
         first = ", ".join(map(str, shared[:5]))
         raise OperatorError(f"{userid} and {into} play each other (board {first}): no merging")
-    moved = leaving.running(desk.connection, old.id)
-    operating.move_readings(desk.connection, old.id, new.id)
-    leaving.leave(desk.connection, old)
-    seats = operating.move_everything(desk.connection, old.id, new.id)
-    operating.retire(desk.connection, old.id)
-    rerating.rebuild(desk.connection)
-    told = [Told(new.address, new.id, _account("merged", into, by, other=userid))]
+    moved = leaving.running(context.connection, old.id)
+    operating.move_readings(context.connection, old.id, new.id)
+    leaving.leave(context.connection, old)
+    seats = operating.move_everything(context.connection, old.id, new.id)
+    operating.retire(context.connection, old.id)
+    rerating.rebuild(context.connection)
+    told = [Notification(new.address, new.id, _account("merged", into, by, other=userid))]
     for number in moved:
-        told += board_letters(desk, number, new.id)
+        told += board_letters(context, number, new.id)
     said = f"{userid} is part of {into} now: {seats} seats, {len(moved)} of them running."
     facts = {"into": into, "seats": seats}
     return Deed("merge", f"user {userid}", said, tuple(told), facts)
 
 
-def _person(desk: Desk, userid: str) -> Player:
+def _person(context: CommandContext, userid: str) -> Player:
     """As `named`, but nobody whom the server plays itself.
 
     Raises:
         OperatorError: there is no such player, or it is the house.
     """
-    player = named(desk, userid)
+    player = named(context, userid)
     if is_house(player):
         raise OperatorError(
             f"{player.userid} is played by this server itself; it has no password and gets no "
@@ -148,25 +148,25 @@ def _person(desk: Desk, userid: str) -> Player:
     return player
 
 
-def named(desk: Desk, userid: str) -> Player:
+def named(context: CommandContext, userid: str) -> Player:
     """The player of this userid, whatever became of them.
 
     Raises:
         OperatorError: there is none.
     """
-    player = players.of_name(desk.connection, userid.lower())
+    player = players.of_name(context.connection, userid.lower())
     if player is None:
         raise OperatorError(f"there is no player {userid}; `pbmserv user list` shows them all")
     return player
 
 
-def board_letters(desk: Desk, number: int, player_id: int) -> list[Told]:
+def board_letters(context: CommandContext, number: int, player_id: int) -> list[Notification]:
     """A board's letter, anew, to a player whose old ones cannot be answered any more."""
-    board = boards.load(desk.connection, number)
+    board = boards.load(context.connection, number)
     assert board is not None
     words = {"event": "news", "undecided": list(board.undecided), "ratings": []}
     return [
-        Told.sitter(sitter, Part("board", words, board.id, board.plies, Seat(sitter.seat)))
+        Notification.sitter(sitter, Part("board", words, board.id, board.plies, Seat(sitter.seat)))
         for sitter in board.sitters
         if sitter.player_id == player_id
     ]

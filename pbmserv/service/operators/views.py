@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import OperatorError
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import known_game
 from pbmserv.service.operators.people import named
 from pbmserv.store.accounts import leaving, players, preferences
@@ -26,14 +26,14 @@ _ENTRIES = 20
 _STATUSES = ("proposed", "active", "finished", "declined")
 
 
-def user_facts(desk: Desk, userid: str) -> tuple[Facts, Sequence[Entry]]:
+def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[Entry]]:
     """A player, and what operators did about them.
 
     Raises:
         OperatorError: there is none of that name.
     """
-    player = named(desk, userid)
-    connection = desk.connection
+    player = named(context, userid)
+    connection = context.connection
     running = leaving.running(connection, player.id)
     away = f"{player.away_until:%Y-%m-%d %H:%M} UTC" if player.away_until else ""
     own = players.addresses_of(connection, player.id)
@@ -44,11 +44,11 @@ def user_facts(desk: Desk, userid: str) -> tuple[Facts, Sequence[Entry]]:
         ("addresses", ", ".join(own)),
         ("prefs", f"format={player.format} tz={player.tz} accept={player.accept}"),
         ("away until", away or "(not away)"),
-        *_returned(desk, player, own),
+        *_returned(context, player, own),
         ("blocks", ", ".join(preferences.blocked(connection, player.id)) or "(nobody)"),
         ("running", ", ".join(map(str, running)) or "(no board)"),
     ]
-    for game in desk.rooms.registry:
+    for game in context.services.registry:
         rated = ratings.of_player(connection, game.info.key, player.id)
         if rated is not None:
             shown = f"{rated.standing.rating.shown} after {rated.standing.games} games"
@@ -56,38 +56,38 @@ def user_facts(desk: Desk, userid: str) -> tuple[Facts, Sequence[Entry]]:
     return facts, audit.entries(connection, f"user {player.userid}", _ENTRIES)
 
 
-def _returned(desk: Desk, player: Player, own: Sequence[str]) -> Facts:
+def _returned(context: CommandContext, player: Player, own: Sequence[str]) -> Facts:
     """What is held against a player's addresses."""
     facts = []
     if player.unreachable_since is not None:
         since = f"{player.unreachable_since:%Y-%m-%d %H:%M} UTC"
         facts.append(("unreachable", f"since {since}; letters wait until a mail comes"))
-    for one in bounces.standings(desk.connection, own):
+    for one in bounces.standings(context.connection, own):
         state = "given up" if one.suspended_at else f"{one.hard} hard, {one.soft} soft"
         facts.append(("came back", f"{one.address} ({state}): {one.diagnostic}"))
     return facts
 
 
 def board_lines(
-    desk: Desk, *, player: str, status: str, game: str, most: int
+    context: CommandContext, *, player: str, status: str, game: str, most: int
 ) -> Sequence[BoardLine]:
     """Boards, newest first.
 
     Raises:
         OperatorError: there is no such player or game.
     """
-    player_id = named(desk, player).id if player else None
-    key = known_game(desk, game) if game else None
-    return operating.boards_listed(desk.connection, status or None, key, player_id, most)
+    player_id = named(context, player).id if player else None
+    key = known_game(context, game) if game else None
+    return operating.boards_listed(context.connection, status or None, key, player_id, most)
 
 
-def board_facts(desk: Desk, number: int) -> tuple[Facts, Sequence[Entry]]:
+def board_facts(context: CommandContext, number: int) -> tuple[Facts, Sequence[Entry]]:
     """A board, and what operators did about it.
 
     Raises:
         OperatorError: there is none of that number.
     """
-    board = boards.load(desk.connection, number)
+    board = boards.load(context.connection, number)
     if board is None:
         raise OperatorError(f"there is no board {number}; `pbmserv board list` shows them all")
     terms = board.terms
@@ -95,7 +95,7 @@ def board_facts(desk: Desk, number: int) -> tuple[Facts, Sequence[Entry]]:
         ("board", f"{board.id} ({board.game}, rules {board.rules_version})"),
         ("players", ", ".join(board.names)),
         ("status", board.status),
-        ("options", " ".join(_options(desk, board)) or "(none)"),
+        ("options", " ".join(_options(context, board)) or "(none)"),
         ("rated", "yes" if board.rated else "no"),
         ("plies", str(board.plies)),
         (
@@ -114,14 +114,14 @@ def board_facts(desk: Desk, number: int) -> tuple[Facts, Sequence[Entry]]:
         places = zip(board.names, board.outcome["places"], strict=True)
         result = ", ".join(f"{name} {place}" for name, place in places)
         facts.append(("ended", f"{board.outcome['reason']}; places: {result}"))
-    return facts, audit.entries(desk.connection, f"board {number}", _ENTRIES)
+    return facts, audit.entries(context.connection, f"board {number}", _ENTRIES)
 
 
-def game_lines(desk: Desk) -> Sequence[Sequence[str]]:
+def game_lines(context: CommandContext) -> Sequence[Sequence[str]]:
     """For each game and rules version: its state, and boards by status."""
-    counted = operating.counted(desk.connection)
-    closed = audit.closed(desk.connection)
-    newest = {(g.info.key, g.info.rules_version) for g in desk.rooms.registry}
+    counted = operating.counted(context.connection)
+    closed = audit.closed(context.connection)
+    newest = {(g.info.key, g.info.rules_version) for g in context.services.registry}
     keys = sorted(newest | {(game, version) for game, version, _ in counted})
     return [
         (
@@ -134,15 +134,15 @@ def game_lines(desk: Desk) -> Sequence[Sequence[str]]:
     ]
 
 
-def game_facts(desk: Desk, key: str) -> tuple[Facts, Sequence[Entry]]:
+def game_facts(context: CommandContext, key: str) -> tuple[Facts, Sequence[Entry]]:
     """A game, and what operators did about it.
 
     Raises:
         OperatorError: there is none of that name.
     """
-    key = known_game(desk, key)
-    info = desk.rooms.registry.newest(key).info
-    closed = audit.closed(desk.connection).get(key)
+    key = known_game(context, key)
+    info = context.services.registry.newest(key).info
+    closed = audit.closed(context.connection).get(key)
     facts = [
         ("game", f"{info.title} ({info.key}, rules {info.rules_version})"),
         ("about", info.summary),
@@ -150,18 +150,18 @@ def game_facts(desk: Desk, key: str) -> tuple[Facts, Sequence[Entry]]:
         ("state", f"closed since {closed:%Y-%m-%d}" if closed else "open"),
         *(("option", f"{word}: {meaning}") for word, meaning in info.options),
     ]
-    return facts, audit.entries(desk.connection, f"game {key}", _ENTRIES)
+    return facts, audit.entries(context.connection, f"game {key}", _ENTRIES)
 
 
-def standing_lines(desk: Desk, game: str, most: int) -> Sequence[Sequence[str]]:
+def standing_lines(context: CommandContext, game: str, most: int) -> Sequence[Sequence[str]]:
     """The best players of a game, with the numbers behind what people see.
 
     Raises:
         OperatorError: there is no such game.
     """
-    key = known_game(desk, game)
-    placed = ratings.best(desk.connection, key, most)
-    below = ratings.without_place(desk.connection, key, most - len(placed))
+    key = known_game(context, game)
+    placed = ratings.best(context.connection, key, most)
+    below = ratings.without_place(context.connection, key, most - len(placed))
     ranked = [
         *((str(rank), line) for rank, line in enumerate(placed, 1)),
         *(("-", o) for o in below),
@@ -179,6 +179,6 @@ def standing_lines(desk: Desk, game: str, most: int) -> Sequence[Sequence[str]]:
     ]
 
 
-def _options(desk: Desk, board: BoardRow) -> tuple[str, ...]:
-    game = desk.rooms.registry.version(board.game, board.rules_version)
+def _options(context: CommandContext, board: BoardRow) -> tuple[str, ...]:
+    game = context.services.registry.version(board.game, board.rules_version)
     return shown_options(game, board.options, board.seats)

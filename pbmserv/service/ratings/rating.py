@@ -28,7 +28,7 @@ from pbmserv.engine.ratings import (
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Outcome
 from pbmserv.service.core.answers import Answer, Part
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import games_of, players_of
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -110,29 +110,29 @@ def rated(
     return changes, standings
 
 
-def words_of(desk: Desk, board: BoardRow) -> list[dict[str, Any]]:
+def words_of(context: CommandContext, board: BoardRow) -> list[dict[str, Any]]:
     """What the letters of a board that ended earlier say of ratings."""
     if board.status != "finished" or not board.rated:
         return []
     by_player = {
         change.player_id: change
-        for change in ratings.of_boards(desk.connection, [board.id]).get(board.id, [])
+        for change in ratings.of_boards(context.connection, [board.id]).get(board.id, [])
     }
     names = {sitter.player_id: sitter.userid for sitter in board.sitters}
     return _told([by_player[i] for i in names if i in by_player], names)
 
 
-def standings(desk: Desk, command: Standings) -> Answer:
+def standings(context: CommandContext, command: Standings) -> Answer:
     """``game standings``: the best players."""
     parts = []
-    for game in games_of(desk, command.game):
-        found = ratings.best(desk.connection, game.info.key, BEST + 1)
+    for game in games_of(context, command.game):
+        found = ratings.best(context.connection, game.info.key, BEST + 1)
         rows = [
             {"rank": rank, "userid": line.userid, **_shown(line.standing)}
             for rank, line in _ranked(found[:BEST])
         ]
         room = max(0, BEST - len(found))
-        below = ratings.without_place(desk.connection, game.info.key, room + 1)
+        below = ratings.without_place(context.connection, game.info.key, room + 1)
         words = {
             "game": game.info.key,
             "title": game.info.title,
@@ -146,17 +146,19 @@ def standings(desk: Desk, command: Standings) -> Answer:
     return Answer(tuple(parts))
 
 
-def explain(desk: Desk, command: Ratings) -> Answer:
+def explain(context: CommandContext, command: Ratings) -> Answer:
     """``game ratings [userid…]``: how ratings came about; of nobody = the table of the best."""
     if command.userids:
-        wanted = players_of(desk, command.userids)
-    elif desk.capability is not None and desk.capability.player:
-        wanted = [desk.speaker(None)]
+        wanted = players_of(context, command.userids)
+    elif context.reply_address is not None and context.reply_address.player:
+        wanted = [context.speaker(None)]
     else:
-        return standings(desk, Standings(command.game))
+        return standings(context, Standings(command.game))
     parts = []
     for player in wanted:
-        known = [(game, _rating_of(desk, game, player)) for game in games_of(desk, command.game)]
+        known = [
+            (game, _rating_of(context, game, player)) for game in games_of(context, command.game)
+        ]
         # Of every game only those that were played; of none of them, that there is nothing yet.
         played = [words for _, words in known if words["standing"]]
         shown = played or [words for _, words in known[:1]]
@@ -164,13 +166,13 @@ def explain(desk: Desk, command: Ratings) -> Answer:
     return Answer(tuple(parts))
 
 
-def _rating_of(desk: Desk, game: AnyGame, player: Player) -> dict[str, Any]:
+def _rating_of(context: CommandContext, game: AnyGame, player: Player) -> dict[str, Any]:
     key = game.info.key
-    found = ratings.of_player(desk.connection, key, player.id)
-    changes = ratings.last_changes(desk.connection, key, player.id, LAST)
-    boards = ratings.of_boards(desk.connection, [change.board_id for change in changes])
+    found = ratings.of_player(context.connection, key, player.id)
+    changes = ratings.last_changes(context.connection, key, player.id, LAST)
+    boards = ratings.of_boards(context.connection, [change.board_id for change in changes])
     ids = sorted({one.player_id for board in boards.values() for one in board})
-    names = players.userids(desk.connection, ids)
+    names = players.userids(context.connection, ids)
     return {
         "of": player.userid,
         "game": key,

@@ -22,8 +22,8 @@ from pbmserv.engine.rng import Rng
 from pbmserv.errors import Refused
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.proposals import Proposal, make_board
-from pbmserv.service.core.answers import Answer, Part, Told
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import EPOCH, known_game, races_of
 from pbmserv.service.time.localtime import next_local, zone
 from pbmserv.store.accounts import players
@@ -52,99 +52,99 @@ def number_of(day: int) -> int:
     return day - (FIRST - EPOCH).days + 1
 
 
-def daily(desk: Desk, command: Daily) -> Answer:
+def daily(context: CommandContext, command: Daily) -> Answer:
     """``game daily userid password [HH:MM|off]``: get the box of the day from now on, or no more.
 
     Raises:
         Refused: the game has none, or the time is none.
     """
-    player = desk.speaker(command.who)
-    game = known_game(desk, command.game)
+    player = context.speaker(command.who)
+    game = known_game(context, command.game)
     key = game.info.key
     if not races(game):
         raise Refused("no-daily", part=key, example="list")
     if command.when == "off":
-        if not dailies.unsubscribe(desk.connection, player.id, key):
+        if not dailies.unsubscribe(context.connection, player.id, key):
             raise Refused("daily-off", part="off", example=f"{key} daily {player.userid} PASSWORD")
         return Answer((Part("daily-set", {"title": game.info.title, "at": "", "game": key}),))
     minute = _minute(command.when, f"{key} daily {player.userid} PASSWORD 07:30")
-    due = next_local(desk.now, zone(player.tz), minute)
-    dailies.subscribe(desk.connection, Reader(player.id, key, minute, due))
+    due = next_local(context.now, zone(player.tz), minute)
+    dailies.subscribe(context.connection, Reader(player.id, key, minute, due))
     words = {
         "title": game.info.title,
         "game": key,
         "at": f"{minute // 60:02}:{minute % 60:02}",
         "tz": player.tz,
-        "today": not dailies.has(desk.connection, player.id, key, day_of(desk.now)),
+        "today": not dailies.has(context.connection, player.id, key, day_of(context.now)),
     }
-    told: tuple[Told, ...] = ()
-    if words["today"] and day_of(due) != day_of(desk.now):  # else this day's would be missed
-        told = _give(desk, player, game, day_of(desk.now))
+    told: tuple[Notification, ...] = ()
+    if words["today"] and day_of(due) != day_of(context.now):  # else this day's would be missed
+        told = _give(context, player, game, day_of(context.now))
     return Answer((Part("daily-set", words | {"now": bool(told)}),), told)
 
 
-def make(desk: Desk, player_id: int) -> Sequence[Told] | None:
+def make(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
     """Give a player whose hour has come the box of this UTC day; ``None`` = not ours to do."""
-    due = dailies.claim(desk.connection, player_id, desk.now)
+    due = dailies.claim(context.connection, player_id, context.now)
     if not due:
         return None
-    player = players.by_id(desk.connection, player_id)
-    told: list[Told] = []
+    player = players.by_id(context.connection, player_id)
+    told: list[Notification] = []
     for reader in due:
-        if player is None or not player.active or reader.game not in desk.rooms.registry:
-            dailies.unsubscribe(desk.connection, player_id, reader.game)
+        if player is None or not player.active or reader.game not in context.services.registry:
+            dailies.unsubscribe(context.connection, player_id, reader.game)
             continue
-        following = next_local(desk.now, zone(player.tz), reader.minute)
-        dailies.set_due(desk.connection, reader, following)
-        today = day_of(desk.now)
-        away = player.away_until is not None and player.away_until > desk.now
+        following = next_local(context.now, zone(player.tz), reader.minute)
+        dailies.set_due(context.connection, reader, following)
+        today = day_of(context.now)
+        away = player.away_until is not None and player.away_until > context.now
         if away or player.unreachable_since is not None:
             continue
-        if dailies.has(desk.connection, player_id, reader.game, today):
+        if dailies.has(context.connection, player_id, reader.game, today):
             continue
-        told += _give(desk, player, known_game(desk, reader.game), today)
+        told += _give(context, player, known_game(context, reader.game), today)
     return told
 
 
-def ended(desk: Desk, board: BoardRow, after: Position) -> dict[str, Any]:
+def ended(context: CommandContext, board: BoardRow, after: Position) -> dict[str, Any]:
     """What the end of a day's box says; nothing for other boards."""
     game, outcome = after.game, after.outcome
     if board.seats != 1 or outcome is None or not races(game):
         return {}
-    one = dailies.of_board(desk.connection, board.id)
+    one = dailies.of_board(context.connection, board.id)
     if one is None:
         return {}
     solved = outcome.reason == "solved"
     score = outcome.scores[0] if solved and outcome.scores else None
-    dailies.settle(desk.connection, board.id, solved=solved, score=score)
+    dailies.settle(context.connection, board.id, solved=solved, score=score)
     notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
     return {
         "number": number_of(one.day),
         "solved": solved,
         "score": score,
         "shots": game.shots(notes),
-        "streak": streak(desk, one.player_id, board.game, one.day) if solved else 0,
+        "streak": streak(context, one.player_id, board.game, one.day) if solved else 0,
     }
 
 
-def streak(desk: Desk, player_id: int, game: str, day: int) -> int:
+def streak(context: CommandContext, player_id: int, game: str, day: int) -> int:
     """How many boxes in a row a player has solved, up to and with this day's."""
-    days = dailies.days_solved(desk.connection, player_id, game, day)
+    days = dailies.days_solved(context.connection, player_id, game, day)
     return next((n for n, solved in enumerate(days) if solved != day - n), len(days))
 
 
-def week(desk: Desk, command: Week) -> Answer:
+def week(context: CommandContext, command: Week) -> Answer:
     """``game week``: who has solved how many boxes of this UTC week, and in how many points.
 
     Most boxes first, then fewest points; equal ones share a place.
     """
-    today = day_of(desk.now)
+    today = day_of(context.now)
     monday = today - (EPOCH + timedelta(days=today)).weekday()
     parts = []
-    for game in races_of(desk, command.game):
+    for game in races_of(context, command.game):
         sums: dict[str, tuple[int, int]] = {}
         ids: dict[str, int] = {}
-        for one in dailies.between(desk.connection, game.info.key, monday, today):
+        for one in dailies.between(context.connection, game.info.key, monday, today):
             boxes, points = sums.get(one.userid, (0, 0))
             solved = (boxes + 1, points + (one.score or 0)) if one.solved else (boxes, points)
             sums[one.userid], ids[one.userid] = solved, one.player_id
@@ -157,7 +157,7 @@ def week(desk: Desk, command: Week) -> Answer:
                 "boxes": sums[name][0],
                 "points": sums[name][1],
                 "streak": max(
-                    streak(desk, ids[name], game.info.key, day) for day in (today, today - 1)
+                    streak(context, ids[name], game.info.key, day) for day in (today, today - 1)
                 ),
             }
             for name in order
@@ -176,22 +176,24 @@ def week(desk: Desk, command: Week) -> Answer:
     return Answer(tuple(parts))
 
 
-def _give(desk: Desk, player: Player, game: AnyGame, day: int) -> tuple[Told, ...]:
+def _give(
+    context: CommandContext, player: Player, game: AnyGame, day: int
+) -> tuple[Notification, ...]:
     """A board with a day's box, and the letter that brings it."""
     key = game.info.key
     assert races(game)
-    if audit.is_closed(desk.connection, key):
+    if audit.is_closed(context.connection, key):
         return ()
     rng = Rng(secrets.token_bytes(32), day)
     fresh = game.describe(game.fixed(game.daily(day), rng))
-    words = dailies.box(desk.connection, key, day, fresh)
+    words = dailies.box(context.connection, key, day, fresh)
     options, rated = read_options(game, words, 1, key, key)
     proposal = Proposal(game, options, rated, USUAL, (player,))
-    board = make_board(desk, proposal, {player.id})
-    dailies.given(desk.connection, player.id, key, day, board.id)
+    board = make_board(context, proposal, {player.id})
+    dailies.given(context.connection, player.id, key, day, board.id)
     about = {"number": number_of(day), "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}"}
     part = Part("daily", about, board.id, 0, board.sitters[0].seat, board.thread)
-    return (replace(Told.sitter(board.sitters[0], part), digest=False),)
+    return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
 
 
 def _minute(text: str, example: str) -> int:

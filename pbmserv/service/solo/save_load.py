@@ -17,7 +17,7 @@ from pbmserv.service.boards.moves import log_ply
 from pbmserv.service.boards.proposals import Proposal
 from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.budget import TooMuch, Work
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.solo.spoilers import is_kept, must_allow_copy, origin_of
@@ -27,7 +27,7 @@ MOST_MOVES = 300
 """Moves that are made again when a file is loaded."""
 
 
-def save(desk: Desk, command: Save) -> Answer:
+def save(context: CommandContext, command: Save) -> Answer:
     """``game save board userid password``: the board as a file, with all that was taken back.
 
     As long as what is hidden in it must not be told, the file names the board instead.
@@ -35,12 +35,12 @@ def save(desk: Desk, command: Save) -> Answer:
     Raises:
         Refused: it is no board of one player.
     """
-    board, sitter = desk.seat_at(command.board, command.game, command.who)
-    game = desk.rooms.registry.version(board.game, board.rules_version)
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    game = context.services.registry.version(board.game, board.rules_version)
     if board.seats != 1 or not isinstance(game, Saving):
         raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
-    saved = written(boards.record(desk.connection, board.id))
-    kept = is_kept(desk, board)
+    saved = written(boards.record(context.connection, board.id))
+    kept = is_kept(context, board)
     text = game.save(game.options(board.options, 1), saved, board.id if kept else None)
     words = {"board": board.id, "text": text, "key": board.game, "running": kept}
     return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
@@ -61,17 +61,17 @@ def written(plies: Iterable[Ply]) -> Saved:
     return Saved((), (*done, *reversed(undone)), len(done))
 
 
-def load(desk: Desk, command: Load) -> Answer:
+def load(context: CommandContext, command: Load) -> Answer:
     """``game load userid password`` with the file attached, or its text below.
 
     Raises:
         Refused: there is no file, something in it is wrong, or its box is not open yet.
     """
-    player = desk.speaker(command.who)
-    game = known_game(desk, command.game)
+    player = context.speaker(command.who)
+    game = known_game(context, command.game)
     if not races(game) or not isinstance(game, Saving):
         raise Refused("no-save", part=command.game, example="list")
-    text = _text(desk, game.mark)
+    text = _text(context, game.mark)
     if game.mark not in text:
         raise Refused("load-nothing", part="load", example=f"help {command.game}")
 
@@ -79,14 +79,14 @@ def load(desk: Desk, command: Load) -> Answer:
 
     def options_of(number: int) -> tuple[str, ...]:
         nonlocal origin
-        board = boards.load(desk.connection, number)
+        board = boards.load(context.connection, number)
         if board is None or board.seats != 1 or board.sitter_of(player.id) is None:
             raise Refused("load-not-yours", part=f"board {number}", example="games")
-        must_allow_copy(desk, board)
+        must_allow_copy(context, board)
         origin = origin_of(board)
         return board.options
 
-    desk.budget.spend(Work.TEXT, weight(len(text)))
+    context.budget.spend(Work.TEXT, weight(len(text)))
     try:
         found = game.load(text, options_of)
         options, rated = read_options(game, found.options, 1, "load", "")
@@ -94,15 +94,15 @@ def load(desk: Desk, command: Load) -> Answer:
         raise _refused(error) from error
     if len(found.moves) > MOST_MOVES:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
-    desk.focus = None
+    context.focus = None
     proposal = Proposal(game, options, rated, USUAL, (player,), origin)
-    answer = invite(desk, player, proposal, {"loaded": True})
+    answer = invite(context, player, proposal, {"loaded": True})
     number = answer.parts[0].board
     assert number is not None
-    _replay(desk, number, found.moves[: found.done])
-    after = boards.lock(desk.connection, number)
+    _replay(context, number, found.moves[: found.done])
+    after = boards.lock(context.connection, number)
     assert after is not None
-    desk.moved.clear()
+    context.moved.clear()
     if after.status == "finished":
         words = {"event": "show", "undecided": [], "ratings": []}
         return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
@@ -110,34 +110,34 @@ def load(desk: Desk, command: Load) -> Answer:
     return Answer((Part(part.letter, part.words, number, after.plies, Seat(0), after.thread),))
 
 
-def _text(desk: Desk, mark: str) -> str:
+def _text(context: CommandContext, mark: str) -> str:
     """The file that came with the mail, else the mail's own text; it is looked for once."""
-    if mark not in desk.attached:
-        desk.attached[mark] = attached_text(desk.post.envelope.raw, mark)
-    return desk.attached[mark] or desk.post.text
+    if mark not in context.attached:
+        context.attached[mark] = attached_text(context.incoming.envelope.raw, mark)
+    return context.attached[mark] or context.incoming.text
 
 
-def _replay(desk: Desk, number: int, moves: Iterable[str]) -> None:
+def _replay(context: CommandContext, number: int, moves: Iterable[str]) -> None:
     """Make the moves of a file.
 
     Raises:
         Refused: one of them cannot be made where it stands.
     """
     for at, move in enumerate(moves, 1):
-        desk.budget.spend(Work.MOVE)
-        desk.budget.spend(Work.TEXT, weight(len(move)))
-        if not _again(desk, number, move):
+        context.budget.spend(Work.MOVE)
+        context.budget.spend(Work.TEXT, weight(len(move)))
+        if not _again(context, number, move):
             raise Refused("load-move", part=move[:40], number=at, example="help load")
 
 
-def _again(desk: Desk, number: int, text: str) -> bool:
+def _again(context: CommandContext, number: int, text: str) -> bool:
     """Make one move of a file; whether it can be made."""
-    board = boards.lock(desk.connection, number)
+    board = boards.lock(context.connection, number)
     assert board is not None
     if board.status == "finished":
         return False
     (sitter,) = board.sitters
-    position = desk.played.get(number) or desk.position(board)
+    position = context.played.get(number) or context.position(board)
     try:
         if text == RESTART:
             after = position.practise(sitter.seat, RESTART)
@@ -152,7 +152,7 @@ def _again(desk: Desk, number: int, text: str) -> bool:
         raise
     except PlayerError:
         return False
-    log_ply(desk, board, sitter, after, UNSAID)
+    log_ply(context, board, sitter, after, UNSAID)
     return True
 
 

@@ -10,7 +10,7 @@ from pbmserv.engine.referee import Position
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.bots.bot_moves import is_house
 from pbmserv.service.core.answers import Answer, Part
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.solo import scores
@@ -22,7 +22,9 @@ KINDS = 5
 """Kinds of boards in an answer that names none."""
 
 
-def keep_scores(desk: Desk, board: BoardRow, after: Position, ended_at: datetime) -> None:
+def keep_scores(
+    context: CommandContext, board: BoardRow, after: Position, ended_at: datetime
+) -> None:
     """Keep what can be compared: of people who have guessed, on a box that nobody could know."""
     game, outcome = after.game, after.outcome
     if not races(game) or outcome is None or not outcome.scores:
@@ -35,24 +37,24 @@ def keep_scores(desk: Desk, board: BoardRow, after: Position, ended_at: datetime
         for sitter in board.sitters
         if not is_house(sitter) and game.guessed(after.state, sitter.seat)
     }
-    scores.keep(desk.connection, board.id, board.game, kind, found, ended_at)
+    scores.keep(context.connection, board.id, board.game, kind, found, ended_at)
 
 
-def show_scores(desk: Desk, command: Scores) -> Answer:
+def show_scores(context: CommandContext, command: Scores) -> Answer:
     """``game scores [kind]``: the best of one kind of board, or of those most played."""
     parts = []
-    for game in races_of(desk, command.game):
+    for game in races_of(context, command.game):
         key = game.info.key
         try:
             wanted = game.read_kind(command.kind) if command.kind else ""
         except OptionError as error:
             example = f"{key} scores {error.refusal.example}"
-            desk.echo_hidden = not command.kind[:1].isdigit()  # "scores alice secret"
-            part = "" if desk.echo_hidden else command.kind
+            context.echo_hidden = not command.kind[:1].isdigit()  # "scores alice secret"
+            part = "" if context.echo_hidden else command.kind
             raise OptionError(
                 error.refusal.code, part=part, example=example, **error.refusal.values
             ) from error
-        kinds = [wanted] if wanted else [k for k, _ in scores.kinds(desk.connection, key, KINDS)]
+        kinds = [wanted] if wanted else [k for k, _ in scores.kinds(context.connection, key, KINDS)]
         lists = [
             {
                 "kind": kind,
@@ -64,7 +66,7 @@ def show_scores(desk: Desk, command: Scores) -> Answer:
                         "board": line.board,
                         "ended": f"{line.ended_at:%Y-%m-%d}",
                     }
-                    for rank, line in _ranked(scores.best(desk.connection, key, kind, BEST))
+                    for rank, line in _ranked(scores.best(context.connection, key, kind, BEST))
                 ],
             }
             for kind in kinds

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
 from pbmserv.errors import Refused
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import EPOCH
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
@@ -26,50 +26,50 @@ Spoils: TypeAlias = Literal["", "daily-today", "daily-runs", "origin-runs", "box
 _RUNNING = frozenset({"proposed", "active"})
 
 
-def spoils(desk: Desk, board: BoardRow) -> Spoils:
+def spoils(context: CommandContext, board: BoardRow) -> Spoils:
     """Whom it would harm if somebody heard what is hidden on a board without playing it.
 
     The box of the day is kept from everybody until its day (UTC) is over and nobody who has got it
     still runs; a copy, until the board that it was made of is over; and a box that somebody chose
     until the day after its board has ended, since it may be that day's.
     """
-    origin = board if board.origin is None else boards.load(desk.connection, board.origin)
+    origin = board if board.origin is None else boards.load(context.connection, board.origin)
     assert origin is not None
-    one = dailies.of_board(desk.connection, origin.id) if origin.seats == 1 else None
-    today = _day(desk.now)
+    one = dailies.of_board(context.connection, origin.id) if origin.seats == 1 else None
+    today = _day(context.now)
     if one is not None:
         if one.day == today:
             return "daily-today"
-        return "daily-runs" if dailies.still_run(desk.connection, origin.game, one.day) else ""
+        return "daily-runs" if dailies.still_run(context.connection, origin.game, one.day) else ""
     if board.origin is not None and origin.status in _RUNNING:
         return "origin-runs"
     if not origin.comparable:
-        ended = histories.ended_at(desk.connection, origin.id)
+        ended = histories.ended_at(context.connection, origin.id)
         return "box-chosen" if ended is None or _day(ended) == today else ""
     return ""
 
 
-def is_kept(desk: Desk, board: BoardRow) -> bool:
+def is_kept(context: CommandContext, board: BoardRow) -> bool:
     """Whether even one of its players may make no copy: somebody has still to solve the box.
 
     What somebody chose, the board's own players have been told in full when it ended.
     """
-    return board.status in _RUNNING or spoils(desk, board) not in {"", "box-chosen"}
+    return board.status in _RUNNING or spoils(context, board) not in {"", "box-chosen"}
 
 
-def must_not_spoil(desk: Desk, board: BoardRow) -> None:
+def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
     """Refuse what would tell somebody a box that others have still to solve."""
-    found = spoils(desk, board)
+    found = spoils(context, board)
     if found:
         raise Refused(found, part=str(board.id), example=f"{board.game} show {board.id}")
 
 
-def must_allow_copy(desk: Desk, board: BoardRow) -> None:
+def must_allow_copy(context: CommandContext, board: BoardRow) -> None:
     """Refuse one of its players a copy of a box that anybody, that player too, has to solve."""
     if board.status in _RUNNING:
         raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
-    if is_kept(desk, board):
-        must_not_spoil(desk, board)
+    if is_kept(context, board):
+        must_not_spoil(context, board)
 
 
 def origin_of(board: BoardRow) -> int:

@@ -11,7 +11,7 @@ from pbmserv.engine.referee import Position
 from pbmserv.engine.spans import counted, merged
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
-from pbmserv.service.core.context import Desk
+from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.bots.turns import STATE
 from pbmserv.store.time import clocks
@@ -68,7 +68,7 @@ def _nag_before(forfeit: int) -> int:
 
 
 def after_turn(
-    desk: Desk, board: BoardRow, position: Position, undecided: Collection[str]
+    context: CommandContext, board: BoardRow, position: Position, undecided: Collection[str]
 ) -> Times:
     """The times after the ply that led to *position*.
 
@@ -79,21 +79,21 @@ def after_turn(
     ply = position.ply
     assert ply is not None
     ended = {ply.seat} if not ply.free else set()
-    return _times(desk, board, position, undecided, ended)
+    return _times(context, board, position, undecided, ended)
 
 
-def accepted(desk: Desk, board: BoardRow, undecided: Collection[str]) -> None:
+def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str]) -> None:
     """Somebody has accepted without a move; *board* is as it was before."""
     if board.status != "proposed":
         return
-    position = desk.position(board)
-    times = _times(desk, board, position, undecided, set())
-    clocks.set_times(desk.connection, board.id, times)
+    position = context.position(board)
+    times = _times(context, board, position, undecided, set())
+    clocks.set_times(context.connection, board.id, times)
 
 
-def started(desk: Desk, board: BoardRow) -> Times:
+def started(context: CommandContext, board: BoardRow) -> Times:
     """The times of a board whose clocks nobody has started."""
-    return _times(desk, board, desk.position(board), board.undecided, set())
+    return _times(context, board, context.position(board), board.undecided, set())
 
 
 def terms_now(board: BoardRow, undecided: Collection[str]) -> Terms:
@@ -102,7 +102,7 @@ def terms_now(board: BoardRow, undecided: Collection[str]) -> Terms:
 
 
 def _times(
-    desk: Desk,
+    context: CommandContext,
     board: BoardRow,
     position: Position,
     undecided: Collection[str],
@@ -122,10 +122,10 @@ def _times(
             since = before[sitter.seat].since
             if since is None or (sitter.seat in waiting and sitter.seat not in ended):
                 continue
-            away = clocks.away(desk.connection, sitter.player_id, since)
-            down = clocks.down(desk.connection, since)
-            spent[sitter.seat] = counted(since, desk.now, merged((*away, *down)))
-    after = turned(before, waiting, ended, desk.now, spent)
+            away = clocks.away(context.connection, sitter.player_id, since)
+            down = clocks.down(context.connection, since)
+            spent[sitter.seat] = counted(since, context.now, merged((*away, *down)))
+    after = turned(before, waiting, ended, context.now, spent)
     terms = terms_now(board, undecided)
     looks = [
         # What else could become due for a clock that runs on, the worker knows already.

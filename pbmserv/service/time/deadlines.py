@@ -23,55 +23,55 @@ from pbmserv.engine.clocks import (
     forfeit_at,
 )
 from pbmserv.mail.envelope import Envelope, Mail
-from pbmserv.mail.reply_address import Capability
+from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import moves, queued_moves
 from pbmserv.service.boards.followers import not_played
-from pbmserv.service.core.answers import Part, Told
-from pbmserv.service.core.context import Desk, Post, Rooms
+from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.core.context import CommandContext, IncomingMail, Services
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.time import clocks
 from pbmserv.store.time.clocks import Times
 
-_NO_MAIL = Post(Envelope("", "", b""), Mail.of_nobody("clock"), "", Reading(()), None)
+_NO_MAIL = IncomingMail(Envelope("", "", b""), Mail.of_nobody("clock"), "", Reading(()), None)
 
 
-def clock_desk(
-    rooms: Rooms, connection: Connection, now: datetime, speaks: Capability | None = None
-) -> Desk:
+def clock_context(
+    services: Services, connection: Connection, now: datetime, speaks: ReplyAddress | None = None
+) -> CommandContext:
     """A desk to which no mail has led but the clock, or a page; *speaks*: what its link says."""
-    post = _NO_MAIL if speaks is None else replace(_NO_MAIL, capability=speaks)
-    return Desk(rooms, connection, post, None, now)
+    incoming = _NO_MAIL if speaks is None else replace(_NO_MAIL, reply_address=speaks)
+    return CommandContext(services, connection, incoming, None, now)
 
 
-def look(desk: Desk, board_id: int) -> Sequence[Told] | None:
+def look(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
     """Do what is due on a board and write down when to look next; letters come back.
 
     ``None``: nothing was done. Somebody else has the board, or the server has just been down
     and an outage must be written first.
     """
-    if not clocks.claim(desk.connection, board_id, desk.now):
+    if not clocks.claim(context.connection, board_id, context.now):
         return None
-    board = boards.lock(desk.connection, board_id)
+    board = boards.lock(context.connection, board_id)
     if board is None or board.status not in {"proposed", "active"}:
-        clocks.set_times(desk.connection, board_id, Times((), None))
+        clocks.set_times(context.connection, board_id, Times((), None))
         return []
     if not board.clocks:
-        clocks.set_times(desk.connection, board_id, timekeeping.started(desk, board))
+        clocks.set_times(context.connection, board_id, timekeeping.started(context, board))
         return []
-    since = min((c.since for c in board.clocks if c.since is not None), default=desk.now)
-    server = clocks.server(desk.connection, since, desk.now)
+    since = min((c.since for c in board.clocks if c.since is not None), default=context.now)
+    server = clocks.server(context.connection, since, context.now)
     if server is None:
         return None
-    return _Look(desk, board, server).result()
+    return _Look(context, board, server).result()
 
 
 class _Look:
     """One look at the clocks of one board."""
 
-    def __init__(self, desk: Desk, board: BoardRow, server: Server) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, board: BoardRow, server: Server) -> None:
+        self._context = context
         self._board = board
         self._server = server
         self._terms = timekeeping.terms_now(board, board.undecided)
@@ -82,37 +82,37 @@ class _Look:
         ]
         self._people = {sitter.seat: self._person(sitter, clock) for sitter, clock in self._running}
 
-    def result(self) -> Sequence[Told]:
+    def result(self) -> Sequence[Notification]:
         """Letters, after everything is written down."""
         decisions = [(*one, self._decide(*one)) for one in self._running]
         late = [(s, c, d) for s, c, d in decisions if isinstance(d, Forfeit)]
         if late:  # nobody need be reminded of a board that ends now
             return self._end(late)
         found = list(self._board.clocks)
-        told: list[Told] = []
+        told: list[Notification] = []
         looks: list[datetime] = []
         for sitter, clock, decision in decisions:
             if isinstance(decision, Remind):
-                reminded = found[sitter.seat] = clock.remind(self._desk.now)
+                reminded = found[sitter.seat] = clock.remind(self._context.now)
                 told.append(self._reminder(sitter, reminded))
                 decision = self._decide(sitter, reminded)  # noqa: PLW2901 - what comes after it
             if isinstance(decision, Wait) and decision.until is not None:
                 looks.append(decision.until)
         times = Times(tuple(found), min(looks, default=None))
-        clocks.set_times(self._desk.connection, self._board.id, times)
+        clocks.set_times(self._context.connection, self._board.id, times)
         return told
 
     def _person(self, sitter: Sitter, clock: SeatClock) -> Person:
         assert clock.since is not None
-        away = clocks.away(self._desk.connection, sitter.player_id, clock.since)
+        away = clocks.away(self._context.connection, sitter.player_id, clock.since)
         return Person.of(sitter.tz, sitter.remind, away)
 
     def _decide(self, sitter: Sitter, clock: SeatClock) -> Wait | Remind | Forfeit:
         person = self._people[sitter.seat]
-        return decide(clock, self._terms, person, self._server, self._desk.now)
+        return decide(clock, self._terms, person, self._server, self._context.now)
 
-    def _reminder(self, sitter: Sitter, clock: SeatClock) -> Told:
-        board, now = self._board, self._desk.now
+    def _reminder(self, sitter: Sitter, clock: SeatClock) -> Notification:
+        board, now = self._board, self._context.now
         lost = forfeit_at(clock, self._terms, self._people[sitter.seat], self._server, now)
         words = {
             "event": "news",
@@ -122,10 +122,12 @@ class _Look:
             "forfeit_at": _iso(lost),
             "tz": sitter.tz,
         }
-        return Told.sitter(sitter, Part("reminder", words, board.id, board.plies, sitter.seat))
+        return Notification.sitter(
+            sitter, Part("reminder", words, board.id, board.plies, sitter.seat)
+        )
 
-    def _end(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Told]:
-        position = self._desk.position(self._board)
+    def _end(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Notification]:
+        position = self._context.position(self._board)
         if position.apart and position.ply is not None:
             return self._drop_out(late)
         moved = {p.ply.seat for p in position.backwards() if p.ply is not None}
@@ -141,15 +143,17 @@ class _Look:
             "reminded": _iso(clock.reminded[0]),
             "total": self._terms.total if forfeit.total else None,
         }
-        forfeited = moves.forfeit(self._desk, self._board, sitter, position, why)
-        answer = queued_moves.go_on(self._desk, forfeited)
-        return (*(Told.sitter(sitter, part) for part in answer.parts), *answer.told)
+        forfeited = moves.forfeit(self._context, self._board, sitter, position, why)
+        answer = queued_moves.go_on(self._context, forfeited)
+        return (*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told)
 
-    def _drop_out(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Told]:
+    def _drop_out(
+        self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]
+    ) -> Sequence[Notification]:
         """In a race everybody plays alone, so only those who are late are out of it."""
-        told: list[Told] = []
+        told: list[Notification] = []
         for sitter, clock, _ in late:
-            board = boards.lock(self._desk.connection, self._board.id)
+            board = boards.lock(self._context.connection, self._board.id)
             assert board is not None
             why = {
                 "by": sitter.userid,
@@ -157,20 +161,22 @@ class _Look:
                 "reminded": _iso(clock.reminded[0]),
                 "total": None,
             }
-            position = self._desk.played.get(board.id) or self._desk.position(board)
-            answer = moves.forfeit(self._desk, board, sitter, position, why)
-            told += [*(Told.sitter(sitter, part) for part in answer.parts), *answer.told]
+            position = self._context.played.get(board.id) or self._context.position(board)
+            answer = moves.forfeit(self._context, board, sitter, position, why)
+            told += [*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told]
         return told
 
-    def _not_played(self, late: Sequence[str]) -> Sequence[Told]:
+    def _not_played(self, late: Sequence[str]) -> Sequence[Notification]:
         board = self._board
-        boards.set_status(self._desk.connection, board.id, "declined")
+        boards.set_status(self._context.connection, board.id, "declined")
         words = {"late": list(late), "answer": bool(board.undecided)}
         told = tuple(
-            Told.sitter(sitter, Part("unanswered", words, board.id, board.plies, sitter.seat))
+            Notification.sitter(
+                sitter, Part("unanswered", words, board.id, board.plies, sitter.seat)
+            )
             for sitter in board.sitters
         )
-        return told + not_played(self._desk, replace(board, status="declined"))
+        return told + not_played(self._context, replace(board, status="declined"))
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.monitoring.pulse import Vital
-from pbmserv.service.core.answers import Told
-from pbmserv.service.core.context import Desk, Rooms
+from pbmserv.service.core.answers import Notification
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.done import Done
 from pbmserv.service.core.results import told_letter
 from pbmserv.service.delivery import digest
@@ -51,10 +51,10 @@ log = logging.getLogger("pbmserv.service")
 
 Find = Callable[[Connection, datetime, int], Sequence[int]]
 PutOff = Callable[[Connection, int, datetime], None]
-Do = Callable[[Desk, int], Sequence[Told] | None]
+Do = Callable[[CommandContext, int], Sequence[Notification] | None]
 
 
-class Keeper:
+class Scheduler:
     """One process's keeper; `start` and `stop`, or `run_once` where somebody else has the time.
 
     Args:
@@ -64,7 +64,7 @@ class Keeper:
 
     def __init__(
         self,
-        rooms: Rooms,
+        services: Services,
         database: Database,
         writer: Writer,
         clock: Clock,
@@ -72,7 +72,7 @@ class Keeper:
         *,
         expiry: Expiry,
     ) -> None:
-        self._rooms = rooms
+        self._services = services
         self._database = database
         self._writer = writer
         self._clock = clock
@@ -145,12 +145,12 @@ class Keeper:
     def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
         """Do it; ``None`` when it was not ours to do."""
         now = self._clock.now()
-        desk = deadlines.clock_desk(self._rooms, connection, now)
-        told = do(desk, number)
-        letters = [told_letter(desk, one) for one in told or () if one.recipient]
+        context = deadlines.clock_context(self._services, connection, now)
+        told = do(context, number)
+        letters = [told_letter(context, one) for one in told or () if one.recipient]
         if letters:
             outbox.add(connection, letters, now)
-        return None if told is None else Done(desk.played, len(letters))
+        return None if told is None else Done(context.played, len(letters))
 
     def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
         """Take note of what became of a job; False = it is still due."""
@@ -165,7 +165,7 @@ class Keeper:
             return True
         if done is None:
             return False
-        done.remember(self._rooms.positions)
+        done.remember(self._services.positions)
         if done.letters:
             self._wake()
         return True
