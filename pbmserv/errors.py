@@ -121,6 +121,10 @@ class ConfigError(ServerFault):
     """A setting is wrong. The message names it and says what would be right."""
 
 
+class StillWorking(ServerFault):
+    """What was asked for is stored and will be done, but was not yet."""
+
+
 class NamesUnavailable(ServerFault):
     """No name server gave an answer now, which is not the same as "there is no such name"."""
 

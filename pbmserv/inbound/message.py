@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pbmserv.errors import MailError
 from pbmserv.inbound.address import one_mailbox
 from pbmserv.inbound.auto_mail import Automatic, automatic
-from pbmserv.inbound.body import read_body
+from pbmserv.inbound.body import Body, read_body
 from pbmserv.inbound.headers import Headers, first, one_line, read_headers, split_block
 from pbmserv.inbound.quotes.phrases import REACTED
 from pbmserv.mail.envelope import Envelope, Mail
@@ -23,6 +23,16 @@ _MOST_ANSWERED = 20
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
 
+def check_head(raw: bytes) -> None:
+    """Refuse a mail whose headers could not be read later, or name nobody to answer.
+
+    Raises:
+        MailError: ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
+            ``headers-too-long``.
+    """
+    _sender(read_headers(split_block(raw)[0]))
+
+
 def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> Mail:
     """Read one mail.
 
@@ -34,14 +44,17 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     Raises:
         MailError: with one word as its text, and nothing else whatever the mail contains:
             ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
-            ``headers-too-long``, ``too-many-parts``, ``too-deep``.
+            ``headers-too-long``; see `check_head`.
     """
     block, body = split_block(envelope.raw)
     headers = read_headers(block)
     sender = _sender(headers)
     subject = one_line(first(headers, "subject"))
     identity = message_id(headers)
-    found = read_body(headers, body)
+    try:
+        found = read_body(headers, body)
+    except MailError:  # beyond all bounds inside: its writer is told that nothing could be found
+        found = Body(unread="html", left_out=True)
     text = found.text
     verdict = automatic(
         headers,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
@@ -23,8 +24,34 @@ LEASE = timedelta(minutes=5)
 """How long a claimed letter is one worker's own if that does not renew it: it has died."""
 
 
-class DatabaseOutbox:
-    """Claims, renders and settles rows of the outbox; every change goes through the writer.
+class OutboxRows(Protocol):
+    """What changes the outbox: the writer itself, or on SQLite play, who has it."""
+
+    def claim(
+        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
+    ) -> list[QueuedLetter]:
+        """See `store.delivery.outbox.claim`."""
+        ...
+
+    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
+        """Keep letters as they were made, packed."""
+        ...
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        """Begin the lease of letters anew."""
+        ...
+
+    def settle(self, results: Sequence[Result], now: datetime) -> None:
+        """Write down what became of letters."""
+        ...
+
+    def reclaim(self, now: datetime) -> None:
+        """At the start of the only sender: what an earlier one had claimed is due again."""
+        ...
+
+
+class WrittenRows:
+    """Changes the outbox through the writer.
 
     Args:
         refused: takes note, in the transaction that settles it, of a letter that failed: its
@@ -32,32 +59,97 @@ class DatabaseOutbox:
     """
 
     def __init__(
+        self, writer: Writer, refused: Callable[[Connection, int, str, datetime], None]
+    ) -> None:
+        self._writer = writer
+        self._refused = refused
+
+    def claim(
+        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
+    ) -> list[QueuedLetter]:
+        job = partial(outbox.claim, now=now, until=until, most=most, avoiding=avoiding)
+        return self._writer.submit_unsynced(job).result()
+
+    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
+        self._writer.submit_unsynced(partial(letter_bytes.keep, made=packed, now=now)).result()
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
+
+    def settle(self, results: Sequence[Result], now: datetime) -> None:
+        self._writer.submit(partial(self._settle, results, now)).result()
+
+    def reclaim(self, now: datetime) -> None:
+        self._writer.submit(partial(outbox.reclaim, now=now)).result()
+
+    def _settle(self, results: Sequence[Result], now: datetime, connection: Connection) -> None:
+        sent = [result.id for result in results if isinstance(result, Sent)]
+        later = [(r.id, r.at, r.error) for r in results if isinstance(r, Later)]
+        untried = [(r.id, r.at, r.why) for r in results if isinstance(r, Untried)]
+        failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
+        if sent:
+            outbox.sent(connection, sent, now)
+        if later:
+            outbox.later(connection, later)
+        if untried:
+            outbox.release(connection, untried)
+        if failed:
+            outbox.failed(connection, failed)
+        for letter_id, error in failed:
+            self._refused(connection, letter_id, error, now)
+
+
+class AskedRows:
+    """Has play change the outbox. *ask*: asks it."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def claim(
+        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
+    ) -> list[QueuedLetter]:
+        found: list[QueuedLetter] = self._ask("claim", now, until, most, avoiding)
+        return found
+
+    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
+        self._ask("keep", packed, now)
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        self._ask("renew", ids, until)
+
+    def settle(self, results: Sequence[Result], now: datetime) -> None:
+        self._ask("settle", results, now)
+
+    def reclaim(self, now: datetime) -> None:
+        self._ask("reclaim", now)
+
+
+class DatabaseOutbox:
+    """Claims, renders and settles rows of the outbox."""
+
+    def __init__(
         self,
         database: Database,
-        writer: Writer,
+        rows: OutboxRows,
         composer: Composer,
         signer: Signer,
         clock: Clock,
-        refused: Callable[[Connection, int, str, datetime], None],
     ) -> None:
         self._database = database
-        self._writer = writer
+        self._rows = rows
         self._composer = composer
         self._signer = signer
         self._clock = clock
-        self._refused = refused
         self._claimed: dict[int, QueuedLetter] = {}
 
     def reclaim(self) -> None:
-        """At the start of the only process: what an earlier one had claimed is due again."""
-        self._writer.submit(partial(outbox.reclaim, now=self._clock.now())).result()
+        """At the start of the only sender: what an earlier one had claimed is due again."""
+        self._rows.reclaim(self._clock.now())
 
     def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
         """Take due letters; see the port."""
         now = self._clock.now()
-        rows = self._writer.submit_unsynced(
-            partial(outbox.claim, now=now, until=now + LEASE, most=limit, avoiding=sorted(avoiding))
-        ).result()
+        rows = self._rows.claim(now, now + LEASE, limit, sorted(avoiding))
         for row in rows:
             if row.raw is None:
                 self._claimed[row.id] = row
@@ -82,41 +174,23 @@ class DatabaseOutbox:
             for letter_id in ids:
                 raw = self._composer.bytes_of(connection, self._claimed[letter_id])
                 made[letter_id] = self._signer.signed(raw)
-        packed, now = letter_bytes.packed(made), self._clock.now()
-        self._writer.submit_unsynced(partial(letter_bytes.keep, made=packed, now=now)).result()
+        self._rows.keep(letter_bytes.packed(made), self._clock.now())
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
 
     def renew(self, ids: Sequence[int]) -> None:
         """See the port."""
-        until = self._clock.now() + LEASE
-        self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
+        self._rows.renew(ids, self._clock.now() + LEASE)
 
     def settle(self, results: Sequence[Result]) -> None:
         """Write down what became of letters; see the port."""
         for result in results:
             self._claimed.pop(result.id, None)
-        self._writer.submit(partial(self._settle, results)).result()
+        self._rows.settle(results, self._clock.now())
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """When the next letter is due; see the port."""
         with self._database.reading.connect() as connection:
             return outbox.next_due(connection, sorted(avoiding))
-
-    def _settle(self, results: Sequence[Result], connection: Connection) -> None:
-        sent = [result.id for result in results if isinstance(result, Sent)]
-        later = [(r.id, r.at, r.error) for r in results if isinstance(r, Later)]
-        untried = [(r.id, r.at, r.why) for r in results if isinstance(r, Untried)]
-        failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
-        if sent:
-            outbox.sent(connection, sent, self._clock.now())
-        if later:
-            outbox.later(connection, later)
-        if untried:
-            outbox.release(connection, untried)
-        if failed:
-            outbox.failed(connection, failed)
-        for letter_id, error in failed:
-            self._refused(connection, letter_id, error, self._clock.now())
 
     def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
         # Where it comes back to: an address of this letter alone, so that a report about it can

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
-from functools import partial
 
-from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
 from pbmserv.config import blank_passwords
 from pbmserv.errors import ServerFault
 from pbmserv.mail.reply_address import KeyRing
-from pbmserv.service.operators import upgrade
 from pbmserv.store.accounts import players
-from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import Writer
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database, mail_url
 
 
-def opened(url: str) -> Database:
-    """The database, brought to this version's schema.
+def opened(url: str) -> tuple[Database, Database]:
+    """The game store and the mail store, brought to this version's schema; on PostgreSQL one.
 
     Raises:
-        ServerFault: it cannot be used; says why, for the operator.
+        ServerFault: one cannot be used; says why, for the operator.
     """
+    game = _opened(url, "game")
+    if not game.is_sqlite:
+        return game, game
+    try:
+        return game, _opened(mail_url(url), "mail")
+    except BaseException:
+        game.close()
+        raise
+
+
+def _opened(url: str, store: str) -> Database:
     try:
         database = Database(url)
         try:
-            upgrade.prepare(database)
+            schema.prepare(database, (store,) if database.is_sqlite else schema.STORES)
         except BaseException:
             database.close()
             raise
@@ -40,15 +47,14 @@ def opened(url: str) -> Database:
     return database
 
 
-def keys_of(database: Database, writer: Writer, clock: Clock) -> KeyRing:
+def keys_of(database: Database, clock: Clock) -> KeyRing:
     """The keys that sign reply addresses; the first start makes one."""
     with database.reading.connect() as connection:
         keys = players.signing_keys(connection)
     if not keys:
-        keys = writer.submit(partial(_first_key, now=clock.now())).result()
+        with database.writing.begin() as connection:
+            keys = players.signing_keys(connection)
+            if not keys:
+                players.add_signing_key(connection, 1, secrets.token_bytes(32), clock.now())
+                keys = players.signing_keys(connection)
     return KeyRing(keys)
-
-
-def _first_key(connection: Connection, now: datetime) -> dict[int, bytes]:
-    players.add_signing_key(connection, 1, secrets.token_bytes(32), now)
-    return players.signing_keys(connection)

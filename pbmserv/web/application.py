@@ -132,7 +132,7 @@ def build(
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
         ],
         middleware=[Middleware(SafeResponses, fault=site.fault)],
-        exception_handlers={HTTPException: site.refused},
+        exception_handlers={HTTPException: site.refused, StillWorking: site.working},
     )
     application.router.redirect_slashes = False  # it would echo the Host header
     return application
@@ -195,6 +195,10 @@ class _Site:
         status = error.status_code if isinstance(error, HTTPException) else 500
         headers = error.headers if isinstance(error, HTTPException) else None
         return self._failure(status, "missing" if status == 404 else "method", headers)
+
+    async def working(self, _request: Request, _error: Exception) -> Response:
+        """202: it is stored and will be done."""
+        return self._failure(202, "working")
 
     def fault(self, error: Exception) -> Response:
         """500: the log names the fault, the page does not."""

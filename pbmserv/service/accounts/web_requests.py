@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -15,7 +17,6 @@ from pbmserv.service.accounts import signup, unsubscribe
 from pbmserv.service.accounts.unsubscribe import Subscription
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.done import NOTHING, Done
-from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import message_id, told_letter
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
@@ -34,15 +35,24 @@ class SignupState:
 
 
 class WebRequests:
-    """What the pages ask of the service; looking never changes anything."""
+    """What the pages ask of the service; looking never changes anything.
+
+    Args:
+        ask: has a form carried out, by its name and values; what came of it. Raises `StillWorking`
+            when that takes long.
+    """
 
     def __init__(
-        self, services: Services, database: Database, mail_service: MailService, clock: Clock
+        self,
+        services: Services,
+        database: Database,
+        clock: Clock,
+        ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
     ) -> None:
         self._services = services
         self._database = database
-        self._mail_service = mail_service
         self._clock = clock
+        self._ask = ask
 
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""
@@ -54,11 +64,8 @@ class WebRequests:
         reply_address = self._read(token, Purpose.CONFIRM)
         if reply_address is None:
             return None
-        try:
-            await self._mail_service.commit(partial(self._confirm, reply_address.about))
-        except PlayerError:
-            return None
-        return await self.describe(token)
+        done = await self._ask("confirm", {"signup": reply_address.about})
+        return await self.describe(token) if done else None
 
     async def subscription(self, token: str) -> Subscription | None:
         """What the link in a letter's List-Unsubscribe would end."""
@@ -70,11 +77,8 @@ class WebRequests:
         reply_address = self._read(token, Purpose.UNSUBSCRIBE)
         if reply_address is None:
             return None
-        try:
-            await self._mail_service.commit(partial(self._end, reply_address))
-        except PlayerError:
-            return None
-        return await self.subscription(token)
+        done = await self._ask("unsubscribe", {"token": token})
+        return await self.subscription(token) if done else None
 
     def _read(self, token: str, purpose: Purpose) -> ReplyAddress | None:
         reply_address = self._services.mail_domain.ring.read(token)
@@ -100,26 +104,47 @@ class WebRequests:
             except PlayerError:
                 return None
 
-    # -- jobs: run by the writer, inside its transaction -----------------------------------
-
-    def _end(self, reply_address: ReplyAddress, connection: Connection) -> Done:
-        context = self._context(connection, reply_address)
-        letters = [
-            told_letter(context, told) for told in unsubscribe.by_page(context, reply_address)
-        ]
-        outbox.add(connection, letters, context.now)
-        return Done({}, len(letters))
-
     def _context(self, connection: Connection, reply_address: ReplyAddress) -> CommandContext:
         return clock_context(self._services, connection, self._clock.now(), reply_address)
 
-    def _confirm(self, signup_id: int, connection: Connection) -> Done:
+
+class Forms:
+    """What pages can change, as jobs of play; each says whether it was done.
+
+    Values come from the pages, which have looked at the token: it is looked at again here.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.by_name = {"confirm": self._confirm, "unsubscribe": self._unsubscribe}
+
+    def _unsubscribe(
+        self, values: Mapping[str, Any], now: datetime, connection: Connection
+    ) -> tuple[Done, bool]:
+        reply_address = self._services.mail_domain.ring.read(values["token"])
+        if reply_address is None or reply_address.purpose is not Purpose.UNSUBSCRIBE:
+            return NOTHING, False
+        context = clock_context(self._services, connection, now, reply_address)
+        try:
+            letters = [
+                told_letter(context, told) for told in unsubscribe.by_page(context, reply_address)
+            ]
+        except PlayerError:
+            return NOTHING, False
+        outbox.add(connection, letters, now)
+        return Done({}, len(letters)), True
+
+    def _confirm(
+        self, values: Mapping[str, Any], now: datetime, connection: Connection
+    ) -> tuple[Done, bool]:
         """A confirmation by web page: no mail, but the same welcome letter."""
-        now = self._clock.now()
-        before = players.signup(connection, signup_id)
-        player = signup.confirm(connection, signup_id, now)
+        before = players.signup(connection, values["signup"])
+        try:
+            player = signup.confirm(connection, values["signup"], now)
+        except PlayerError:
+            return NOTHING, False
         if before is not None and before.player_id is not None:
-            return NOTHING
+            return NOTHING, True
         part = signup.welcome(player.userid)
         letter = NewLetter(
             letter=part.letter,
@@ -129,4 +154,4 @@ class WebRequests:
             player_id=player.id,
         )
         outbox.add(connection, [letter], now)
-        return Done({}, 1)
+        return Done({}, 1), True

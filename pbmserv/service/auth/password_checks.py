@@ -6,11 +6,12 @@ guesses keeps one thread busy at most, and nobody else's password waits behind h
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection
 
@@ -38,28 +39,72 @@ MOST_WRONG = 3
 
 
 class PasswordChecks:
-    """Checks the passwords that a mail brings, and hashes the new ones."""
+    """Checks the passwords that a mail brings, and hashes the new ones. Thread-safe."""
 
     def __init__(self, services: Services, passwords: Passwords, database: Database) -> None:
         self._services = services
         self._passwords = passwords
         self._database = database
         self._threads = ThreadPoolExecutor(THREADS, "pbmserv-hashing")
-        self._turns: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
+        self._guard = threading.Lock()
+        self._turns: dict[str, deque[_Turn]] = {}
 
     def close(self) -> None:
         """Wait for hashing that is under way."""
         self._threads.shutdown()
 
-    async def vet(self, incoming: IncomingMail) -> IncomingMail:
-        """The mail with what the desk may ask the memo about; the memo knows it then.
+    def vet(self, incoming: IncomingMail) -> Future[IncomingMail]:
+        """The mail with what its commands may ask the memo about; the memo knows it then.
 
         Once a mail has had what it may have, nothing more of it is answered, not even what is
         known anyhow: else a right guess could be told from all those that nobody looks at.
 
-        Raises:
-            SQLAlchemyError: the database could not say whose password it is.
+        The future is resolved at once where nothing has to be looked at; it fails with an
+        SQLAlchemyError when the database could not say whose password it is.
         """
+        turn = _Turn(incoming, Future())
+        if not self._wants_work(incoming):
+            turn.run(self._vetted)
+            return turn.future
+        neighbours = incoming.source.neighbours
+        with self._guard:
+            if neighbours in self._turns:
+                self._turns[neighbours].append(turn)
+                return turn.future
+            self._turns[neighbours] = deque()
+        self._threads.submit(self._serve, neighbours, turn)
+        return turn.future
+
+    def _wants_work(self, incoming: IncomingMail) -> bool:
+        """Whether argon2 or the database may have to be asked."""
+        memo = self._services.memo
+        for line in incoming.reading.lines:
+            who = _credentials(line) or _doubtful(line)
+            if who is not None and not memo.recent(who.userid, who.password.text):
+                return True
+            if _new_password(line) is not None and not self._is_idle(line):
+                return True
+        return False
+
+    def _serve(self, neighbours: str, turn: _Turn) -> None:
+        """Vet one mail, then give the others that wait their turn, and the next of these
+        neighbours after them."""
+        turn.run(self._vetted)
+        with self._guard:
+            waiting = self._turns[neighbours]
+            if not waiting:
+                del self._turns[neighbours]
+                return
+            turn = waiting.popleft()
+        try:
+            self._threads.submit(self._serve, neighbours, turn)
+        except RuntimeError:  # closed: the mails wait for the next start
+            with self._guard:
+                left = [turn, *self._turns.pop(neighbours)]
+            for one in left:
+                one.future.cancel()
+
+    def _vetted(self, incoming: IncomingMail) -> IncomingMail:
         vetted: set[model.Credentials] = set()
         runs = wrong = 0
         for line in incoming.reading.lines:
@@ -69,36 +114,19 @@ class PasswordChecks:
                 vetted.add(who)
                 if not self._services.memo.recent(who.userid, who.password.text):
                     is_sure = _credentials(line) is not None
-                    work = _Look(incoming, who, MOST_RUNS - runs, is_sure=is_sure)
-                    looked = await self._in_turn(incoming, work)
+                    looked = self._look(_Look(incoming, who, MOST_RUNS - runs, is_sure=is_sure))
                     runs += looked.runs
                     wrong += looked.wrong
                     if looked.is_player:
                         vetted.discard(who)
             if new is not None and runs < MOST_RUNS and not self._is_idle(line):
-                await self._in_turn(incoming, new)
+                self._passwords.prepare(new.userid, new.password)
                 runs += 1
         return replace(incoming, vetted=frozenset(vetted))
 
     def _is_idle(self, line: model.Line) -> bool:
         """Whether a new password will be refused whatever it is."""
         return isinstance(line.asked, model.Signup) and self._services.signup == "closed"
-
-    async def _in_turn(self, incoming: IncomingMail, work: _Look | _New) -> _Looked:
-        """Do one piece of work on a thread, when no other of the same neighbour's is there."""
-        loop = asyncio.get_running_loop()
-        key = (id(loop), incoming.source.neighbours)
-        turn = self._turns.setdefault(key, asyncio.Lock())
-        async with turn:
-            return await loop.run_in_executor(self._threads, self._do, work)
-
-    # -- on a thread of its own ---------------------------------------------------------
-
-    def _do(self, work: _Look | _New) -> _Looked:
-        if isinstance(work, _New):
-            self._passwords.prepare(work.userid, work.password)
-            return _Looked(1, wrong=False)
-        return self._look(work)
 
     def _look(self, work: _Look) -> _Looked:
         who, source = work.who, work.incoming.source
@@ -127,6 +155,21 @@ class PasswordChecks:
             self._services.lockout.wrong(who.userid, source)
         _note_wrong(source, player, "wrong" if runs else "wrong again")
         return _Looked(runs, wrong=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A mail whose passwords are to be looked at, and who waits for that."""
+
+    incoming: IncomingMail
+    future: Future[IncomingMail]
+
+    def run(self, vet: Callable[[IncomingMail], IncomingMail]) -> None:
+        """Do it now."""
+        try:
+            self.future.set_result(vet(self.incoming))
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            self.future.set_exception(error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from typing import Protocol
 
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.engine.bots import house_move
 from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import ServerFault
 from pbmserv.monitoring.pulse import Vital
 from pbmserv.service.boards import moves, queued_moves
 from pbmserv.service.bots import bot_moves
@@ -27,16 +29,16 @@ from pbmserv.service.bots.bot_moves import Kept
 from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.done import NOTHING, Done
-from pbmserv.service.core.mail_service import UNAVAILABLE
 from pbmserv.service.core.results import told_letter
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.service.time.rounds import Rounds
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.bots import turns as rows
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import Closed, Writer
+from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox
 
 POLL_S = 5.0
@@ -56,7 +58,7 @@ log = logging.getLogger("pbmserv.service")
 
 
 @dataclass(frozen=True, slots=True)
-class _Thought:
+class Thought:
     """A move, and the number of plies of the board it was thought of for."""
 
     plies: int
@@ -64,26 +66,33 @@ class _Thought:
     move: Move
 
 
+class Moves(Protocol):
+    """Makes what a bot has thought of, in the process that changes games."""
+
+    def act(self, board_id: int, thought: Thought | None) -> None:
+        """Make the move if it still fits; if the board has changed, it stays due."""
+        ...
+
+    def put_off(self, board_id: int) -> None:
+        """Look at a board again later; nobody's letter waits for that."""
+        ...
+
+
 class BotWorker:
-    """One process's house; `start` and `stop`, or `run_once` where somebody else has the time.
+    """Thinks for every bot of one process; `start` and `stop`, or `run_once` where somebody else
+    has the time.
 
     Args:
-        wake: called after a commit that queued letters.
+        moves: makes what was thought of.
     """
 
     def __init__(
-        self,
-        services: Services,
-        database: Database,
-        writer: Writer,
-        clock: Clock,
-        wake: Callable[[], None],
+        self, positions: Positions, database: Database, clock: Clock, moves: Moves
     ) -> None:
-        self._services = services
+        self._positions = positions
         self._database = database
-        self._writer = writer
         self._clock = clock
-        self._wake = wake
+        self._moves = moves
         self._rounds = Rounds(
             self.run_once, "house", POLL_S, "the house could not look at its boards"
         )
@@ -120,9 +129,8 @@ class BotWorker:
             return
         self._rounds.beat()
         try:
-            thought = self._think(board_id)
-            done = self._writer.submit(partial(self._act, board_id, thought)).result()
-        except (Closed, *UNAVAILABLE):
+            self._moves.act(board_id, self._think(board_id))
+        except (ServerFault, *UNAVAILABLE):
             raise  # that ails no single board
         except Exception as error:  # noqa: BLE001 - one board must not stop the others
             # Without the fault's own words: they may tell where the house wanted to hide.
@@ -132,18 +140,15 @@ class BotWorker:
                 "the house cannot move; it is put off",
                 extra={"board": board_id, "fault": name, "at": where},
             )
-            done = self._writer.submit(partial(self._put_off, board_id)).result()
-        done.remember(self._services.positions)
-        if done.letters:
-            self._wake()
+            self._moves.put_off(board_id)
 
-    def _think(self, board_id: int) -> _Thought | None:
+    def _think(self, board_id: int) -> Thought | None:
         """What to play; ``None`` where the house has nothing to do. Far from any transaction."""
         with self._database.reading.connect() as connection:
             board = boards.load(connection, board_id)
             if board is None or board.status != "active":
                 return None
-            position = self._services.positions.newest(connection, board)
+            position = self._positions.newest(connection, board)
         seat = bot_moves.to_move(board, position)
         if seat is None:
             return None
@@ -153,11 +158,41 @@ class BotWorker:
             move = house_move(position, seat, board.sitters[seat].userid)
         finally:
             sys.setswitchinterval(before)
-        return _Thought(board.plies, seat, move)
+        return Thought(board.plies, seat, move)
+
+
+class BotMoves:
+    """Makes the moves of bots, through the writer.
+
+    Args:
+        wake: called after a commit that queued letters.
+    """
+
+    def __init__(
+        self, services: Services, writer: Writer, clock: Clock, wake: Callable[[], None]
+    ) -> None:
+        self._services = services
+        self._writer = writer
+        self._clock = clock
+        self._wake = wake
+
+    def act(self, board_id: int, thought: Thought | None) -> None:
+        """See `Moves`."""
+        self._finish(partial(self._act, board_id, thought))
+
+    def put_off(self, board_id: int) -> None:
+        """See `Moves`."""
+        self._finish(partial(self._put_off, board_id))
+
+    def _finish(self, job: Callable[[Connection], Done]) -> None:
+        done = self._writer.submit(job).result()
+        done.remember(self._services.positions)
+        if done.letters:
+            self._wake()
 
     # -- jobs: run by the writer, inside its transaction ---------------------------------
 
-    def _act(self, board_id: int, thought: _Thought | None, connection: Connection) -> Done:
+    def _act(self, board_id: int, thought: Thought | None, connection: Connection) -> Done:
         """Make the move if it still fits; if the board has changed, it stays due."""
         context = clock_context(self._services, connection, self._clock.now())
         board = boards.lock(connection, board_id)
@@ -197,7 +232,7 @@ class BotWorker:
         return Done({}, int(letters))
 
 
-def _move(context: CommandContext, board: BoardRow, thought: _Thought) -> Answer:
+def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
     sitter = board.sitters[thought.seat]
     position = context.position(board)
     answer = moves.play_move(context, board, sitter, position, thought.move, UNSAID)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
@@ -18,21 +17,20 @@ T = TypeVar("T")
 
 
 class Awaiting:
-    """Futures of other threads that one event loop waits for; make it in that loop.
+    """Futures of other threads that one event loop waits for; make it in that loop."""
 
-    Args:
-        afterwards: called in the loop when those who waited have gone on a step.
-    """
-
-    def __init__(self, afterwards: Callable[[], None]) -> None:
-        self.loop = asyncio.get_running_loop()
-        self._afterwards = afterwards
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._done: deque[tuple[Future[Any], asyncio.Future[Any]]] = deque()
         self._signalled = False
 
+    def is_here(self) -> bool:
+        """Whether the running event loop is the one that waits."""
+        return self._loop is asyncio.get_running_loop()
+
     async def result(self, future: Future[T]) -> T:
         """The future's result, or its exception; whoever stops waiting cancels it."""
-        waiting: asyncio.Future[T] = self.loop.create_future()
+        waiting: asyncio.Future[T] = self._loop.create_future()
         future.add_done_callback(partial(self._arrived, waiting))
         try:
             return await waiting
@@ -46,8 +44,8 @@ class Awaiting:
         # In this order, and the other one in `_deliver`: nothing is left lying.
         if not self._signalled:
             self._signalled = True
-            if not self.loop.is_closed():
-                self.loop.call_soon_threadsafe(self._deliver)
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._deliver)
 
     def _deliver(self) -> None:
         self._signalled = False
@@ -60,4 +58,3 @@ class Awaiting:
                 waiting.set_exception(error)
             else:
                 waiting.set_result(future.result())
-        self.loop.call_soon(self._afterwards)

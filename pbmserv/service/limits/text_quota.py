@@ -55,6 +55,7 @@ class Quota:
         with self._database.reading.connect() as connection:
             taken = inbox.octets(connection)
         with self._guard:
+            taken["waiting"] = self._taken.get("waiting", 0)  # which stands elsewhere
             self._taken, self._measured_at = taken, now
         self._tell(sum(taken.values()))
 
@@ -83,6 +84,22 @@ class Quota:
         with self._guard:
             kept = self._taken.get("kept", 0)
         return kept + octets <= self.most // 2 and self._add("kept", octets)
+
+    def has_room(self, octets: int, *, for_postmaster: bool) -> bool:
+        """Whether one more mail may wait, and count it. Those for the postmaster, whom anybody may
+        write to and that are kept, have half of the quota."""
+        with self._guard:
+            waiting = self._taken.get("waiting", 0)
+            kept = self._taken.get("kept", 0) if for_postmaster else 0
+            has_room = kept + waiting + octets <= (self.most // 2 if for_postmaster else self.most)
+            if has_room:
+                self._taken["waiting"] = waiting + octets
+        return has_room
+
+    def waits(self, octets: int) -> None:
+        """So much is in mails that wait."""
+        with self._guard:
+            self._taken["waiting"] = octets
 
     def frees(self, state: str, octets: int) -> None:
         """Texts of mails of that state were emptied."""

@@ -54,12 +54,17 @@ PutOff = Callable[[Connection, int, datetime], None]
 Do = Callable[[CommandContext, int], Sequence[Notification] | None]
 
 
+def _nothing_waits() -> datetime | None:
+    return None
+
+
 class Scheduler:
     """One process's keeper; `start` and `stop`, or `run_once` where somebody else has the time.
 
     Args:
         wake: called after a commit that queued letters.
         expiry: drops what was kept long enough.
+        oldest: when the oldest mail came that is not carried out.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class Scheduler:
         wake: Callable[[], None],
         *,
         expiry: Expiry,
+        oldest: Callable[[], datetime | None] = _nothing_waits,
     ) -> None:
         self._services = services
         self._database = database
@@ -78,6 +84,7 @@ class Scheduler:
         self._clock = clock
         self._wake = wake
         self._expiry = expiry
+        self._oldest = oldest
         self._forgot_at: datetime | None = None
         self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
 
@@ -110,6 +117,11 @@ class Scheduler:
                 "the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]}
             )
 
+    def _present(self) -> datetime:
+        """Now, but not later than the oldest mail that waits: it may be the move in question."""
+        now, oldest = self._clock.now(), self._oldest()
+        return now if oldest is None else min(now, oldest)
+
     def _forget(self) -> None:
         """Empty mails and letters that were over long ago, and what there is no room for."""
         while self._expiry.makes_room() and not self._rounds.ending:
@@ -132,7 +144,7 @@ class Scheduler:
         while more and not self._rounds.ending:
             most = BATCH + len(passed)
             with self._database.reading.connect() as connection:
-                found = find(connection, self._clock.now(), most)
+                found = find(connection, self._present(), most)
             more = len(found) == most
             batch = [one for one in found if one not in passed]
             futures = [(one, self._writer.submit(partial(self._job, do, one))) for one in batch]
@@ -144,7 +156,7 @@ class Scheduler:
 
     def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
         """Do it; ``None`` when it was not ours to do."""
-        now = self._clock.now()
+        now = self._present()
         context = deadlines.clock_context(self._services, connection, now)
         told = do(context, number)
         letters = [told_letter(context, one) for one in told or () if one.recipient]

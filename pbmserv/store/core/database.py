@@ -18,6 +18,15 @@ the mail it was for is put off (451) instead of being kept waiting without end. 
 more of them, see `store.postgresql`."""
 
 
+def mail_url(url: str) -> str:
+    """The store of mails that belongs to a database: a SQLite file beside it, so that door and
+    play never wait for each other; on PostgreSQL the same database."""
+    path = file_of(url)
+    if path is None:
+        return url
+    return str(make_url(url).set(database=str(path.with_name(f"{path.stem}-mail{path.suffix}"))))
+
+
 class Database:
     """Engines for one database.
 

@@ -15,13 +15,16 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import ServerFault
 from pbmserv.monitoring.pulse import Pulse, Vital
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.savepoint import Savepoint
+
+UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
+"""The database cannot work now. Any other error it reports is a fault in our statements."""
 
 T = TypeVar("T")
 Job = Callable[[Connection], Any]

@@ -1,0 +1,146 @@
+"""Reads a mail for those who carry it out: what it is, who may have written it, what it asks for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import replace
+
+from pbmserv.commands.reading.mail import read, unread
+from pbmserv.commands.reading.messages import read_message
+from pbmserv.commands.table.model import Reading, Yes
+from pbmserv.errors import MailError
+from pbmserv.inbound.auto_mail import AWAY_SUBJECT
+from pbmserv.inbound.client_network import source_of
+from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.reply import read_new_text
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
+from pbmserv.mail.networks import NOWHERE, Network, Source
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.core.context import IncomingMail
+
+_FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
+"""Reply addresses whose mails are a player's commands, and no answer to a question."""
+
+
+class MailReader:
+    """Reads envelopes.
+
+    Args:
+        games: their names.
+        ours: networks of our own mail servers.
+    """
+
+    def __init__(
+        self, mail_domain: MailDomain, games: Collection[str], ours: Collection[Network]
+    ) -> None:
+        self.mail_domain = mail_domain
+        self._games = games
+        self._ours = ours
+
+    def read(self, envelope: Envelope, verdict: Verdict = UNCHECKED) -> IncomingMail:
+        """Read a mail. *verdict*: on its From address.
+
+        Raises:
+            MailError: it cannot be read; the word says why.
+        """
+        reply_address = self.mail_domain.read(envelope.recipient)
+        if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
+            return self._read_returned(envelope, reply_address)
+        mail = self._mail(envelope)
+        found = read_new_text(mail.text, mail.sender if reply_address is not None else "")
+        text, left_out = found.text, found.left_out or mail.left_out
+        source = source_of(envelope, self._ours)
+        if _is_unread(mail, reply=reply_address is not None):
+            reading = unread(mail.unread)
+            return IncomingMail(envelope, mail, text, reading, reply_address, verdict, source=source)
+        purpose = None if reply_address is None else reply_address.purpose
+        if purpose is Purpose.MESSAGE:
+            reading = read_message(text, self._games)
+        else:
+            reading = read(
+                mail.subject,
+                text,
+                games=self._games,
+                reply=purpose is not None,
+                tray=purpose is Purpose.TRAY,
+            )
+        return IncomingMail(
+            envelope,
+            mail,
+            text,
+            reading,
+            reply_address,
+            verdict,
+            left_out=left_out,
+            source=source,
+        )
+
+    def is_for_postmaster(self, envelope: Envelope) -> bool:
+        """Whether a mail is for a person."""
+        return self.mail_domain.is_postmaster(envelope.recipient)
+
+    def writer_of(self, envelope: Envelope, head: bytes) -> str:
+        """Who wrote a mail of which only the headers are there; ``""``: a machine, or nobody."""
+        try:
+            mail = self._mail(replace(envelope, raw=head))
+        except MailError:
+            return ""
+        return "" if mail.automatic else mail.sender
+
+    def source_of(self, envelope: Envelope, incoming: IncomingMail | None) -> Source:
+        """Where a mail comes from."""
+        if incoming is not None and incoming.source is not NOWHERE:
+            return incoming.source
+        return source_of(envelope, self._ours)
+
+    def _mail(self, envelope: Envelope) -> Mail:
+        return read_mail(
+            envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours
+        )
+
+    def _read_returned(self, envelope: Envelope, reply_address: ReplyAddress) -> IncomingMail:
+        """A mail to where a letter comes back to; commands are not even looked for in it.
+
+        A report need not have a From that anybody could answer to.
+        """
+        report = read_report(envelope)
+        try:
+            mail = self._mail(envelope)
+        except MailError:
+            mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
+        return IncomingMail(envelope, mail, "", Reading(()), reply_address, report=report)
+
+
+def is_set_aside(incoming: IncomingMail) -> bool:
+    """Whether a mail is a machine's, to be neither carried out nor answered."""
+    return bool(incoming.mail.automatic) and not _robot_may_play(incoming, incoming.mail)
+
+
+def _is_unread(mail: Mail, *, reply: bool) -> bool:
+    """Whether what was asked for may stand where we could not read it.
+
+    A reply without any text says yes, so one that could not be read must not look like that.
+    To a mail with a picture and a command in its subject nothing is missing.
+    """
+    return bool(mail.unread) and (reply or mail.unread != "no-text")
+
+
+def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
+    """Whether a mail that must not be answered may still be a player's.
+
+    A player's own program may answer a letter to that player although it says Auto-Submitted,
+    and anybody may write a command below a subject like that of a note, or in it.
+    """
+    if not mail.only_auto_submitted and mail.automatic != AWAY_SUBJECT:
+        return False
+    lines = incoming.reading.lines
+    if incoming.reply_address is None:
+        proves = bool(lines) and all(line.who is not None for line in lines)
+        return proves and mail.automatic == AWAY_SUBJECT
+    if incoming.reply_address.purpose is Purpose.UNSUBSCRIBE:  # written by programs, and empty
+        return mail.only_auto_submitted
+    # Only with words of its own: an empty answer of a machine is not the yes that a person's is.
+    is_yes = any(isinstance(line.asked, Yes) for line in lines)
+    return incoming.reply_address.purpose in _FOR_PROGRAMS and not is_yes

@@ -1,0 +1,213 @@
+"""What has arrived, as play sees it: each once, and noted as done in the transaction that does it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from pbmserv.clock import Clock
+from pbmserv.errors import ServerFault
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Writer
+from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery.arrivals import Arrival
+
+MOST = 500
+"""Arrivals in memory at a time; the others wait in the store."""
+LEASE = timedelta(minutes=2)
+"""How long claimed arrivals are one play's own if it does not renew them: it has died."""
+RESULTS_KEPT = timedelta(hours=1)
+"""How long a page can ask what came of its form."""
+
+
+class Gone(ServerFault):
+    """An arrival has been carried out by somebody else."""
+
+
+class Arrivals(Protocol):
+    """The queue between the door and play."""
+
+    def new(self) -> list[Arrival]:
+        """What has come since the last call, in its order."""
+        ...
+
+    def settle(
+        self, connection: Connection, arrival: Arrival, now: datetime, result: Any
+    ) -> None:
+        """Note, in the transaction that carries it out, that it is done. *result*: of a form.
+
+        Raises:
+            Gone: somebody else has done it.
+        """
+        ...
+
+    def done(self, arrival: Arrival) -> None:
+        """That transaction is committed."""
+        ...
+
+    def oldest(self) -> datetime | None:
+        """When the oldest came that is not done; ``None``: all are."""
+        ...
+
+    def tidy(self) -> None:
+        """Forget what nobody asks for any more; keep what is in hand."""
+        ...
+
+
+class _InHand:
+    """Those that were handed out and are not done. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._since: dict[int, datetime] = {}
+
+    def __len__(self) -> int:
+        return len(self._since)
+
+    def add(self, found: list[Arrival]) -> None:
+        with self._guard:
+            self._since.update({one.id: one.received_at for one in found})
+
+    def remove(self, number: int) -> None:
+        with self._guard:
+            self._since.pop(number, None)
+
+    def numbers(self) -> list[int]:
+        with self._guard:
+            return list(self._since)
+
+    def oldest(self) -> datetime | None:
+        with self._guard:
+            return min(self._since.values(), default=None)
+
+
+class TwoStores:
+    """Door and play have a SQLite file each; the door removes what play has settled."""
+
+    def __init__(self, mail: Database, game: Database, writer: Writer, clock: Clock) -> None:
+        self._mail = mail
+        self._writer = writer
+        self._clock = clock
+        with mail.reading.connect() as connection:
+            self.store = arrivals.store_of(connection)
+        with game.reading.connect() as connection:
+            self._settled = arrivals.all_settled(connection, self.store)
+        self._last = 0
+        self._in_hand = _InHand()
+
+    def new(self) -> list[Arrival]:
+        if len(self._in_hand) >= MOST:
+            return []
+        with self._mail.reading.connect() as connection:
+            found = arrivals.after(connection, self._last, MOST)
+        if found:
+            self._last = found[-1].id
+        due = [one for one in found if one.id not in self._settled]
+        self._in_hand.add(due)
+        return due
+
+    def settle(
+        self, connection: Connection, arrival: Arrival, now: datetime, result: Any
+    ) -> None:
+        try:
+            arrivals.settle(connection, self.store, arrival.id, now, result)
+        except IntegrityError as error:
+            raise Gone("carried out before") from error
+
+    def done(self, arrival: Arrival) -> None:
+        self._in_hand.remove(arrival.id)
+
+    def oldest(self) -> datetime | None:
+        with self._mail.reading.connect() as connection:
+            unseen = arrivals.oldest_after(connection, self._last)
+        known = self._in_hand.oldest()
+        return min((one for one in (unseen, known) if one is not None), default=None)
+
+    def tidy(self) -> None:
+        """Drop notes about what the door has removed."""
+        with self._mail.reading.connect() as connection:
+            there = set(arrivals.numbers(connection))
+        before = self._clock.now() - RESULTS_KEPT
+
+        def forget(connection: Connection) -> None:
+            settled = arrivals.all_settled(connection, self.store)
+            arrivals.forget_settled(connection, self.store, settled - there, before)
+
+        self._writer.submit_unsynced(forget).result()
+        self._settled &= there
+
+
+class OneStore:
+    """All stages work on one PostgreSQL, where play claims arrivals and removes them."""
+
+    store = ""
+
+    def __init__(self, database: Database, writer: Writer, clock: Clock) -> None:
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._in_hand = _InHand()
+
+    def new(self) -> list[Arrival]:
+        if len(self._in_hand) >= MOST:
+            return []
+        now = self._clock.now()
+        claim: Callable[[Connection], list[Arrival]] = partial(
+            arrivals.claim, now=now, until=now + LEASE, most=MOST // 5
+        )
+        with self._database.reading.connect() as connection:
+            if not arrivals.has_free(connection, now):
+                return []
+        found = self._writer.submit_unsynced(claim).result()
+        self._in_hand.add(found)
+        return found
+
+    def settle(
+        self, connection: Connection, arrival: Arrival, now: datetime, result: Any
+    ) -> None:
+        if not arrivals.take(connection, arrival.id):
+            raise Gone("carried out by another process")
+        if arrival.kind == "form":
+            arrivals.settle(connection, self.store, arrival.id, now, result)
+
+    def done(self, arrival: Arrival) -> None:
+        self._in_hand.remove(arrival.id)
+
+    def oldest(self) -> datetime | None:
+        with self._database.reading.connect() as connection:
+            return arrivals.waiting(connection)[1]
+
+    def tidy(self) -> None:
+        now = self._clock.now()
+        held = self._in_hand.numbers()
+
+        def renew(connection: Connection) -> None:
+            if held:
+                arrivals.renew(connection, held, now + LEASE)
+            arrivals.prune_results(connection, now - RESULTS_KEPT)
+
+        self._writer.submit_unsynced(renew).result()
+
+
+class Removal:
+    """The door's part on SQLite: removes what play has settled."""
+
+    def __init__(self, mail: Database, game: Database, writer: Writer) -> None:
+        self._mail = mail
+        self._game = game
+        self._writer = writer
+
+    def run_once(self) -> int:
+        """Remove what is settled now; how many octets that frees."""
+        with self._game.reading.connect() as connection, self._mail.reading.connect() as mail:
+            settled = arrivals.all_settled(connection, arrivals.store_of(mail))
+            gone = [number for number in arrivals.numbers(mail) if number in settled]
+        if not gone:
+            return 0
+        return self._writer.submit(partial(arrivals.remove, numbers_=gone)).result()

@@ -1,0 +1,196 @@
+"""How the stages of one machine speak to each other: rings that wake, and questions with answers.
+
+A ring is an empty datagram: it carries nothing, so none is missed where several are one. Questions
+go over a socket in a folder that only the server's own user may enter; both ends are this program,
+so values travel as pickles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Client, Connection, Listener
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from pbmserv.errors import ServerFault
+from pbmserv.files.file_permissions import make_private
+
+LONGEST_PATH = 90
+"""Octets of a socket's path that every system takes."""
+PATIENCE_S = 20.0
+"""Seconds that a question waits for a stage that is just starting, or starting again."""
+
+log = logging.getLogger("pbmserv.stages")
+
+Answers = Mapping[str, Callable[..., Any]]
+
+
+class Unanswered(ServerFault):
+    """The other stage is not there, or went away before it answered."""
+
+
+def folder_of(data_dir: Path) -> Path:
+    """Where the sockets of a server lie; made for its own user alone."""
+    found = data_dir.resolve() / "run"
+    if len(os.fsencode(found)) > LONGEST_PATH:
+        mark = hashlib.sha256(os.fsencode(found)).hexdigest()[:16]
+        found = Path(tempfile.gettempdir()) / f"pbmserv-{os.getuid()}-{mark}"
+    make_private(found)
+    if found.stat().st_uid != os.getuid():
+        raise ServerFault(f"{found} belongs to somebody else")
+    return found
+
+
+class Ring:
+    """Calls *woken* whenever somebody rings at *path*."""
+
+    def __init__(self, path: Path, woken: Callable[[], None]) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(path))
+        self._woken = woken
+        self._thread = threading.Thread(target=self._listen, name=f"ring-{path.stem}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Listen no more."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RD)
+        self._socket.close()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                if not self._socket.recv(8):
+                    return
+            except OSError:
+                return
+            self._woken()
+
+
+class Bell:
+    """Rings at *path*; whoever does not listen looks by itself sooner or later."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = str(path)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+
+    def ring(self) -> None:
+        """Wake the other stage. Never waits; from any thread."""
+        with contextlib.suppress(OSError):
+            self._socket.sendto(b"!", self._path)
+
+
+class Answering:
+    """Answers questions at *path*, each connection in a thread of its own."""
+
+    def __init__(self, path: Path, answers: Answers) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
+        self._answers = answers
+        self._listener = Listener(str(path), "AF_UNIX", backlog=64)
+        self._thread = threading.Thread(target=self._accept, name="answering", daemon=True)
+        self._closing = False
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Answer no more; what is being answered is finished."""
+        self._closing = True
+        with contextlib.suppress(OSError):
+            self._listener.close()
+
+    def _accept(self) -> None:
+        while not self._closing:
+            try:
+                connection = self._listener.accept()
+            except (OSError, EOFError):
+                if self._closing:
+                    return
+                sleep(0.1)
+                continue
+            threading.Thread(
+                target=self._serve, args=(connection,), name="answer", daemon=True
+            ).start()
+
+    def _serve(self, connection: Connection[Any, Any]) -> None:
+        with connection:
+            while True:
+                try:
+                    name, values = connection.recv()
+                except (EOFError, OSError):
+                    return
+                try:
+                    found = True, self._answers[name](*values)
+                except Exception as error:  # noqa: BLE001 - whoever asked gets it
+                    found = False, _portable(error)
+                try:
+                    connection.send(found)
+                except (OSError, BrokenPipeError):
+                    return
+
+
+class Asking:
+    """Asks the stage at *path*; each thread over a connection of its own."""
+
+    def __init__(self, path: Path, patience_s: float = PATIENCE_S) -> None:
+        self._path = path
+        self._patience_s = patience_s
+        self._mine = threading.local()
+
+    def ask(self, name: str, *values: Any) -> Any:
+        """The answer.
+
+        Raises:
+            Unanswered: nobody is there, or went away; it may have been done all the same.
+            Exception: what the other stage raised.
+        """
+        connection = self._connection()
+        try:
+            connection.send((name, values))
+            is_answer, found = connection.recv()
+        except (EOFError, OSError) as error:
+            self._drop()
+            raise Unanswered(f"{self._path.stem} has gone away") from error
+        if not is_answer:
+            raise found
+        return found
+
+    def _connection(self) -> Connection[Any, Any]:
+        known: Connection[Any, Any] | None = getattr(self._mine, "connection", None)
+        end = monotonic() + self._patience_s
+        while known is None:
+            try:
+                known = Client(str(self._path), "AF_UNIX")
+            except (OSError, EOFError) as error:
+                if monotonic() >= end:
+                    raise Unanswered(f"{self._path.stem} is not there") from error
+                sleep(0.05)
+        self._mine.connection = known
+        return known
+
+    def _drop(self) -> None:
+        known = getattr(self._mine, "connection", None)
+        self._mine.connection = None
+        if known is not None:
+            known.close()
+
+
+def _portable(error: Exception) -> Exception:
+    """An error that survives the way; a library's may not, and may quote values."""
+    return error if isinstance(error, ServerFault) else ServerFault(type(error).__name__)

@@ -1,0 +1,442 @@
+"""The second stage: carries out what has arrived, and is the only one that changes a game.
+
+Mails wait in lanes, one for each player or sender. Lanes take turns by the processor time that
+theirs have taken lately, so that who sends much waits for himself; within a lane the order is that
+in which the mails came. Passwords are looked at by other threads while the lane waits. Each mail
+is carried out in a savepoint of a group that is committed together, and that it is done is written
+in the same transaction: whatever dies at whatever moment, it is carried out once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import traceback
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from queue import Empty, SimpleQueue
+from time import perf_counter, thread_time
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.errors import MailError
+from pbmserv.log import reason
+from pbmserv.monitoring.pulse import Pulse, Vital
+from pbmserv.service.auth.password_checks import PasswordChecks
+from pbmserv.service.auth.passwords import Outdated
+from pbmserv.service.core.context import IncomingMail
+from pbmserv.service.core.done import NOTHING, Done
+from pbmserv.service.core.mail_service import MailService, ToKeep
+from pbmserv.service.delivery.mail_log import Outcome, note_mail
+from pbmserv.service.delivery.mail_reader import MailReader, is_set_aside
+from pbmserv.service.limits.rates import Over, TooMany
+from pbmserv.stages.arrivals import Arrivals, Gone
+from pbmserv.stages.current_mail import CurrentMail
+from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
+from pbmserv.store.delivery.arrivals import Arrival
+
+POLL_S = 1.0
+"""Seconds between two looks for what no ring has told of."""
+AGAIN_S = 2.0
+"""Seconds until a mail is tried again that the database could not take."""
+IN_FLIGHT = 64
+"""Mails that are handed to the writer and not committed: as many are in a group at most."""
+MOST_CHANGES = 5
+"""Times that a mail's passwords are looked at once more, since one was changed meanwhile."""
+FORGET = 0.5
+"""What a lane's used time is multiplied by, each `FORGET_EVERY` mails: what was long ago counts
+less and less."""
+FORGET_EVERY = 500
+LONGEST_S = 300.0
+
+Form = Callable[[dict[str, Any], datetime, Connection], tuple[Done, Any]]
+"""Carries out what a page asks for; what came of it, as JSON."""
+
+log = logging.getLogger("pbmserv.play")
+
+
+@dataclass(slots=True)
+class _Lane:
+    """Those who wait for each other.
+
+    Attributes:
+        used_s: processor time that was taken for it lately.
+        is_held: its first mail is being looked at, or carried out where writers are several.
+    """
+
+    used_s: float = 0.0
+    waiting: deque[_Task] = field(default_factory=deque)
+    is_held: bool = False
+
+
+@dataclass(slots=True)
+class _Task:
+    """One arrival on its way through play."""
+
+    arrival: Arrival
+    begun: float
+    incoming: IncomingMail | None = None
+    changes: int = 0
+
+
+class Play:
+    """Carries out arrivals; `run` in a thread of its own, or `run_until_idle` by hand.
+
+    Args:
+        arrivals: where they come from.
+        writer: of the game store.
+        forms: what pages can ask for, by name.
+        ring_post, ring_bots: called after a commit that queued letters, or made it a bot's turn.
+        current: tells the supervisor which mail is being carried out.
+        keeps_order: whether the writer carries jobs out in the order in which they are handed in.
+    """
+
+    def __init__(
+        self,
+        arrivals: Arrivals,
+        reader: MailReader,
+        checks: PasswordChecks,
+        mails: MailService,
+        writer: Writer,
+        clock: Clock,
+        forms: dict[str, Form],
+        *,
+        ring_post: Callable[[], None],
+        ring_bots: Callable[[], None],
+        current: CurrentMail | None = None,
+        keeps_order: bool = True,
+    ) -> None:
+        self._arrivals = arrivals
+        self._reader = reader
+        self._checks = checks
+        self._mails = mails
+        self._writer = writer
+        self._clock = clock
+        self._forms = forms
+        self._ring_post = ring_post
+        self._ring_bots = ring_bots
+        self._current = current or CurrentMail()
+        self._keeps_order = keeps_order
+        self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lanes: OrderedDict[str, _Lane] = OrderedDict()
+        self._in_flight = 0
+        self._checked = 0
+        self._taken = 0
+        self._again_at: float | None = None
+        self._is_rung = False
+        self._stopping = threading.Event()
+        self._pulse = Pulse(LONGEST_S)
+        self._thread = threading.Thread(target=self.run, name="play", daemon=True)
+
+    # -- from any thread -----------------------------------------------------------------
+
+    def ring(self) -> None:
+        """Something has arrived."""
+        if not self._is_rung:
+            self._is_rung = True
+            self._events.put(_nothing)
+
+    def start(self) -> None:
+        """Begin, in a thread of its own."""
+        self._thread.start()
+
+    def stop(self, timeout: float) -> None:
+        """Finish what is in hand and end; the rest waits for the next start."""
+        self._stopping.set()
+        self._events.put(_nothing)
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+
+    def vital(self) -> Vital:
+        """How the thread is."""
+        return Vital.of(self._thread, self._pulse)
+
+    # -- the loop ------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Carry out what arrives until stopped."""
+        while not self._stopping.is_set():
+            self._pulse.beat()
+            try:
+                self._step()
+                self._pulse.rest()
+                self._wait(POLL_S)
+            except Exception:  # whatever ails the database, the next step finds it all again
+                log.exception("what has arrived could not be looked at")
+                self._stopping.wait(AGAIN_S)
+        while self._in_flight:
+            self._wait(None)
+
+    def run_until_idle(self) -> None:
+        """Carry out all that has arrived, and come back."""
+        while True:
+            self._step()
+            if not self._in_flight and not self._checked and not self._is_due():
+                return
+            if self._in_flight or self._checked:
+                self._wait(None)
+
+    def is_idle(self) -> bool:
+        """Whether nothing is in hand (what waits may not have been looked at yet)."""
+        return not (self._in_flight or self._checked or self._lanes or self._is_rung)
+
+    def _wait(self, timeout: float | None) -> None:
+        """Until something happens, and take note of all that has."""
+        try:
+            event = self._events.get(timeout=timeout)
+            while True:
+                event()
+                event = self._events.get_nowait()
+        except Empty:
+            pass
+
+    def _step(self) -> None:
+        """Take what has arrived, and begin as much as may be begun."""
+        if self._again_at is not None and perf_counter() < self._again_at:
+            return
+        self._again_at = None
+        self._is_rung = False
+        for arrival in self._arrivals.new():
+            lane = self._lanes.setdefault(arrival.lane, _Lane())
+            lane.waiting.append(_Task(arrival, perf_counter()))
+        while self._in_flight < IN_FLIGHT and not self._stopping.is_set():
+            lane = self._next_lane()
+            if lane is None:
+                return
+            self._begin(lane, lane.waiting.popleft())
+
+    def _is_due(self) -> bool:
+        return self._next_lane() is not None or self._is_rung
+
+    def _next_lane(self) -> _Lane | None:
+        """The lane that has had the least of the time, among those with something to begin."""
+        open_ = [lane for lane in self._lanes.values() if lane.waiting and not lane.is_held]
+        return min(open_, key=lambda lane: lane.used_s) if open_ else None
+
+    def _begin(self, lane: _Lane, task: _Task) -> None:
+        """Read a mail, and have its passwords looked at or hand it to the writer."""
+        begun = thread_time()
+        try:
+            job = self._job(lane, task)
+        except Exception:
+            log.exception("a mail could not be read; it is kept for the operator")
+            kept = ToKeep.of_fault(task.arrival.envelope, None, traceback.format_exc())
+            job = partial(self._mails.keep, kept, task.arrival.received_at)
+        finally:
+            lane.used_s += thread_time() - begun
+        if job is not None:
+            self._submit(lane, task, job)
+
+    def _job(self, lane: _Lane, task: _Task) -> Callable[[Connection], Any] | None:
+        """What is to be done about an arrival; ``None``: its passwords are looked at first."""
+        arrival = task.arrival
+        now = arrival.received_at
+        if arrival.kind == "form":
+            return partial(self._form, json.loads(arrival.envelope.raw), now)
+        if arrival.kind == "over":
+            return self._over_job(arrival)
+        if task.incoming is None:
+            try:
+                task.incoming = self._reader.read(arrival.envelope, arrival.verdict)
+            except MailError as error:  # which the door has not refused: nobody can be answered
+                fault = f"the mail cannot be read: {error}"
+                return partial(self._mails.keep, ToKeep(arrival.envelope, "", fault), now)
+        incoming = task.incoming
+        if self._reader.is_for_postmaster(arrival.envelope):
+            kept = ToKeep(
+                arrival.envelope, incoming.mail.digest, "for the postmaster", "", arrival.verdict
+            )
+            return partial(self._mails.keep, kept, now)
+        if not incoming.comes_back and is_set_aside(incoming):
+            return partial(self._mails.set_aside, incoming, now)
+        looked = self._checks.vet(incoming)
+        if looked.done() and not looked.cancelled() and looked.exception() is None:
+            return partial(self._mails.carry_out, looked.result(), now)
+        lane.is_held = True
+        self._checked += 1
+        looked.add_done_callback(
+            lambda future: self._events.put(partial(self._is_checked, lane, task, future))
+        )
+        return None
+
+    def _over_job(self, arrival: Arrival) -> Callable[[Connection], Any]:
+        """Tell the writer of a mail that was put off why, unless it is a machine."""
+        head, _, told = arrival.envelope.raw.partition(b"\r\n\r\n")
+        facts = json.loads(told)
+        over = Over(**(facts | {"again": datetime.fromisoformat(facts["again"])}))
+        writer = self._reader.writer_of(arrival.envelope, head + b"\r\n\r\n")
+        if not writer:
+            return _nothing_done
+        return partial(self._mails.tell_too_many, writer, over, arrival.received_at)
+
+    def _form(self, values: dict[str, Any], now: datetime, connection: Connection) -> Any:
+        return self._forms[values.pop("form")](values, now, connection)
+
+    def _is_checked(self, lane: _Lane, task: _Task, looked: Future[IncomingMail]) -> None:
+        """A mail's passwords were looked at."""
+        self._checked -= 1
+        lane.is_held = False
+        if looked.cancelled():
+            self._put_back(lane, task)
+            return
+        error = looked.exception()
+        if error is None:
+            self._submit(
+                lane,
+                task,
+                partial(self._mails.carry_out, looked.result(), task.arrival.received_at),
+            )
+        else:
+            self._failed(lane, task, error)
+
+    def _submit(self, lane: _Lane, task: _Task, job: Callable[[Connection], Any]) -> None:
+        """Hand a job to the writer, with the note that this arrival is done."""
+        self._in_flight += 1
+        if not self._keeps_order:
+            lane.is_held = True
+        timed = _Timed(partial(self._settled, task.arrival, job), self._current, task.arrival.id)
+        try:
+            future = self._writer.submit(timed)
+        except Closed:
+            self._in_flight -= 1
+            self._put_back(lane, task)
+            self._stopping.set()
+            return
+        future.add_done_callback(
+            lambda done: self._events.put(partial(self._is_done, lane, task, timed, done))
+        )
+
+    def _settled(
+        self, arrival: Arrival, job: Callable[[Connection], Any], connection: Connection
+    ) -> Done:
+        """Carry out, and note that this is done."""
+        found = job(connection)
+        done, result = found if isinstance(found, tuple) else (found, None)
+        self._arrivals.settle(connection, arrival, self._clock.now(), result)
+        return done
+
+    def _is_done(self, lane: _Lane, task: _Task, timed: _Timed, future: Future[Done]) -> None:
+        """The writer has come back to a job."""
+        self._in_flight -= 1
+        lane.used_s += timed.took_s
+        if not self._keeps_order:
+            lane.is_held = False
+        self._taken += 1
+        if self._taken % FORGET_EVERY == 0:
+            for one in self._lanes.values():
+                one.used_s *= FORGET
+        error = future.exception() if not future.cancelled() else CancelledError()
+        if error is not None:
+            self._failed(lane, task, error)
+            return
+        done = future.result()
+        self._arrivals.done(task.arrival)
+        self._note(task, done)
+        done.remember(self._mails.positions)
+        if done.letters:
+            self._ring_post()
+        if done.bots:
+            self._ring_bots()
+        self._tidy(task.arrival.lane, lane)
+
+    def _failed(self, lane: _Lane, task: _Task, error: BaseException) -> None:
+        """A mail was not carried out: look again, try again, tell its writer, or keep it."""
+        arrival = task.arrival
+        if isinstance(error, Gone):  # somebody else has carried it out
+            self._arrivals.done(arrival)
+            self._tidy(arrival.lane, lane)
+        elif isinstance(error, Outdated) and task.changes < MOST_CHANGES:
+            task.changes += 1
+            lane.waiting.appendleft(task)
+        elif isinstance(error, TooMany):
+            automatic = task.incoming is None or bool(task.incoming.mail.automatic)
+            sender = "" if task.incoming is None else task.incoming.mail.sender
+            told = partial(self._mails.tell_too_many, sender, error.over, arrival.received_at)
+            self._note_put_off(task, f"over the limit of the {error.over.kind}")
+            self._submit(lane, task, _nothing_done if automatic else told)
+        elif isinstance(error, (*UNAVAILABLE, Closed, CancelledError, Outdated)):
+            why = reason(error) or type(error).__name__
+            log.warning("the database could not take a mail", extra={"because": why})
+            self._put_back(lane, task)
+        elif arrival.kind != "mail":
+            log.error("what was asked for could not be done", exc_info=error)
+            self._submit(lane, task, _nothing_done)
+        else:
+            log.error("a mail could not be carried out; it is kept for the operator", exc_info=error)
+            fault = "".join(traceback.format_exception(error))
+            kept = ToKeep.of_fault(arrival.envelope, task.incoming, fault)
+            self._submit(lane, task, partial(self._mails.keep, kept, arrival.received_at))
+
+    def _put_back(self, lane: _Lane, task: _Task) -> None:
+        """Try it again later, in its turn."""
+        at = next(
+            (n for n, one in enumerate(lane.waiting) if one.arrival.id > task.arrival.id),
+            len(lane.waiting),
+        )
+        lane.waiting.insert(at, task)
+        self._again_at = perf_counter() + AGAIN_S
+
+    def _tidy(self, name: str, lane: _Lane) -> None:
+        """Forget a lane in which nothing waits, but not what it has used lately."""
+        if not lane.waiting and not lane.is_held and lane.used_s < 0.01:
+            self._lanes.pop(name, None)
+
+    def _note(self, task: _Task, done: Done) -> None:
+        """Log a mail that was carried out, with the milliseconds since it was received here."""
+        arrival, incoming = task.arrival, task.incoming
+        if arrival.kind != "mail" or done.receipt is None:
+            return
+        why = ""
+        if done.receipt.outcome == "ignored" and incoming is not None:
+            why = incoming.mail.automatic
+        elif self._reader.is_for_postmaster(arrival.envelope):
+            why = "for the postmaster"
+        reading = incoming.reading if incoming is not None else None
+        outcome = Outcome("", done.receipt.outcome, why, done.receipt, reading)
+        self._log(task, outcome)
+
+    def _note_put_off(self, task: _Task, why: str) -> None:
+        self._log(task, Outcome("", "put-off", why))
+
+    def _log(self, task: _Task, outcome: Outcome) -> None:
+        source = self._reader.source_of(task.arrival.envelope, task.incoming)
+        took_ms = (perf_counter() - task.begun) * 1000
+        note_mail(self._reader.mail_domain, task.arrival.envelope, outcome, source, took_ms)
+
+
+class _Timed:
+    """A job that tells which mail it is about while it runs, and what it took."""
+
+    __slots__ = ("_current", "_job", "_number", "took_s")
+
+    def __init__(self, job: Callable[[Connection], Done], current: CurrentMail, number: int) -> None:
+        self._job = job
+        self._current = current
+        self._number = number
+        self.took_s = 0.0
+
+    def __call__(self, connection: Connection) -> Done:
+        begun = thread_time()
+        self._current.begins(self._number)
+        try:
+            return self._job(connection)
+        finally:
+            self._current.ends()
+            self.took_s = thread_time() - begun
+
+
+def _nothing() -> None:
+    """What has happened is in the database."""
+
+
+def _nothing_done(_connection: Connection) -> Done:
+    return NOTHING
+
+

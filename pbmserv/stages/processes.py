@@ -1,0 +1,269 @@
+"""What each process of a server runs: one stage, from its start to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pbmserv.config import Settings
+from pbmserv.mail.reply_address import KeyRing
+from pbmserv.monitoring.pulse import Vital
+from pbmserv.net import ports
+from pbmserv.net.ports import Bound
+from pbmserv.outbound.outbox_adapter import AskedRows, OutboxRows, WrittenRows
+from pbmserv.service.bots.bot_worker import Moves, Thought
+from pbmserv.service.operators import gauges
+from pbmserv.service.operators.health import Health
+from pbmserv.stages.app import Base, BotsStage, DoorStage, PlayStage, PostStage, WebStage
+from pbmserv.stages.current_mail import CurrentMail
+from pbmserv.stages.link import Answering, Asking, Bell, Ring
+from pbmserv.stages.listeners import MailPorts, WebPorts
+from pbmserv.stages.reloading import Reload
+from pbmserv.stages.state import Stages, StageState, counted
+from pbmserv.store.operators import health as rows
+
+NICE = {"play": 2, "post": 5, "bots": 10}
+"""How much each gives way to the door, where a client waits."""
+
+log = logging.getLogger("pbmserv.stages")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a process is given by its parent.
+
+    Attributes:
+        folder: where the stages of this machine meet.
+        stages: all that run on this machine.
+        posts: how many send.
+        suspects: arrivals with which play has died, and how often.
+        ready: says that clients may come.
+    """
+
+    settings: Settings
+    bound: Bound
+    folder: Path
+    stages: tuple[str, ...]
+    posts: int
+    current: CurrentMail
+    suspects: dict[int, int]
+    ready: Callable[[], None]
+
+
+class _AskedMoves:
+    """Has play make the moves of bots."""
+
+    def __init__(self, play: Asking) -> None:
+        self._play = play
+
+    def act(self, board_id: int, thought: Thought | None) -> None:
+        self._play.ask("act", board_id, thought)
+
+    def put_off(self, board_id: int) -> None:
+        self._play.ask("put_off", board_id)
+
+
+def run(name: str, given: Given) -> None:
+    """Run one stage (``post2`` is a second post) until SIGTERM."""
+    kind = name.rstrip("0123456789")
+    os.nice(NICE.get(kind, 0))
+    base = Base(given.settings)
+    try:
+        asyncio.run(_STAGES[kind](name, base, given))
+    finally:
+        base.close()
+
+
+async def _until_stopped(
+    given: Given, reload: Reload, stop: Callable[[], Awaitable[None]]
+) -> None:
+    """Say that this stage is ready, wait for SIGTERM, and end."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, stopping.set)
+    loop.add_signal_handler(signal.SIGHUP, reload.ask)
+    reloading = asyncio.create_task(reload.run(), name="reloading")
+    given.ready()
+    await stopping.wait()
+    reloading.cancel()
+    await stop()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _reload(base: Base, given: Given, post: PostStage | None = None) -> Reload:
+    named = base.settings.dkim_keys if post else ()
+    signer = post.signer if post else None
+    ring: KeyRing = base.mail_domain.ring
+    return Reload(base.game, ring, signer, named, given.bound.certificate)
+
+
+async def _door(name: str, base: Base, given: Given) -> None:
+    stage = DoorStage(base, Bell(given.folder / "play.ring").ring)
+    listening = MailPorts(base, stage.door, given.bound, ports.shares(given.settings, given.bound))
+    loop = asyncio.get_running_loop()
+
+    def form(kind: str, values: dict[str, Any]) -> int:
+        return asyncio.run_coroutine_threadsafe(stage.door.form(kind, values), loop).result()
+
+    def state() -> StageState:
+        texts = stage.quota.taken, stage.quota.most
+        return StageState(stage.vitals(), listening.slots(), None, texts, counted())
+
+    answering = Answering(given.folder / f"{name}.sock", {"form": form, "state": state})
+    stage.start()
+    await listening.open()
+    answering.start()
+
+    async def stop() -> None:
+        answering.close()
+        await listening.close()
+        await asyncio.to_thread(stage.stop)
+
+    await _until_stopped(given, _reload(base, given), stop)
+
+
+async def _play(name: str, base: Base, given: Given) -> None:
+    bells = [Bell(given.folder / f"post{n}.ring") for n in range(1, given.posts + 1)]
+
+    def ring_post() -> None:
+        for bell in bells:
+            bell.ring()
+
+    ring_bots = Bell(given.folder / "bots.ring").ring
+    stage = PlayStage(
+        base, ring_post, ring_bots, current=given.current, suspects=given.suspects
+    )
+
+    def state() -> StageState:
+        return StageState(stage.vitals(), counted=counted())
+
+    def write() -> None:
+        stage.writer.submit(partial(rows.write, now=base.clock.now())).result()
+
+    answers = {**stage.answers(), "state": state, "write": write}
+    answering = Answering(given.folder / f"{name}.sock", answers)
+    ring = Ring(given.folder / "play.ring", stage.play.ring)
+    await asyncio.to_thread(stage.start)
+    ring.start()
+    answering.start()
+
+    async def stop() -> None:
+        ring.close()
+        answering.close()
+        await asyncio.to_thread(stage.stop)
+
+    await _until_stopped(given, _reload(base, given), stop)
+
+
+async def _post(name: str, base: Base, given: Given) -> None:
+    written: OutboxRows
+    close: Callable[[], None] = _nothing
+    if base.game.is_sqlite:
+        written = AskedRows(Asking(given.folder / "play.sock").ask)
+    else:
+        written, close = _own_rows(base)
+    stage = PostStage(base, written)
+
+    def state() -> StageState:
+        return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
+
+    answering = Answering(given.folder / f"{name}.sock", {"state": state})
+    ring = Ring(given.folder / f"{name}.ring", stage.sender.wake)
+    alone = base.game.is_sqlite and given.posts == 1
+    threading.Thread(
+        target=stage.start, kwargs={"alone": alone}, name="post-start", daemon=True
+    ).start()
+    ring.start()
+    answering.start()
+
+    async def stop() -> None:
+        ring.close()
+        answering.close()
+        await asyncio.to_thread(stage.stop)
+        close()
+
+    await _until_stopped(given, _reload(base, given, stage), stop)
+
+
+def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
+    """On PostgreSQL a post changes the outbox itself."""
+    from pbmserv.service.auth.lockout import Lockout
+    from pbmserv.service.auth.passwords import Passwords
+    from pbmserv.service.delivery import bounces
+    from pbmserv.store.boards.positions import Positions
+    from pbmserv.store.core.writer import open_writer
+
+    writer = open_writer(base.game)
+    positions = Positions(base.registry)
+    services = base.services(positions, Passwords(), Lockout(base.clock), base.traffic())
+    return WrittenRows(writer, partial(bounces.refused, services)), writer.close
+
+
+async def _bots(name: str, base: Base, given: Given) -> None:
+    moves: Moves = _AskedMoves(Asking(given.folder / "play.sock"))
+    stage = BotsStage(base, moves)
+
+    def state() -> StageState:
+        return StageState(stage.vitals(), counted=counted())
+
+    answering = Answering(given.folder / f"{name}.sock", {"state": state})
+    ring = Ring(given.folder / "bots.ring", stage.bot_worker.ask)
+    stage.start()
+    ring.start()
+    answering.start()
+
+    async def stop() -> None:
+        ring.close()
+        answering.close()
+        await asyncio.to_thread(stage.stop)
+
+    await _until_stopped(given, _reload(base, given), stop)
+
+
+async def _web(name: str, base: Base, given: Given) -> None:
+    door = Asking(given.folder / "door.sock")
+
+    async def send(kind: str, values: dict[str, Any]) -> int:
+        number: int = await asyncio.to_thread(door.ask, "form", kind, values)
+        return number
+
+    stage = WebStage(base, send)
+    others = tuple(one for one in given.stages if one != name)
+    loop_vital = Vital("web", True, 0.0, 60.0)
+    listening: WebPorts | None = None
+
+    def state() -> StageState:
+        slots = listening.slots() if listening else {}
+        return StageState((loop_vital,), slots, counted=counted())
+
+    stages = Stages(given.folder, others, state)
+    health = Health(stages.parts(given.settings.data_dir), base.game, stages, base.clock)
+
+    async def metrics() -> bytes:
+        return await gauges.metrics(health, await asyncio.to_thread(stages.counted))
+
+    divided = ports.shares(given.settings, given.bound)
+    listening = WebPorts(base, stage.web_requests, health, metrics, given.bound, divided)
+    await listening.open()
+
+    async def stop() -> None:
+        await listening.close()
+        stages.close()
+
+    await _until_stopped(given, _reload(base, given), stop)
+
+
+def _nothing() -> None:
+    """There is nothing to close."""
+
+
+_STAGES = {"door": _door, "play": _play, "post": _post, "bots": _bots, "web": _web}

@@ -1,0 +1,246 @@
+"""Rows of what has arrived and waits to be carried out: the queue between the door and play.
+
+The door adds them; play carries each out once, and says so in the same transaction. On SQLite the
+two write to files of their own: play notes the arrival's number in `settled`, and the door removes
+what is settled. On PostgreSQL play claims rows for a while and removes them itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
+
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
+from pbmserv.store.core.models import arrivals, settled, stores
+from pbmserv.store.core.prepared import Prepared
+
+Kind: TypeAlias = Literal["mail", "over", "form"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewArrival:
+    """What has come and is to be stored.
+
+    Attributes:
+        kind: ``mail``; ``over``: a mail over a limit, whose sender is to be told; ``form``: what
+            a page asks for, as JSON in `raw`.
+        lane: those of one lane are carried out in their order, and share their part of the time.
+        player_id: whose reply address it came to.
+    """
+
+    kind: Kind
+    envelope: Envelope
+    lane: str
+    received_at: datetime
+    verdict: Verdict = UNCHECKED
+    player_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival(NewArrival):
+    """What has come, stored under its number, which is never given again."""
+
+    id: int = field(default=0, kw_only=True)
+
+
+_NAMES = (
+    *("kind", "recipient", "sender", "peer", "hello", "handed_on", "raw"),
+    *("verdict", "found", "lane", "player_id", "received_at"),
+)
+_ADD = Prepared(insert(arrivals).returning(arrivals.c.id), _NAMES)
+_ALL = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
+_NEXT = (
+    _ALL.where(arrivals.c.id > bindparam("after"))
+    .order_by(arrivals.c.id)
+    .limit(bindparam("most"))
+)
+_AT_ONCE = 500
+_SETTLE = Prepared(insert(settled), ("store", "number", "result", "settled_at"))
+_TAKE = delete(arrivals).where(arrivals.c.id == bindparam("number"))
+
+
+def add(connection: Connection, new: NewArrival) -> int:
+    """Store what has come; its number."""
+    one = new.envelope
+    rows = _ADD.rows(
+        connection,
+        {
+            "kind": new.kind,
+            "recipient": one.recipient,
+            "sender": one.sender,
+            "peer": one.peer,
+            "hello": one.hello,
+            "handed_on": one.handed_on,
+            "raw": one.raw,
+            "verdict": new.verdict.result,
+            "found": new.verdict.found,
+            "lane": new.lane,
+            "player_id": new.player_id,
+            "received_at": new.received_at,
+        },
+    )
+    return int(rows[0][0])
+
+
+def store_of(connection: Connection) -> str:
+    """The name of this store, by which another file in its place is told from it."""
+    return str(connection.execute(select(stores.c.uuid)).scalar_one())
+
+
+def after(connection: Connection, number: int, most: int) -> list[Arrival]:
+    """Up to *most* that came after that one, in their order."""
+    return [_arrival(row) for row in connection.execute(_NEXT, {"after": number, "most": most})]
+
+
+def numbers(connection: Connection) -> list[int]:
+    """Of all that are there, in their order."""
+    return list(connection.execute(select(arrivals.c.id).order_by(arrivals.c.id)).scalars())
+
+
+def remove(connection: Connection, numbers_: Sequence[int]) -> int:
+    """Remove what is settled; the octets of their texts."""
+    freed = 0
+    for at in range(0, len(numbers_), _AT_ONCE):
+        some = arrivals.c.id.in_(numbers_[at : at + _AT_ONCE])
+        freed += connection.execute(
+            select(func.coalesce(func.sum(func.length(arrivals.c.raw)), 0)).where(some)
+        ).scalar_one()
+        connection.execute(delete(arrivals).where(some))
+    return freed
+
+
+def octets(connection: Connection) -> int:
+    """What the texts of all that are there take."""
+    total = select(func.coalesce(func.sum(func.length(arrivals.c.raw)), 0))
+    return int(connection.execute(total).scalar_one())
+
+
+def oldest_after(connection: Connection, number: int) -> datetime | None:
+    """When the first came after that one; ``None``: nothing did."""
+    found: datetime | None = connection.execute(
+        select(arrivals.c.received_at)
+        .where(arrivals.c.id > number)
+        .order_by(arrivals.c.id)
+        .limit(1)
+    ).scalar()
+    return found
+
+
+def has_free(connection: Connection, now: datetime) -> bool:
+    """Whether any could be claimed."""
+    free = arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= now)
+    return connection.execute(select(arrivals.c.id).where(free).limit(1)).first() is not None
+
+
+def waiting(connection: Connection) -> tuple[int, datetime | None]:
+    """How many there are, and since when the first waits."""
+    row = connection.execute(
+        select(func.count(), func.min(arrivals.c.received_at)).select_from(arrivals)
+    ).one()
+    return int(row[0]), row[1]
+
+
+# -- play's notes, in its own store --------------------------------------------------------
+
+
+def settle(
+    connection: Connection, store: str, number: int, now: datetime, result: Any = None
+) -> None:
+    """Note, in the transaction that carries it out, that an arrival is done.
+
+    Raises:
+        IntegrityError: it was done before.
+    """
+    _SETTLE.run(
+        connection, {"store": store, "number": number, "result": result, "settled_at": now}
+    )
+
+
+def is_settled(connection: Connection, store: str, number: int) -> bool:
+    """Whether that arrival is done."""
+    found = connection.execute(
+        select(settled.c.number).where(settled.c.store == store, settled.c.number == number)
+    )
+    return found.first() is not None
+
+
+def all_settled(connection: Connection, store: str) -> set[int]:
+    """Numbers of what is done and was not removed yet, or lately."""
+    return set(
+        connection.execute(select(settled.c.number).where(settled.c.store == store)).scalars()
+    )
+
+
+def result_of(connection: Connection, store: str, number: int) -> tuple[bool, Any]:
+    """Whether an arrival is done, and what came of it."""
+    row = connection.execute(
+        select(settled.c.result).where(settled.c.store == store, settled.c.number == number)
+    ).first()
+    return (False, None) if row is None else (True, row[0])
+
+
+def forget_settled(
+    connection: Connection, store: str, gone: Collection[int], before: datetime
+) -> None:
+    """Drop notes about arrivals that the door has removed."""
+    connection.execute(
+        delete(settled).where(
+            settled.c.store == store,
+            settled.c.number.in_(gone),
+            settled.c.settled_at < before,
+        )
+    )
+
+
+# -- one database for all stages (PostgreSQL) ----------------------------------------------
+
+
+def claim(connection: Connection, now: datetime, until: datetime, most: int) -> list[Arrival]:
+    """Take up to *most* of the oldest; no other play gets them, or later ones of their lanes,
+    before *until*."""
+    earlier = arrivals.alias()
+    held = exists().where(
+        earlier.c.lane == arrivals.c.lane,
+        earlier.c.id < arrivals.c.id,
+        earlier.c.claimed_until > now,
+    )
+    free = arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= now)
+    found = connection.execute(
+        _ALL.where(free, ~held)
+        .order_by(arrivals.c.id)
+        .limit(most)
+        .with_for_update(skip_locked=True)
+    ).all()
+    if found:
+        ids = [row.id for row in found]
+        connection.execute(
+            update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=until)
+        )
+    return [_arrival(row) for row in found]
+
+
+def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
+    """Keep these for longer."""
+    connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=until))
+
+
+def take(connection: Connection, number: int) -> bool:
+    """Remove an arrival in the transaction that carries it out; false when somebody else did."""
+    return connection.execute(_TAKE, {"number": number}).rowcount == 1
+
+
+def prune_results(connection: Connection, before: datetime) -> None:
+    """Drop what pages have been told long ago."""
+    connection.execute(delete(settled).where(settled.c.settled_at < before))
+
+
+def _arrival(row: Any) -> Arrival:
+    envelope = Envelope(row.sender, row.recipient, row.raw, row.peer, row.hello, row.handed_on)
+    verdict = Verdict(row.verdict, row.found)
+    return Arrival(
+        row.kind, envelope, row.lane, row.received_at, verdict, row.player_id, id=row.id
+    )
