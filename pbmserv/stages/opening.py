@@ -13,8 +13,8 @@ from pbmserv.clock import Clock
 from pbmserv.config import blank_passwords
 from pbmserv.errors import ServerFault
 from pbmserv.mail.reply_address import KeyRing
-from pbmserv.service.operators import upgrade
 from pbmserv.store.accounts import players
+from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 
@@ -28,7 +28,7 @@ def opened(url: str) -> Database:
     try:
         database = Database(url)
         try:
-            upgrade.prepare(database)
+            schema.prepare(database)
         except BaseException:
             database.close()
             raise
