@@ -1,7 +1,7 @@
 """A SQLite database with all its tables, made once in each process.
 
-Ten migrations take 80 ms, which a thousand tests that are about something else need not wait for.
-PostgreSQL's databases are copied from a template for the same reason (``conftest.py``).
+The migration takes time that a thousand tests about something else need not wait for. PostgreSQL's
+databases are copied from a template for the same reason (``conftest.py``).
 """
 
 from __future__ import annotations

@@ -40,14 +40,13 @@ def upgrade(config: ConfigFile = None) -> None:
 
     Example: pbmserv db upgrade
     """
-    from pbmserv.service.operators import upgrade as upgrading
     from pbmserv.store.core import schema
 
     found = loaded(config)
     preflight.database_place(found)
     url = found.settings.database
     with opened(url) as database:
-        upgrading.prepare(database)
+        schema.prepare(database)
         say(f"{blank_passwords(url)} is at revision {schema.head()}.")
 
 
@@ -142,13 +141,12 @@ def restore(
     Example: pbmserv db restore /var/backups/pbmserv-monday --overwrite
     """
     from pbmserv.files import private_file
-    from pbmserv.service.operators import upgrade as upgrading
     from pbmserv.store.operators import backup as backups
 
     url = loaded(config).settings.database
     with used(url):
         chosen = private_file.over if overwrite else private_file.new
-        copy = backups.restore(url, file, chosen, upgrading.prepare)
+        copy = backups.restore(url, file, chosen)
     say(f"{blank_passwords(url)} is what it was in {file} (revision {copy.revision}).")
     say(SINCE)
 

@@ -35,7 +35,7 @@ def _opened(url: str, store: str) -> Database:
     try:
         database = Database(url)
         try:
-            schema.prepare(database, (store,) if database.is_sqlite else schema.STORES)
+            schema.prepare(database, (store,) if database.is_sqlite else schema.ALL)
         except BaseException:
             database.close()
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,9 +82,14 @@ def test_the_server_is_told_too(postgres_url: str) -> None:
 
 def test_a_migration_takes_as_long_as_it_needs(way: SilentWay) -> None:
     database = Database(way.url(options="-c statement_timeout=40"))
-    slow = text("SELECT pg_sleep(0.05)")
-    schema.downgrade(database, "0009")
-    schema.upgrade(database, fill=lambda connection, _: connection.execute(slow))
+    slow = text("SELECT pg_sleep(0.2)")
+    with ThreadPoolExecutor(1) as other, Database(way.url()).writing.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": schema.LOCK})
+        waits = other.submit(schema.upgrade, database)
+        connection.execute(slow)
+        assert not waits.done()
+        connection.commit()
+        waits.result()
     with pytest.raises(OperationalError), database.reading.connect() as connection:
         connection.execute(slow)
     database.close()

@@ -17,7 +17,6 @@ from sqlalchemy import func, select, text
 
 from pbmserv.errors import OperatorError
 from pbmserv.files import private_file
-from pbmserv.service.operators import upgrade
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import boards, inbox, players
@@ -52,7 +51,7 @@ def save(url: str, file: Path, place: private_file.Place = private_file.new) -> 
 
 
 def restore(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
-    return backup.restore(url, file, place, upgrade.prepare)
+    return backup.restore(url, file, place)
 
 
 def challenged(house: Indoors, first: str, second: str) -> Posted:
@@ -135,17 +134,6 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
         assert schema.check(database) == []
     assert before <= found <= len(taken)
     assert during >= before
-
-
-def test_a_copy_of_an_older_version_is_brought_up(
-    request: pytest.FixtureRequest, elsewhere: str, database_url: str, tmp_path: Path
-) -> None:
-    with closing(Database(database_url)) as database:
-        schema.downgrade(database, "0009")
-    assert save(database_url, tmp_path / "copy").revision == "0009"
-    restore(elsewhere, tmp_path / "copy")
-    with closing(Database(elsewhere)) as database:
-        assert schema.check(database) == []
 
 
 def test_a_copy_of_a_newer_version_or_program_is_refused(

@@ -1,4 +1,4 @@
-"""Migrations: up, down and up again; what they build is what the code believes in."""
+"""The schema: what the migration builds, for both stores and for each, and who may begin it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
 from pbmserv.errors import ServerFault
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import metadata
+from pbmserv.store.core.models import metadata, stores
 
 PATIENCE_S = 60
 
@@ -35,18 +35,63 @@ def tables(database: Database) -> set[str]:
         return set(inspect(connection).get_table_names()) - {"alembic_version"}
 
 
-def test_up_down_and_up_again(empty: Database) -> None:
+def test_what_the_migration_builds_is_what_the_code_believes_in(empty: Database) -> None:
     with pytest.raises(ServerFault, match=r"at revision none.*run: pbmserv db upgrade"):
         schema.check(empty)
     schema.upgrade(empty)
     assert schema.check(empty) == []
     assert tables(empty) == set(metadata.tables)
-    schema.downgrade(empty, "base")
-    assert tables(empty) == set()
-    with empty.reading.connect() as connection:
-        assert schema.current(connection) is None
     schema.upgrade(empty)
     assert schema.check(empty) == []
+
+
+def store_of(name: str) -> str:
+    found: str = metadata.tables[name].info.get("store", "game")
+    return found
+
+
+def test_each_store_may_have_a_file_of_its_own(tmp_path: Path) -> None:
+    found = {}
+    for store in schema.ALL:
+        database = Database(f"sqlite:///{tmp_path}/{store}.sqlite3")
+        schema.prepare(database, (store,))
+        schema.require(database)
+        assert schema.check(database, (store,)) == []
+        assert schema.check(database) != []
+        found[store] = tables(database)
+        database.close()
+    assert found == {
+        store: {name for name in metadata.tables if store_of(name) == store} for store in schema.ALL
+    }
+
+
+def test_each_mail_store_has_a_name_of_its_own(tmp_path: Path) -> None:
+    names = set()
+    for number in range(2):
+        database = Database(f"sqlite:///{tmp_path}/{number}.sqlite3")
+        schema.prepare(database, ("mail",))
+        with database.reading.connect() as connection:
+            names.add(connection.execute(select(stores.c.uuid)).scalar_one())
+        database.close()
+    assert len(names) == 2
+    assert {len(name) for name in names} == {32}
+
+
+def test_no_table_refers_to_one_of_the_other_store() -> None:
+    for table in metadata.tables.values():
+        for key in table.foreign_keys:
+            assert store_of(key.column.table.name) == store_of(table.name)
+
+
+def test_sqlite_gives_no_number_twice(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")
+    schema.upgrade(database)
+    with database.reading.connect() as connection:
+        counted = connection.execute(
+            text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%' ORDER BY name")
+        ).scalars()
+        assert list(counted) == ["arrivals", "boards", "inbox", "outbox"]
+    database.close()
 
 
 def test_a_table_that_differs_from_the_models_is_told(empty: Database) -> None:
@@ -63,7 +108,7 @@ def test_preparing_is_done_once_and_cheap_after_that(
     schema.prepare(empty)
     with empty.writing.begin() as connection:
         connection.execute(text("INSERT INTO keys VALUES (1, :secret, :now)"), KEY)
-    monkeypatch.setattr(schema, "upgrade", lambda database: pytest.fail("nothing is to be done"))
+    monkeypatch.setattr(schema, "upgrade", lambda *_: pytest.fail("nothing is to be done"))
     schema.prepare(empty)
     with empty.reading.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM keys")).scalar() == 1
@@ -78,13 +123,30 @@ def test_alembic_is_not_even_imported_when_nothing_is_to_do(tmp_path: Path) -> N
     database.close()
     look = (
         "import sys\n"
-        "from pbmserv.store import schema\n"
-        "from pbmserv.store.session import Database\n"
+        "from pbmserv.store.core import schema\n"
+        "from pbmserv.store.core.database import Database\n"
         f"schema.prepare(Database({database.url!r}))\n"
         "sys.exit('alembic' in sys.modules)\n"
     )
     found = subprocess.run([sys.executable, "-c", look], timeout=PATIENCE_S, check=False)
     assert found.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("revision", "advice"),
+    [("0000", "run: pbmserv db upgrade"), ("9999", "install the newer version again")],
+)
+def test_a_database_of_another_version_is_told_with_what_helps(
+    empty: Database, revision: str, advice: str
+) -> None:
+    schema.upgrade(empty)
+    with empty.writing.begin() as connection:
+        connection.execute(
+            text("UPDATE alembic_version SET version_num = :found"), {"found": revision}
+        )
+    for asked in (schema.require, schema.check):
+        with pytest.raises(ServerFault, match=advice):
+            asked(empty)
 
 
 def test_a_database_of_a_newer_version_is_left_alone(empty: Database) -> None:
@@ -125,8 +187,8 @@ def test_the_operator_is_told_about_a_newer_database_without_a_traceback(tmp_pat
 def test_two_processes_may_begin_with_one_empty_database(empty: Database) -> None:
     begin = (
         "import sys\n"
-        "from pbmserv.store import schema\n"
-        "from pbmserv.store.session import Database\n"
+        "from pbmserv.store.core import schema\n"
+        "from pbmserv.store.core.database import Database\n"
         "import alembic.command\n"
         "database = Database(sys.argv[1])\n"
         "print('here', flush=True)\n"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    JSON,
     Boolean,
     Column,
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     SmallInteger,
     String,
     Table,
@@ -18,6 +20,52 @@ from sqlalchemy import (
 
 from pbmserv.store.core.columns import Instant, Key, metadata
 from pbmserv.store.core.packed import PackedBytes, PackedJson
+
+stores = Table(
+    "stores",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("uuid", Text, nullable=False),
+    info={"store": "mail"},
+)
+"""One row: the name of this mail store, made with it. A store that was put in its place has another
+one, so that nothing in it looks carried out."""
+
+arrivals = Table(
+    "arrivals",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("recipient", Text, nullable=True),
+    Column("sender", Text, nullable=True),
+    Column("peer", Text, nullable=True),
+    Column("hello", Text, nullable=True),
+    Column("handed_on", Boolean, nullable=True),
+    Column("raw", LargeBinary, nullable=False),
+    Column("verdict", Text, nullable=True),
+    Column("found", Text, nullable=True),
+    Column("lane", Text, nullable=False),
+    Column("player_id", Key, nullable=True),
+    Column("received_at", Instant, nullable=False),
+    Column("claimed_until", Instant, nullable=True),
+    info={"store": "mail"},
+    sqlite_autoincrement=True,
+)
+"""Mails that we said 250 to and forms that pages handed in (`kind`: mail or form), as they came;
+the row does not change when it is carried out. Within a `lane` they are carried out in order.
+`player_id`: whose reply address it came to. `claimed_until`: on PostgreSQL, until when one process
+has it in hand."""
+
+settled = Table(
+    "settled",
+    metadata,
+    Column("store", Text, primary_key=True),
+    Column("number", Key, primary_key=True, autoincrement=False),
+    Column("result", JSON(none_as_null=True), nullable=True),
+    Column("settled_at", Instant, nullable=False),
+)
+"""What is carried out of `arrivals`: the mail store's uuid and the row's number, written in the
+transaction that carried it out. `result`: what a page that waits is told."""
 
 inbox = Table(
     "inbox",
@@ -35,6 +83,7 @@ inbox = Table(
     Column("verdict", String(12), nullable=False, server_default="unchecked"),
     Column("found", Text, nullable=False, server_default=""),
     Column("octets", Integer, nullable=False, server_default="0"),
+    Column("arrival", Key, nullable=True),
     Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
     Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
@@ -45,7 +94,7 @@ Rows of mails that were answered or ignored end some time after that, see `store
 `sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
 it came to; empty where `sender` says enough. By both a player's mails are found when all about that
 player must go. `verdict`: whether the From address was proven, and in `found` by what (see
-``receive.mail.Verdict``)."""
+``mail.envelope.Verdict``). `arrival`: its number in `arrivals`."""
 
 Index(
     "ix_inbox_kept",

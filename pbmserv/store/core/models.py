@@ -1,7 +1,9 @@
 """The tables. `migrations/` builds the same ones; a test compares them.
 
 Keys and queries go by board or by player, never across boards, so that rows can be
-distributed by board id one day. This module names every table; those of the mail stand in
+distributed by board id one day. There are two stores: ``info["store"]`` is "mail" for a table of
+the mail store; all other tables belong to the game store. On SQLite each is a file of its own, on
+PostgreSQL both are in one database. This module names every table; those of the mail stand in
 `mail_tables`, those of races in `race_tables`, that of the house in `house_tables`, those of
 what is counted in `counted_tables`.
 """
@@ -28,13 +30,22 @@ from sqlalchemy import (
 from pbmserv.store.core.bot_tables import house_turns
 from pbmserv.store.core.columns import Instant, Key, metadata
 from pbmserv.store.core.counted_tables import counted, counting
-from pbmserv.store.core.mail_tables import bounces, inbox, letter_bytes, outbox
+from pbmserv.store.core.mail_tables import (
+    arrivals,
+    bounces,
+    inbox,
+    letter_bytes,
+    outbox,
+    settled,
+    stores,
+)
 from pbmserv.store.core.race_tables import daily_boards, daily_boxes, daily_readers, scores
 
 __all__ = [
     "absences",
     "address_changes",
     "addresses",
+    "arrivals",
     "audit",
     "blocks",
     "boards",
@@ -63,7 +74,9 @@ __all__ = [
     "scores",
     "seats",
     "seeks",
+    "settled",
     "signups",
+    "stores",
     "submitted_moves",
     "unconfirmed_boards",
 ]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, inspect, text
 
 from pbmserv.errors import ServerFault
 from pbmserv.store.core.database import Database
 
-_LOCK = 0x70626D73  # "pbms": one migration at a time over one PostgreSQL
+Stores: TypeAlias = Collection[str]
+ALL: Stores = ("mail", "game")
+"""The stores whose tables a database has: on SQLite each may be a file, PostgreSQL has both."""
+
+LOCK = 0x70626D73  # "pbms": one migration at a time over one PostgreSQL
 
 
 def migrations_folder() -> Path:
@@ -22,30 +26,15 @@ def migrations_folder() -> Path:
     return installed if installed.is_dir() else package.parent / "migrations"
 
 
-Fill = Callable[[Connection, str], None]
-"""What an upgrade still has to fill in; its arguments: the transaction, the revision before."""
-
-
-def upgrade(database: Database, revision: str = "head", fill: Fill | None = None) -> None:
-    """Migrate up to *revision*; a fresh database gets everything, and nothing is to be filled."""
+def upgrade(database: Database, stores: Stores = ALL) -> None:
+    """Migrate to the newest revision; a fresh database gets the tables of *stores*."""
     from alembic import command
 
     with database.writing.begin() as connection, _time_for(database, connection):
         if not database.is_sqlite:
             connection.execute(text("SET LOCAL lock_timeout = '60s'"))
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        before = current(connection)
-        command.upgrade(_config(connection), revision)
-        if before is not None and fill is not None:
-            fill(connection, before)
-
-
-def downgrade(database: Database, revision: str) -> None:
-    """Migrate down to *revision* (``"base"`` = nothing left)."""
-    from alembic import command
-
-    with database.writing.begin() as connection, _time_for(database, connection):
-        command.downgrade(_config(connection), revision)
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+        command.upgrade(_config(connection, stores), "head")
 
 
 def _time_for(database: Database, connection: Connection) -> AbstractContextManager[None]:
@@ -73,7 +62,7 @@ def current(connection: Connection) -> str | None:
     return found
 
 
-def prepare(database: Database, fill: Fill | None = None) -> None:
+def prepare(database: Database, stores: Stores = ALL) -> None:
     """Upgrade when needed. Cheap when nothing is to do: Alembic is not even imported.
 
     Raises:
@@ -85,7 +74,7 @@ def prepare(database: Database, fill: Fill | None = None) -> None:
         return
     if found is not None and found > head():
         raise ServerFault(_newer(found))
-    upgrade(database, fill=fill)
+    upgrade(database, stores)
 
 
 def require(database: Database) -> None:
@@ -112,7 +101,7 @@ def _newer(found: str) -> str:
     )
 
 
-def check(database: Database) -> list[str]:
+def check(database: Database, stores: Stores = ALL) -> list[str]:
     """What in the tables is not as the models have it, one sentence each; empty = all is well.
 
     Raises:
@@ -123,17 +112,22 @@ def check(database: Database) -> list[str]:
 
     from pbmserv.store.core.models import metadata
 
+    def belongs(found: Any, _name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
+        return kind != "table" or reflected or found.info.get("store", "game") in stores
+
     require(database)
     with database.reading.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        options = {"compare_type": True, "include_object": belongs}
+        context = MigrationContext.configure(connection, opts=options)
         differences: list[Any] = compare_metadata(context, metadata)
     return [f"schema differs from the models: {difference!r}" for difference in differences]
 
 
-def _config(connection: Connection) -> Any:
+def _config(connection: Connection, stores: Stores) -> Any:
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(migrations_folder()))
     config.attributes["connection"] = connection
+    config.attributes["stores"] = stores
     return config

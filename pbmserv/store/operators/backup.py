@@ -5,7 +5,6 @@ A copy is a file for its owner alone: one that SQLite opens, or an archive of pg
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -55,12 +54,11 @@ def save(url: str, target: Path, place: Place) -> Copy:
         database.close()
 
 
-def restore(url: str, source: Path, place: Place, prepare: Callable[[Database], None]) -> Copy:
+def restore(url: str, source: Path, place: Place) -> Copy:
     """Put a copy back, bring it to this version, and leave out `SKIPPED` numbers.
 
     Args:
         place: `private_file.new`, or `over` where a database that is there may be replaced.
-        prepare: brings a database to this version's schema.
 
     Raises:
         OperatorError: the copy is damaged, newer than this version or of the other kind of
@@ -72,7 +70,7 @@ def restore(url: str, source: Path, place: Place, prepare: Callable[[Database], 
         if not opened.read(len(kind.MAGIC)) == kind.MAGIC:
             raise OperatorError(f"{source} is no copy of {kind.WHAT}")
     copy = Copy(_known(kind.revision(source)), source.stat().st_size)
-    kind.restore(url, source, place, prepare, SKIPPED)
+    kind.restore(url, source, place, SKIPPED)
     return copy
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from sqlalchemy import Connection, inspect, text
 
 from pbmserv.errors import OperatorError
 from pbmserv.files.private_file import Place, over
+from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 
 MAGIC = b"PGDMP"
@@ -63,16 +64,14 @@ def revision(copy: Path) -> str | None:
     return number[1] if number else None
 
 
-def restore(
-    url: str, source: Path, place: Place, prepare: Callable[[Database], None], skipped: int
-) -> None:
+def restore(url: str, source: Path, place: Place, skipped: int) -> None:
     """Put a whole copy into the database, in one transaction; see `backup.restore`."""
     database = Database(url)
     try:
         with database.reading.connect() as connection:
             own = _may_be_replaced(connection, place)
         _replace(database, own, source, skipped)
-        prepare(database)
+        schema.prepare(database)
     finally:
         database.close()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from sqlalchemy import Connection, func, insert, select, text
 from pbmserv.errors import OperatorError
 from pbmserv.files.file_permissions import file_of, make_private
 from pbmserv.files.private_file import Place, over, written
+from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import address_changes, players, signups
 
@@ -70,9 +71,7 @@ def revision(copy: Path) -> str | None:
         raise OperatorError(f"the copy is damaged: {error}") from None
 
 
-def restore(
-    url: str, source: Path, place: Place, prepare: Callable[[Database], None], skipped: int
-) -> None:
+def restore(url: str, source: Path, place: Place, skipped: int) -> None:
     """Put a whole copy where the database belongs; see `backup.restore`."""
     named = file_of(url)
     assert named is not None
@@ -83,7 +82,7 @@ def restore(
             shutil.copyfileobj(original, copy)
         database = Database(f"sqlite:///{made}")
         try:
-            prepare(database)
+            schema.prepare(database)
             with database.writing.begin() as connection:
                 _skip(connection, skipped)
         finally:
