@@ -8,9 +8,10 @@ import math
 import re
 import sqlite3
 import traceback
+from collections.abc import Callable
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Literal, TypeAlias
+from typing import Literal, TextIO, TypeAlias
 
 from pbmserv.config import blank_passwords
 from pbmserv.errors import ServerFault
@@ -147,18 +148,19 @@ def _fault(info: _ExcInfo) -> dict[str, str]:
     return {**told, "at": " < ".join(places)}
 
 
-def configure(level: int | str, style: Style = "text") -> None:
+def configure(level: int | str, style: Style = "text", *, forks: bool = False) -> None:
     """Send our records from *level* (``"INFO"`` …) to stderr, and
     libraries' from WARNING: below that they quote mails and statements.
 
-    Lines are written by a thread (`log_writing`). Calling it again replaces what an earlier call
-    set up.
+    Lines are written by a thread (`log_writing`), but not in a process that *forks*. Calling it
+    again replaces what an earlier call set up.
     """
     root = logging.getLogger()
-    for old in [h for h in root.handlers if isinstance(h, Writing)]:
+    for old in [h for h in root.handlers if isinstance(h, Writing | _Plain)]:
         root.removeHandler(old)
         old.close()
-    root.addHandler(Writing(entry_of, json_line if style == "json" else text_line))
+    line_of = json_line if style == "json" else text_line
+    root.addHandler(_Plain(line_of) if forks else Writing(entry_of, line_of))
     root.setLevel(logging.WARNING)
     logging.getLogger("pbmserv").setLevel(level.upper() if isinstance(level, str) else level)
     for name in ("uvicorn", "sqlalchemy", "alembic", "asyncio"):
@@ -166,6 +168,17 @@ def configure(level: int | str, style: Style = "text") -> None:
     # aiosmtpd quotes the words of clients, with their addresses; what matters we say ourselves.
     for name in ("mail.log", "mail.debug"):
         logging.getLogger(name).setLevel(logging.ERROR)
+
+
+class _Plain(logging.StreamHandler[TextIO]):
+    """Writes lines at once."""
+
+    def __init__(self, line_of: Callable[[Entry], str]) -> None:
+        super().__init__()
+        self._line_of = line_of
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._line_of(entry_of(record))
 
 
 def lost() -> int:

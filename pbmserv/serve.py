@@ -1,13 +1,13 @@
-"""Runs one server process from its start to its end."""
+"""Runs a server, or some of its stages, from the start to the end."""
 
 from __future__ import annotations
 
-import asyncio
 import gc
+import logging
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TextIO
 
 from pbmserv import log
 from pbmserv.config import Loaded, Settings, public_url
@@ -16,38 +16,48 @@ from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
 from pbmserv.net.ports import Bound, bind
 from pbmserv.stages import preflight
-from pbmserv.stages.app import Server
+from pbmserv.stages.app import Base
 from pbmserv.stages.greeting import greeting
-from pbmserv.stages.listeners import Doors
-from pbmserv.stages.reloading import Reload
+from pbmserv.stages.supervisor import Supervisor
 
 
-def serve(loaded: Loaded) -> int:
-    """Run a server until SIGTERM or SIGINT; the process's exit code.
+def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
+    """Run *stages* until SIGTERM or SIGINT; the process's exit code.
 
-    SIGHUP makes it read keys and certificates again; before it is ready, and when it is about to
-    end, there is nothing to read.
+    SIGHUP makes them read keys and certificates again; before they are ready, and when they are
+    about to end, there is nothing to read.
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    log.configure(loaded.settings.log_level, loaded.settings.log_format)
+    log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
     for name in loaded.unread:
         print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
-    bound = bind(loaded.settings)
+    bound = bind(_only(loaded.settings, stages))
     try:
-        with preflight.places(loaded):
+        with preflight.places(loaded, stages):
             for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
                 print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
-            server = Server(_with_ports(loaded.settings, bound))
+            Base(loaded.settings).close()  # databases and keys are there before anybody forks
             _collect_rarely()
-            try:
-                asyncio.run(_run(server, bound, sys.stdout))
-            finally:
-                # The event loop has left the default behind, which would end us here.
-                signal.signal(signal.SIGHUP, signal.SIG_IGN)
-                server.close()
+            settings = _with_ports(loaded.settings, bound)
+
+            def ready() -> None:
+                sys.stdout.write(greeting(settings) + "ready\n")
+                sys.stdout.flush()
+                service_manager.tell(service_manager.READY)
+
+            code = Supervisor(settings, bound, stages, ready).run()
+            service_manager.tell(service_manager.STOPPING)
+            return code
     finally:
         bound.close()
-    return 0
+        logging.shutdown()
+
+
+def _only(settings: Settings, stages: Sequence[str]) -> Settings:
+    """The settings without the listeners of stages that run elsewhere."""
+    if "door" not in stages:
+        settings = replace(settings, smtp=None, smtps=None, lmtp=None)
+    return settings if "web" in stages else replace(settings, web=None, metrics=None)
 
 
 def _collect_rarely() -> None:
@@ -66,29 +76,3 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
     if web is not None and not web_url:
         web_url = public_url(web)
     return replace(settings, smtp=smtp, smtps=smtps, web=web, web_url=web_url)
-
-
-async def _run(server: Server, bound: Bound, out: TextIO) -> None:
-    asked_to_stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    reload = Reload(
-        server.database,
-        server.mail_domain.ring,
-        server.signer,
-        server.settings.dkim_keys,
-        bound.certificate,
-    )
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signum, asked_to_stop.set)
-    loop.add_signal_handler(signal.SIGHUP, reload.ask)
-    reloading = asyncio.create_task(reload.run(), name="reloading")
-    doors = Doors(server, bound)
-    await doors.open()
-    out.write(greeting(server.settings))
-    out.write("ready\n")
-    out.flush()
-    service_manager.tell(service_manager.READY)
-    await asked_to_stop.wait()
-    service_manager.tell(service_manager.STOPPING)
-    await doors.close()
-    reloading.cancel()

@@ -1,4 +1,4 @@
-"""A SQLite database with all its tables, made once in each process.
+"""SQLite databases with all their tables, made once in each process.
 
 The migration takes time that a thousand tests about something else need not wait for. PostgreSQL's
 databases are copied from a template for the same reason (``conftest.py``).
@@ -10,23 +10,27 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from pbmserv.files.file_permissions import file_of
 from pbmserv.store.core import schema
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Database, mail_url
 
 
 def migrated(path: Path) -> str:
     """Lay a database there, unless there is one, or no folder (a server makes both); its URL."""
-    if path.parent.is_dir() and not path.exists():
-        path.touch(0o600)
-        path.write_bytes(_octets())
-    return f"sqlite:///{path}"
+    url = f"sqlite:///{path}"
+    for store, file in (("game", path), ("mail", file_of(mail_url(url)))):
+        assert file is not None
+        if file.parent.is_dir() and not file.exists():
+            file.touch(0o600)
+            file.write_bytes(_octets(store))
+    return url
 
 
 @cache
-def _octets() -> bytes:
+def _octets(store: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="pbmserv-migrated-") as folder:
         path = Path(folder) / "template.sqlite3"
         database = Database(f"sqlite:///{path}")
-        schema.prepare(database)
+        schema.prepare(database, (store,))
         database.close()
         return path.read_bytes()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pbmserv import log
 from pbmserv.config import Loaded
 from pbmserv.files.file_permissions import must_be_there
-from pbmserv.service.core.context import IncomingMail
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.operators.kept_mail import KeptMails
 from pbmserv.stages.app import Server
@@ -19,11 +17,8 @@ from pbmserv.stages.app import Server
 def operator(loaded: Loaded) -> Iterator[KeptMails]:
     """What ``pbmserv inbox`` works with; the server may be running at the same time."""
     with _beside(loaded) as server:
-
-        def retry(number: int, post: IncomingMail) -> bool:
-            return asyncio.run(server.mail_service.retry(number, post))
-
-        yield KeptMails(server.database, server.door.read, retry, _operators(server))
+        stage = server.play_stage
+        yield KeptMails(server.database, stage.reader.read, stage.retry, _operators(server))
 
 
 @contextmanager
@@ -50,4 +45,5 @@ def _beside(loaded: Loaded) -> Iterator[Server]:
 
 
 def _operators(server: Server) -> Operators:
-    return Operators(server.services, server.database, server.writer, server.clock)
+    stage = server.play_stage
+    return Operators(stage.services, server.database, stage.writer, server.clock)

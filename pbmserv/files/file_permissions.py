@@ -43,16 +43,18 @@ def make_file(path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
-def held(path: Path) -> TextIO:
-    """The mark of the one server of a SQLite database, for as long as it is open.
+def held(path: Path, stage: str) -> TextIO:
+    """The mark of the one server that runs a stage over a SQLite database, for as long as it is
+    open.
 
-    It dies with the process. Operators' commands need not be alone, and do not ask.
+    It dies with the process and its children. Operators' commands need not be alone, and do not
+    ask.
 
     Raises:
         OperatorError: another server has it.
     """
     name = path.resolve()
-    name = name.with_name(f"{name.name}.lock")
+    name = name.with_name(f"{name.name}.{stage}.lock")
     mark = os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), "r+")
     try:
         fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,8 +12,8 @@ from aiosmtpd.smtp import TLSSetupException, syntax
 
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
 from pbmserv.net.listening import Listening, peer_of
+from pbmserv.service.delivery.mail_log import note_refusal
 from pbmserv.smtpd.data import MailAtOnce
-from pbmserv.smtpd.mail_log import note_refusal
 from pbmserv.smtpd.strict_lines import StrictLines, StrictReader
 from pbmserv.smtpd.tls import IN_SESSION
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pbmserv.errors import ConfigError
 from pbmserv.files.regular import read_octets
-from pbmserv.smtpd.mail_log import note_refusal
+from pbmserv.service.delivery.mail_log import note_refusal
 
 log = logging.getLogger("pbmserv.receive")
 

@@ -52,7 +52,6 @@ from pbmserv.stages.door import Door
 from pbmserv.stages.opening import keys_of, opened
 from pbmserv.stages.play import Play
 from pbmserv.store.boards.positions import Lookout, Positions
-from pbmserv.store.core.database import mail_url
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery import arrivals
 
@@ -168,9 +167,7 @@ class DoorStage:
             self.senders if settings.sender_checks else None,
             settings.mail_servers,
         )
-        self._removal = (
-            Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
-        )
+        self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
         with base.mail.reading.connect() as connection:
             self.quota.waits(arrivals.octets(connection))
         self._rounds = Rounds(
@@ -211,6 +208,7 @@ class PlayStage:
         ring_post, ring_bots: wake them.
         passwords: makes and checks hashes; default: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
+        suspects: arrivals with which play has died, and how often.
     """
 
     def __init__(
@@ -220,6 +218,7 @@ class PlayStage:
         ring_bots: Ring,
         passwords: Passwords | None = None,
         current: CurrentMail | None = None,
+        suspects: Mapping[int, int] | None = None,
     ) -> None:
         settings, clock = base.settings, base.clock
         self._base = base
@@ -251,6 +250,7 @@ class PlayStage:
             ring_post=ring_post,
             ring_bots=ring_bots,
             current=current,
+            suspects=suspects,
             keeps_order=base.game.is_sqlite,
         )
         self.rows = WrittenRows(self.writer, partial(bounces.refused, self.services))
@@ -393,16 +393,12 @@ class BotsStage:
 class WebStage:
     """What the pages ask of the service. *send*: has a form stored; its number."""
 
-    def __init__(
-        self, base: Base, send: Callable[[str, dict[str, Any]], Awaitable[int]]
-    ) -> None:
+    def __init__(self, base: Base, send: Callable[[str, dict[str, Any]], Awaitable[int]]) -> None:
         self._base = base
         self._send = send
         self._store: str | None = None
         windows = Lockout(base.clock)
-        services = base.services(
-            Positions(base.registry), Passwords(), windows, base.traffic()
-        )
+        services = base.services(Positions(base.registry), Passwords(), windows, base.traffic())
         self.web_requests = WebRequests(services, base.game, base.clock, self._ask)
 
     async def _ask(self, name: str, values: dict[str, Any]) -> Any:
@@ -477,5 +473,3 @@ class Server:
 
     def _ring_bots(self) -> None:
         self.bots_stage.bot_worker.ask()
-
-

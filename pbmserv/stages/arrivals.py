@@ -1,4 +1,4 @@
-"""What has arrived, as play sees it: each once, and noted as done in the transaction that does it."""
+"""What has arrived, as play sees it: each once, noted as done in the transaction that does it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ class Arrivals(Protocol):
         """What has come since the last call, in its order."""
         ...
 
-    def settle(
-        self, connection: Connection, arrival: Arrival, now: datetime, result: Any
-    ) -> None:
+    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         """Note, in the transaction that carries it out, that it is done. *result*: of a form.
 
         Raises:
@@ -112,9 +110,7 @@ class TwoStores:
         self._in_hand.add(due)
         return due
 
-    def settle(
-        self, connection: Connection, arrival: Arrival, now: datetime, result: Any
-    ) -> None:
+    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         try:
             arrivals.settle(connection, self.store, arrival.id, now, result)
         except IntegrityError as error:
@@ -168,9 +164,7 @@ class OneStore:
         self._in_hand.add(found)
         return found
 
-    def settle(
-        self, connection: Connection, arrival: Arrival, now: datetime, result: Any
-    ) -> None:
+    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrivals.take(connection, arrival.id):
             raise Gone("carried out by another process")
         if arrival.kind == "form":

@@ -31,16 +31,13 @@ from pbmserv.service.core.awaiting import Awaiting
 from pbmserv.service.delivery.mail_log import Outcome, note_mail
 from pbmserv.service.limits.rates import Over, Traffic
 from pbmserv.service.limits.text_quota import Quota
+from pbmserv.smtpd.replies import FORGED, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Kind, NewArrival
 
 log = logging.getLogger("pbmserv.receive")
 
-TAKEN = "250 2.0.0 taken, and kept until it is carried out"
-TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"
-FORGED = "550 5.7.26 the domain of the From address says (DMARC) that this mail is not from it"
-TOO_MANY = "451 4.7.1 too many mails from you, please try again later"
 UNREADABLE = {
     "no-from": "the mail has no From address",
     "several-from": "the mail has several From headers",
@@ -48,6 +45,7 @@ UNREADABLE = {
     "bad-header": "the headers are malformed",
     "headers-too-long": "the headers are too long",
 }
+
 
 class TryLater(ServerFault):
     """The database could not take the mail; nothing of it was kept (SMTP: 451)."""

@@ -103,7 +103,7 @@ class Answering:
         self._answers = answers
         self._listener = Listener(str(path), "AF_UNIX", backlog=64)
         self._thread = threading.Thread(target=self._accept, name="answering", daemon=True)
-        self._closing = False
+        self._is_closed = threading.Event()
 
     def start(self) -> None:
         """Begin to answer."""
@@ -111,16 +111,16 @@ class Answering:
 
     def close(self) -> None:
         """Answer no more; what is being answered is finished."""
-        self._closing = True
+        self._is_closed.set()
         with contextlib.suppress(OSError):
             self._listener.close()
 
     def _accept(self) -> None:
-        while not self._closing:
+        while not self._is_closed.is_set():
             try:
                 connection = self._listener.accept()
             except (OSError, EOFError):
-                if self._closing:
+                if self._is_closed.is_set():
                     return
                 sleep(0.1)
                 continue

@@ -14,7 +14,7 @@ import logging
 import threading
 import traceback
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -48,6 +48,8 @@ AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
 IN_FLIGHT = 64
 """Mails that are handed to the writer and not committed: as many are in a group at most."""
+MOST_DEATHS = 2
+"""Times that play may die with a mail before that is kept for a person instead."""
 MOST_CHANGES = 5
 """Times that a mail's passwords are looked at once more, since one was changed meanwhile."""
 FORGET = 0.5
@@ -56,7 +58,7 @@ less and less."""
 FORGET_EVERY = 500
 LONGEST_S = 300.0
 
-Form = Callable[[dict[str, Any], datetime, Connection], tuple[Done, Any]]
+Form = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
 """Carries out what a page asks for; what came of it, as JSON."""
 
 log = logging.getLogger("pbmserv.play")
@@ -95,6 +97,8 @@ class Play:
         forms: what pages can ask for, by name.
         ring_post, ring_bots: called after a commit that queued letters, or made it a bot's turn.
         current: tells the supervisor which mail is being carried out.
+        suspects: arrivals with which play has died, and how often: such a one is carried out
+            with nothing beside it, and not a third time.
         keeps_order: whether the writer carries jobs out in the order in which they are handed in.
     """
 
@@ -106,11 +110,12 @@ class Play:
         mails: MailService,
         writer: Writer,
         clock: Clock,
-        forms: dict[str, Form],
+        forms: Mapping[str, Form],
         *,
         ring_post: Callable[[], None],
         ring_bots: Callable[[], None],
         current: CurrentMail | None = None,
+        suspects: Mapping[int, int] | None = None,
         keeps_order: bool = True,
     ) -> None:
         self._arrivals = arrivals
@@ -123,6 +128,8 @@ class Play:
         self._ring_post = ring_post
         self._ring_bots = ring_bots
         self._current = current or CurrentMail()
+        self._suspects = suspects or {}
+        self._is_alone = False
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lanes: OrderedDict[str, _Lane] = OrderedDict()
@@ -204,12 +211,16 @@ class Play:
         self._again_at = None
         self._is_rung = False
         for arrival in self._arrivals.new():
-            lane = self._lanes.setdefault(arrival.lane, _Lane())
-            lane.waiting.append(_Task(arrival, perf_counter()))
+            known = self._lanes.setdefault(arrival.lane, _Lane())
+            known.waiting.append(_Task(arrival, perf_counter()))
         while self._in_flight < IN_FLIGHT and not self._stopping.is_set():
             lane = self._next_lane()
-            if lane is None:
+            if lane is None or self._is_alone:
                 return
+            if lane.waiting[0].arrival.id in self._suspects:
+                if self._in_flight:
+                    return
+                self._is_alone = True
             self._begin(lane, lane.waiting.popleft())
 
     def _is_due(self) -> bool:
@@ -238,6 +249,8 @@ class Play:
         """What is to be done about an arrival; ``None``: its passwords are looked at first."""
         arrival = task.arrival
         now = arrival.received_at
+        if self._suspects.get(arrival.id, 0) >= MOST_DEATHS:
+            return partial(self._mails.keep, self._deadly(task), now)
         if arrival.kind == "form":
             return partial(self._form, json.loads(arrival.envelope.raw), now)
         if arrival.kind == "over":
@@ -266,6 +279,17 @@ class Play:
         )
         return None
 
+    def _deadly(self, task: _Task) -> ToKeep:
+        """What is kept of a mail with which play has died, or had to be killed, more than once."""
+        deaths = self._suspects[task.arrival.id]
+        fault = f"the server was stopped {deaths} times while it carried this mail out"
+        log.error("a mail is kept for the operator: %s", fault, extra={"arrival": task.arrival.id})
+        try:
+            incoming = self._reader.read(task.arrival.envelope, task.arrival.verdict)
+        except Exception:  # noqa: BLE001 - that may be what it dies of
+            return ToKeep(task.arrival.envelope, "", fault)
+        return ToKeep.of_fault(task.arrival.envelope, incoming, fault)
+
     def _over_job(self, arrival: Arrival) -> Callable[[Connection], Any]:
         """Tell the writer of a mail that was put off why, unless it is a machine."""
         head, _, told = arrival.envelope.raw.partition(b"\r\n\r\n")
@@ -277,7 +301,7 @@ class Play:
         return partial(self._mails.tell_too_many, writer, over, arrival.received_at)
 
     def _form(self, values: dict[str, Any], now: datetime, connection: Connection) -> Any:
-        return self._forms[values.pop("form")](values, now, connection)
+        return self._forms[values["form"]](values, now, connection)
 
     def _is_checked(self, lane: _Lane, task: _Task, looked: Future[IncomingMail]) -> None:
         """A mail's passwords were looked at."""
@@ -318,6 +342,7 @@ class Play:
     ) -> Done:
         """Carry out, and note that this is done."""
         found = job(connection)
+        done: Done
         done, result = found if isinstance(found, tuple) else (found, None)
         self._arrivals.settle(connection, arrival, self._clock.now(), result)
         return done
@@ -325,6 +350,7 @@ class Play:
     def _is_done(self, lane: _Lane, task: _Task, timed: _Timed, future: Future[Done]) -> None:
         """The writer has come back to a job."""
         self._in_flight -= 1
+        self._is_alone = False
         lane.used_s += timed.took_s
         if not self._keeps_order:
             lane.is_held = False
@@ -369,7 +395,9 @@ class Play:
             log.error("what was asked for could not be done", exc_info=error)
             self._submit(lane, task, _nothing_done)
         else:
-            log.error("a mail could not be carried out; it is kept for the operator", exc_info=error)
+            log.error(
+                "a mail could not be carried out; it is kept for the operator", exc_info=error
+            )
             fault = "".join(traceback.format_exception(error))
             kept = ToKeep.of_fault(arrival.envelope, task.incoming, fault)
             self._submit(lane, task, partial(self._mails.keep, kept, arrival.received_at))
@@ -416,7 +444,9 @@ class _Timed:
 
     __slots__ = ("_current", "_job", "_number", "took_s")
 
-    def __init__(self, job: Callable[[Connection], Done], current: CurrentMail, number: int) -> None:
+    def __init__(
+        self, job: Callable[[Connection], Done], current: CurrentMail, number: int
+    ) -> None:
         self._job = job
         self._current = current
         self._number = number
@@ -438,5 +468,3 @@ def _nothing() -> None:
 
 def _nothing_done(_connection: Connection) -> Done:
     return NOTHING
-
-

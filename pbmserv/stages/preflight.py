@@ -8,12 +8,29 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pbmserv.config import PREFIX, Loaded, Settings, shown
 from pbmserv.errors import ConfigError, OperatorError
+
+STAGES = ("door", "play", "post", "bots", "web")
+"""In the order in which they start."""
+
+
+def stages_of(only: str) -> tuple[str, ...]:
+    """The stages that ``--only`` names, in their order; all of them where it names none.
+
+    Raises:
+        ConfigError: it names one that there is not.
+    """
+    named = [word for word in only.replace(",", " ").split() if word]
+    for word in named:
+        if word not in STAGES:
+            known = ", ".join(STAGES)
+            raise ConfigError(f"--only {word}: there is no such stage; there are {known}")
+    return tuple(stage for stage in STAGES if not named or stage in named)
 
 
 def must_take_mail(settings: Settings) -> None:
@@ -30,8 +47,8 @@ def must_take_mail(settings: Settings) -> None:
 
 
 @contextmanager
-def places(loaded: Loaded) -> Iterator[None]:
-    """Hold the places that a server works in: there, writable, and no other server's.
+def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
+    """Hold the places that *stages* work in: there, writable, and no other server's.
 
     Raises:
         ConfigError: says what is wrong with one, and what would help.
@@ -48,11 +65,12 @@ def places(loaded: Loaded) -> Iterator[None]:
     if path is None:
         yield
         return
-    try:
-        mark = held(path)
-    except OperatorError as error:
-        raise _wrong(loaded, "database", str(error)) from None
-    with mark:
+    with ExitStack() as marks:
+        try:
+            for stage in stages:
+                marks.enter_context(held(path, stage))
+        except OperatorError as error:
+            raise _wrong(loaded, "database", str(error)) from None
         yield
 
 

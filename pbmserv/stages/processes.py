@@ -82,9 +82,7 @@ def run(name: str, given: Given) -> None:
         base.close()
 
 
-async def _until_stopped(
-    given: Given, reload: Reload, stop: Callable[[], Awaitable[None]]
-) -> None:
+async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaitable[None]]) -> None:
     """Say that this stage is ready, wait for SIGTERM, and end."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -139,9 +137,7 @@ async def _play(name: str, base: Base, given: Given) -> None:
             bell.ring()
 
     ring_bots = Bell(given.folder / "bots.ring").ring
-    stage = PlayStage(
-        base, ring_post, ring_bots, current=given.current, suspects=given.suspects
-    )
+    stage = PlayStage(base, ring_post, ring_bots, current=given.current, suspects=given.suspects)
 
     def state() -> StageState:
         return StageState(stage.vitals(), counted=counted())

@@ -30,7 +30,7 @@ class Reload:
 
     Args:
         ring: the keys of reply addresses, which stand in the database.
-        named: the files of the keys that sign letters.
+        signer, named: what signs letters, and the files of its keys, where letters are sent.
         certificate: of mail sessions, if there is one.
     """
 
@@ -38,7 +38,7 @@ class Reload:
         self,
         database: Database,
         ring: KeyRing,
-        signer: Signer,
+        signer: Signer | None,
         named: Sequence[NamedFile],
         certificate: Certificate | None,
     ) -> None:
@@ -69,8 +69,8 @@ class Reload:
                 )
 
     def _read_keys(self) -> None:
-        if self._named:
-            found = [self._signing_key(named) for named in self._named]
+        if self._signer is not None and self._named:
+            found = [self._signing_key(self._signer, named) for named in self._named]
             self._signer.keys = [key for key in found if key is not None]
             told = ", ".join(f"{key.selector} ({key.kind})" for key in self._signer.keys)
             log.info("letters are signed", extra={"asked": ASKED, "keys": told})
@@ -89,14 +89,14 @@ class Reload:
             facts = {"asked": ASKED, "keys": ids, "signs": max(keys)}
             log.info("the keys of reply addresses were read again", extra=facts)
 
-    def _signing_key(self, named: NamedFile) -> Key | None:
+    def _signing_key(self, signer: Signer, named: NamedFile) -> Key | None:
         """The key of a file, else the one that was read there before."""
         try:
             found = load(named)
         except ConfigError as error:
             facts = {"asked": ASKED, "selector": named.selector}
             log.error("a DKIM key stays as it was", extra=facts | {"why": str(error)})
-            return next((key for key in self._signer.keys if key.selector == named.selector), None)
+            return next((key for key in signer.keys if key.selector == named.selector), None)
         facts = {"asked": ASKED, "selector": named.selector, "file": str(named.path)}
         log.info("a DKIM key was read again", extra=facts)
         return found

@@ -55,9 +55,7 @@ class Stages:
         own: of the stage in which this is.
     """
 
-    def __init__(
-        self, folder: Path, names: Sequence[str], own: Callable[[], StageState]
-    ) -> None:
+    def __init__(self, folder: Path, names: Sequence[str], own: Callable[[], StageState]) -> None:
         self._asked = {name: Asking(folder / f"{name}.sock", PATIENCE_S) for name in names}
         self._own = own
         self._writing = ThreadPoolExecutor(1, "probe")
@@ -120,6 +118,6 @@ class _Sum(Collector):
                     key = one.name, tuple(sorted(labels.items()))
                     values[key] = values.get(key, 0.0) + one.value
         for name, family in families.items():
-            for (sample, labels), value in samples[name].items():
-                family.add_sample(sample, dict(labels), value)
+            for (sample, pairs), value in samples[name].items():
+                family.add_sample(sample, dict(pairs), value)
         return list(families.values())

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.engine.types import GameInfo
+from pbmserv.errors import StillWorking
 from pbmserv.web.help import HelpPages
 from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.safety import SafeResponses

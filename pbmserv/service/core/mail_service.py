@@ -119,9 +119,7 @@ class MailService:
         outbox.add(connection, [letter], now, mail_id)
         return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
 
-    def tell_too_many(
-        self, sender: str, over: Over, now: datetime, connection: Connection
-    ) -> Done:
+    def tell_too_many(self, sender: str, over: Over, now: datetime, connection: Connection) -> Done:
         """Explain, once a day, why mails are not taken."""
         letter = over_limit_notice.letter(self._services, connection, sender, over, now)
         if letter is None:

@@ -1,4 +1,4 @@
-"""Reads a mail for those who carry it out: what it is, who may have written it, what it asks for."""
+"""Reads a mail for those who carry it out: who may have written it, and what it asks for."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ class MailReader:
         source = source_of(envelope, self._ours)
         if _is_unread(mail, reply=reply_address is not None):
             reading = unread(mail.unread)
-            return IncomingMail(envelope, mail, text, reading, reply_address, verdict, source=source)
+            return IncomingMail(
+                envelope, mail, text, reading, reply_address, verdict, source=source
+            )
         purpose = None if reply_address is None else reply_address.purpose
         if purpose is Purpose.MESSAGE:
             reading = read_message(text, self._games)
@@ -96,9 +98,7 @@ class MailReader:
         return source_of(envelope, self._ours)
 
     def _mail(self, envelope: Envelope) -> Mail:
-        return read_mail(
-            envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours
-        )
+        return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
 
     def _read_returned(self, envelope: Envelope, reply_address: ReplyAddress) -> IncomingMail:
         """A mail to where a letter comes back to; commands are not even looked for in it.

@@ -17,11 +17,11 @@ from pbmserv.monitoring import metrics as counters
 from pbmserv.service.operators.health import Health, Seen
 
 
-async def metrics(health: Health) -> bytes:
-    """Everything there is to tell, counted and measured."""
+async def metrics(health: Health, counted: bytes) -> bytes:
+    """Everything there is to tell, measured now and *counted* so far."""
     registry = CollectorRegistry()
     registry.register(_Gauges(await health.seen()))
-    return generate_latest(counters.REGISTRY) + generate_latest(registry)
+    return counted + generate_latest(registry)
 
 
 ProcessCollector(registry=counters.REGISTRY)  # memory, processor time, open files

@@ -14,8 +14,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.clock import Clock
@@ -24,7 +25,6 @@ from pbmserv.log import reason
 from pbmserv.monitoring.pulse import Vital
 from pbmserv.service.limits.text_quota import FULL
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import Writer
 from pbmserv.store.operators import health as rows
 from pbmserv.store.operators.health import Queues, Waiting
 
@@ -139,10 +139,18 @@ class Seen:
     free: int
 
 
+class Submits(Protocol):
+    """Where something can be stored for good."""
+
+    def submit(self, job: Callable[[Connection], None], /) -> Future[None]:
+        """Run *job*; the future is resolved once that is committed."""
+        ...
+
+
 class Health:
     """Looks, at most once in `FRESH_S`; for one event loop."""
 
-    def __init__(self, parts: Parts, database: Database, writer: Writer, clock: Clock) -> None:
+    def __init__(self, parts: Parts, database: Database, writer: Submits, clock: Clock) -> None:
         self._parts = parts
         self._database = database
         self._writer = writer

@@ -54,9 +54,7 @@ _NAMES = (
 _ADD = Prepared(insert(arrivals).returning(arrivals.c.id), _NAMES)
 _ALL = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
 _NEXT = (
-    _ALL.where(arrivals.c.id > bindparam("after"))
-    .order_by(arrivals.c.id)
-    .limit(bindparam("most"))
+    _ALL.where(arrivals.c.id > bindparam("after")).order_by(arrivals.c.id).limit(bindparam("most"))
 )
 _AT_ONCE = 500
 _SETTLE = Prepared(insert(settled), ("store", "number", "result", "settled_at"))
@@ -155,9 +153,7 @@ def settle(
     Raises:
         IntegrityError: it was done before.
     """
-    _SETTLE.run(
-        connection, {"store": store, "number": number, "result": result, "settled_at": now}
-    )
+    _SETTLE.run(connection, {"store": store, "number": number, "result": result, "settled_at": now})
 
 
 def is_settled(connection: Connection, store: str, number: int) -> bool:
@@ -241,6 +237,4 @@ def prune_results(connection: Connection, before: datetime) -> None:
 def _arrival(row: Any) -> Arrival:
     envelope = Envelope(row.sender, row.recipient, row.raw, row.peer, row.hello, row.handed_on)
     verdict = Verdict(row.verdict, row.found)
-    return Arrival(
-        row.kind, envelope, row.lane, row.received_at, verdict, row.player_id, id=row.id
-    )
+    return Arrival(row.kind, envelope, row.lane, row.received_at, verdict, row.player_id, id=row.id)

@@ -1,0 +1,267 @@
+"""The parent of a server's processes: one for each stage, started again when it dies.
+
+It forks before it has any thread or connection, so that what all have imported is in memory once.
+It holds the listening sockets, passes signals on, and sees which mail play is at: a mail that
+play dies with, or that keeps it for longer than any may, is carried out alone the next time, and
+the time after that kept for a person.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import selectors
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+from types import FrameType
+
+from pbmserv import log as logs
+from pbmserv.config import Settings
+from pbmserv.net.ports import Bound
+from pbmserv.stages.current_mail import NONE, CurrentMail
+from pbmserv.stages.link import folder_of
+from pbmserv.stages.preflight import STAGES
+from pbmserv.stages.processes import Given, run
+
+LONGEST_MAIL_S = 15.0
+"""Seconds that one mail may keep play: three times what the heaviest that is allowed takes on a
+slow machine. On PostgreSQL another host's lock may keep it, too."""
+LONGEST_MAIL_SHARED_S = 60.0
+LOOK_S = 0.25
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 10.0
+LASTING_S = 30.0
+"""A process that lived for so long starts with `FIRST_PAUSE_S` again."""
+STOP_S = 25.0
+"""Seconds that processes have to end by themselves."""
+PR_SET_PDEATHSIG = 1
+
+_log = logging.getLogger("pbmserv.stages")
+
+
+@dataclass(slots=True)
+class _Child:
+    """One process.
+
+    Attributes:
+        pid: 0 while it does not run.
+        again_at: when it is started again.
+    """
+
+    name: str
+    pid: int = 0
+    started_at: float = 0.0
+    pause_s: float = FIRST_PAUSE_S
+    again_at: float = 0.0
+    is_ready: bool = False
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Runs the stages of one server on this machine.
+
+    Args:
+        stages: which of `STAGES`.
+        ready: called once, when all of them are.
+    """
+
+    settings: Settings
+    bound: Bound
+    stages: Sequence[str]
+    ready: Callable[[], None]
+    _children: dict[str, _Child] = field(default_factory=dict)
+    _current: CurrentMail = field(default_factory=CurrentMail)
+    _suspects: dict[int, int] = field(default_factory=dict)
+    _is_stopping: bool = False
+    _is_told: bool = False
+
+    def run(self) -> int:
+        """Serve until SIGTERM or SIGINT; the process's exit code."""
+        folder = folder_of(self.settings.data_dir)
+        posts = _posts() if "post" in self.stages else 0
+        names: list[str] = []
+        for stage in STAGES:
+            if stage in self.stages:
+                names += [f"post{n}" for n in range(1, posts + 1)] if stage == "post" else [stage]
+        self._children = {name: _Child(name) for name in names}
+        told, tell = os.pipe()
+        alive, hold = os.pipe()  # nobody writes: children see its end when we are gone
+        os.set_blocking(told, False)
+
+        def child(name: str) -> None:
+            os.close(told)
+            os.close(hold)
+            _die_with_parent(alive)
+            given = Given(
+                self.settings,
+                self.bound,
+                folder,
+                tuple(names),
+                max(1, posts),
+                self._current,
+                dict(self._suspects),
+                lambda: _write(tell, f"{name}\n"),
+            )
+            run(name, given)
+
+        for signum, handler in (
+            (signal.SIGTERM, self._stop),
+            (signal.SIGINT, self._stop),
+            (signal.SIGHUP, self._pass_on),
+        ):
+            signal.signal(signum, handler)
+        with selectors.DefaultSelector() as selector:
+            selector.register(told, selectors.EVENT_READ)
+            while not self._is_stopping:
+                self._start_due(child)
+                for _ in selector.select(LOOK_S):
+                    self._hear(told)
+                self._reap()
+                self._look_at_play()
+        self._end()
+        for end in (told, tell, alive, hold):
+            os.close(end)
+        return 0
+
+    # -- signals ---------------------------------------------------------------------------
+
+    def _stop(self, _signum: int, _frame: FrameType | None) -> None:
+        self._is_stopping = True
+
+    def _pass_on(self, signum: int, _frame: FrameType | None) -> None:
+        for child in self._children.values():
+            _kill(child, signum)
+
+    # -- children --------------------------------------------------------------------------
+
+    def _start_due(self, main: Callable[[str], None]) -> None:
+        for child in self._children.values():
+            if not child.pid and monotonic() >= child.again_at and not self._is_stopping:
+                child.started_at = monotonic()
+                sys.stdout.flush()
+                sys.stderr.flush()
+                child.pid = os.fork()
+                if not child.pid:
+                    _live(child.name, main, self.settings)
+
+    def _hear(self, told: int) -> None:
+        """Take note of those that are ready."""
+        with contextlib.suppress(BlockingIOError):
+            for name in os.read(told, 4096).decode().split():
+                self._children[name].is_ready = True
+        if not self._is_told and all(child.is_ready for child in self._children.values()):
+            self._is_told = True
+            self.ready()
+
+    def _reap(self) -> None:
+        """Take note of those that have died, and when they start again."""
+        for child in self._children.values():
+            if not child.pid:
+                continue
+            try:
+                pid, status = os.waitpid(child.pid, os.WNOHANG)
+            except ChildProcessError:
+                pid, status = child.pid, 0
+            if not pid:
+                continue
+            code = os.waitstatus_to_exitcode(status)
+            lived = monotonic() - child.started_at
+            if lived > LASTING_S:
+                child.pause_s = FIRST_PAUSE_S
+            child.pid, child.again_at = 0, monotonic() + child.pause_s
+            facts = {"stage": child.name, "code": code, "lived_s": round(lived, 1)}
+            if not self._is_stopping:
+                _log.error("a process has died; it is started again", extra=facts)
+            child.pause_s = min(LONGEST_PAUSE_S, child.pause_s * 2)
+            if child.name == "play":
+                self._suspect()
+
+    def _suspect(self) -> None:
+        """Remember what play died with."""
+        number, _ = self._current.look()
+        if number != NONE:
+            self._suspects[number] = self._suspects.get(number, 0) + 1
+            self._current.ends()
+
+    def _look_at_play(self) -> None:
+        """End a play that does not come back from a mail."""
+        play = self._children.get("play")
+        number, seconds = self._current.look()
+        is_shared = not self.settings.database.startswith("sqlite")
+        longest = LONGEST_MAIL_SHARED_S if is_shared else LONGEST_MAIL_S
+        if play is not None and play.pid and number != NONE and seconds > longest:
+            facts = {"arrival": number, "seconds": round(seconds, 1)}
+            _log.error("a mail keeps play for too long; play is started again", extra=facts)
+            _kill(play, signal.SIGKILL)
+
+    def _end(self) -> None:
+        """End all, the door first, and wait for them."""
+        for child in self._children.values():
+            _kill(child, signal.SIGTERM)
+        end = monotonic() + STOP_S
+        while any(child.pid for child in self._children.values()) and monotonic() < end:
+            self._reap()
+            sleep(0.02)
+        for child in self._children.values():
+            _kill(child, signal.SIGKILL)
+        while any(child.pid for child in self._children.values()):
+            self._reap()
+            sleep(0.02)
+
+
+def _posts() -> int:
+    """How many processes send: the cores less one, which the door and play have."""
+    return max(1, min(8, (os.cpu_count() or 1) - 1))
+
+
+def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
+    """What a forked child does; it never comes back."""
+    code = 1
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the parent tells us
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        logs.configure(settings.log_level, settings.log_format)
+        main(name)
+        code = 0
+    except BaseException:  # noqa: BLE001 - whatever it was, the parent starts the stage again
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            logging.shutdown()
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+        os._exit(code)
+
+
+def _die_with_parent(alive: int) -> None:
+    """End as soon as the parent is gone, however it went."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+    def watch() -> None:
+        os.read(alive, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        sleep(STOP_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+def _kill(child: _Child, signum: int) -> None:
+    if child.pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signum)
+
+
+def _write(pipe: int, words: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(pipe, words.encode())
