@@ -100,8 +100,10 @@ class Indoors:
         return self.letters()
 
     def hand_in(self, envelope: Envelope) -> str:
-        """Hand an envelope in; the SMTP reply comes back."""
-        return self.loop.run_until_complete(self.server.door.take(envelope))
+        """Hand an envelope in, and have it carried out; the SMTP reply comes back."""
+        reply = self.loop.run_until_complete(self.server.door.take(envelope))
+        self.server.settle()
+        return reply
 
     def reply(self, letter: Letter, body: str, subject: str = "") -> list[Posted]:
         """Answer a letter as a mail program does."""

@@ -16,6 +16,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import make_msgid
 from pathlib import Path
+from time import monotonic, sleep
 
 from argon2 import PasswordHasher
 from sqlalchemy import ColumnElement, select, update
@@ -24,12 +25,15 @@ from zone import Zone
 from pbmserv.config import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
-from pbmserv.net.ports import bind
+from pbmserv.net.ports import Bound, bind, shares
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.operators.gauges import metrics
+from pbmserv.service.operators.health import Health, Parts, Slots
 from pbmserv.stages.app import Server
-from pbmserv.stages.listeners import Doors
+from pbmserv.stages.listeners import MailPorts, WebPorts
+from pbmserv.stages.state import counted
 from pbmserv.store.core.models import heartbeats, letter_bytes, outbox
 
 PATIENCE_S = 20
@@ -148,7 +152,8 @@ class Running:
             if code != 250:
                 return f"{code} {words.decode()}"
             code, words = client.data(raw)
-            return f"{code} {words.decode()}"
+        self.carry_out()
+        return f"{code} {words.decode()}"
 
     def reply(self, letter: Letter, body: str, *, sender: str = "", **headers: str) -> str:
         """Answer a letter as a mail program does."""
@@ -190,8 +195,16 @@ class Running:
         assert len(found) == 1, [letter.subject for letter in found]
         return found[0]
 
+    def carry_out(self) -> None:
+        """Wait until everything that has arrived was carried out."""
+        end = monotonic() + PATIENCE_S
+        while self.server.waits():
+            assert monotonic() < end, "what has arrived was not carried out"
+            sleep(0.002)
+
     def settle(self) -> None:
-        """Wait until every letter that is due has been delivered."""
+        """Wait until all that has arrived is carried out, and every letter due is delivered."""
+        self.carry_out()
         with self.relay.changed:
             arrived = self.relay.changed.wait_for(
                 lambda: self._queued() <= self.relay.delivered, PATIENCE_S
@@ -240,6 +253,46 @@ class Running:
         return address
 
 
+class Open:
+    """The ports of a server, as its door and web processes have them, in one event loop."""
+
+    def __init__(self, server: Server, bound: Bound) -> None:
+        divided = shares(server.settings, bound)
+        self.mail = MailPorts(server.base, server.door, bound, divided)
+        parts = Parts(
+            server.vitals,
+            self.slots,
+            server.post_stage.relay_state,
+            lambda: (server.quota.taken, server.quota.most),
+            server.settings.data_dir,
+        )
+        health = Health(parts, server.database, server.writer, server.clock)
+        self.web = WebPorts(
+            server.base,
+            server.web_stage.web_requests,
+            health,
+            lambda: metrics(health, counted()),
+            bound,
+            divided,
+        )
+        self._server = server
+
+    def slots(self) -> dict[str, Slots]:
+        return self.mail.slots() | self.web.slots()
+
+    async def open(self) -> None:
+        await asyncio.to_thread(self._server.play_stage.start)
+        self._server.door_stage.start()
+        await self.mail.open()
+        await self.web.open()
+        self._server.post_stage.start(alone=self._server.database.is_sqlite)
+        self._server.bots_stage.start()
+
+    async def close(self) -> None:
+        await self.mail.close()
+        await self.web.close()
+
+
 @contextmanager
 def start(
     database_url: str, folder: Path, *, names: Resolver | None = None, **settings: str
@@ -280,8 +333,8 @@ def start(
     thread = threading.Thread(target=loop.run_forever, name="server")
     thread.start()
 
-    async def opened() -> Doors:
-        doors = Doors(running.server, bound)
+    async def opened() -> Open:
+        doors = Open(running.server, bound)
         await doors.open()
         return doors
 

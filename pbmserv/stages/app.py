@@ -32,7 +32,7 @@ from pbmserv.outbound.worker import Sender
 from pbmserv.service.accounts.web_requests import Forms, WebRequests
 from pbmserv.service.auth.lockout import Lockout
 from pbmserv.service.auth.password_checks import PasswordChecks
-from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.auth.passwords import Memo, Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
 from pbmserv.service.core.context import IncomingMail, Services
 from pbmserv.service.core.done import NOTHING
@@ -109,7 +109,7 @@ class Base:
         return Quota(self.game, one.inbox_octets, keeps_unused=one.unused_days > 0)
 
     def services(
-        self, positions: Positions, passwords: Passwords, lockout: Lockout, traffic: Traffic
+        self, positions: Positions, memo: Memo, lockout: Lockout, traffic: Traffic
     ) -> Services:
         """What every command's context shares."""
         one = self.settings
@@ -120,7 +120,7 @@ class Base:
             self.mail_domain,
             self.registry,
             positions,
-            passwords.memo,
+            memo,
             lockout,
             traffic,
             one.operators,
@@ -228,7 +228,7 @@ class PlayStage:
         self._book = Book("passwords", base.game, self.writer, clock)
         self.counting = Counting([self._book])
         lockout = Lockout(clock, self._book.windows, self._book.exchange)
-        self.services = base.services(self.positions, self.passwords, lockout, base.traffic())
+        self.services = base.services(self.positions, self.passwords.memo, lockout, base.traffic())
         self.quota = base.quota()
         self.mails = MailService(self.services, self.quota)
         self.checks = PasswordChecks(self.services, self.passwords, base.game)
@@ -398,7 +398,7 @@ class WebStage:
         self._send = send
         self._store: str | None = None
         windows = Lockout(base.clock)
-        services = base.services(Positions(base.registry), Passwords(), windows, base.traffic())
+        services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
         self.web_requests = WebRequests(services, base.game, base.clock, self._ask)
 
     async def _ask(self, name: str, values: dict[str, Any]) -> Any:
@@ -454,6 +454,19 @@ class Server:
         self.database = self.base.game
         self.mail_domain = self.base.mail_domain
         self.registry = self.base.registry
+        self.writer = self.play_stage.writer
+        self.services = self.play_stage.services
+        self.positions = self.play_stage.positions
+        self.passwords = self.play_stage.passwords
+        self.scheduler = self.play_stage.scheduler
+        self.expiry = self.play_stage.expiry
+        self.quota = self.door_stage.quota
+        self.door = self.door_stage.door
+        self.reader = self.play_stage.reader
+        self.outbox = self.post_stage.outbox
+        self.sender = self.post_stage.sender
+        self.bot_worker = self.bots_stage.bot_worker
+        self.web_requests = self.web_stage.web_requests
 
     def close(self) -> None:
         """Finish what is under way and let go of everything."""
@@ -462,6 +475,15 @@ class Server:
         self.bots_stage.stop()
         self.post_stage.stop()
         self.base.close()
+
+    def settle(self) -> None:
+        """Carry out all that has arrived, here and now; where play does not run by itself."""
+        self.play_stage.play.run_until_idle()
+        self.door_stage.run_once()
+
+    def waits(self) -> bool:
+        """Whether anything that has arrived is not carried out."""
+        return self.play_stage.arrivals.oldest() is not None
 
     def vitals(self) -> list[Vital]:
         """How every thread is."""

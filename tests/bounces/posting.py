@@ -38,6 +38,6 @@ def come_back(
 
 def deliver(house: Indoors, sender: str, to: str, raw: bytes) -> list[Posted]:
     """Hand a mail in with this envelope."""
-    answer = house.loop.run_until_complete(house.server.door.take(Envelope(sender, to, raw)))
+    answer = house.hand_in(Envelope(sender, to, raw))
     assert answer.startswith("250"), answer
     return house.letters()

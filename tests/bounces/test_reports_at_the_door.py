@@ -118,7 +118,7 @@ def refused(house: Indoors, words: str, error: str) -> int:
     """bob writes to alice, and the relay will not take it; the number of that letter."""
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
-    assert house.loop.run_until_complete(house.server.door.take(envelope)).startswith("250")
+    assert house.hand_in(envelope).startswith("250")
     claimed = house.server.outbox.claim(100)
     made = house.server.outbox.prepare([one.id for one in claimed])
     (lost,) = (one.id for one in made if one.recipient == ALICE)

@@ -197,7 +197,7 @@ class Play:
 
     def _know_passwords(self, step: Step, envelope: Envelope) -> None:
         """The dialog must declare the passwords it uses, or nobody looks for them in letters."""
-        for line in self._server.server.door.read(envelope).reading.lines:
+        for line in self._server.server.reader.read(envelope).reading.lines:
             for secret in _secrets(line.asked):
                 if secret not in self._dialog.passwords:
                     raise self._failure(step, f'say at the top: "password: {secret}"')

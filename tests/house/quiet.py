@@ -20,5 +20,5 @@ def take(server: Indoors, letter: Letter, body: str) -> None:
     mail["Message-ID"] = f"<{letter.id}.{body}@players.example>"
     mail.set_content(body)
     envelope = Envelope(sender, letter.reply_to, mail.as_bytes(policy=policy.SMTP))
-    answer = server.loop.run_until_complete(server.server.door.take(envelope))
+    answer = server.hand_in(envelope)
     assert answer.startswith("250")

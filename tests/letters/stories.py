@@ -369,7 +369,7 @@ def sending_too_much(folder: Path) -> Iterator[Posted]:
             server.send(ALICE, f"prefs alice {PASSWORD}", f"{number}")
         raw = f"From: {ALICE}\r\nSubject: prefs alice {PASSWORD}\r\n\r\n2".encode()
         envelope = Envelope(ALICE, server.server.mail_domain.address, raw)
-        answer = server.loop.run_until_complete(server.server.door.take(envelope))
+        answer = server.hand_in(envelope)
         assert answer.startswith("451")
         yield from server.letters()
         for number in range(3):

@@ -111,7 +111,7 @@ def note(
     lines += [f"{name}: {value}" for name, value in headers.items()]
     raw = "\r\n".join([*lines, "", *body.split("\n"), ""]).encode()
     came_from = sender if envelope is None else envelope
-    answer = server.loop.run_until_complete(server.server.door.take(Envelope(came_from, to, raw)))
+    answer = server.hand_in(Envelope(came_from, to, raw))
     assert answer.startswith("250")
     return server.letters()
 

@@ -147,9 +147,9 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
         check(server.send(ALICE, subject, body), subject)
 
     def again(number: int, post: IncomingMail) -> bool:
-        return server.loop.run_until_complete(server.server.mail_service.retry(number, post))
+        return server.server.play_stage.retry(number, post)
 
-    read = server.server.door.read
+    read = server.server.reader.read
     kept_mails = KeptMails(server.server.database, read, again, server.operators)
     kept = kept_mails.list()
     assert len(kept) == len(mails)
@@ -167,9 +167,9 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("cannot read this")
 
-    monkeypatch.setattr("pbmserv.stages.door.read", broken)
+    monkeypatch.setattr("pbmserv.service.delivery.mail_reader.read", broken)
     server.send(ALICE, f"blackbox move 1 alice {RIGHT} g", f"signup bob {NEW}")
-    read = server.server.door.read
+    read = server.server.reader.read
     kept_mails = KeptMails(server.server.database, read, lambda *_: False, server.operators)
     (kept,) = kept_mails.list()
     shown = kept_mails.show(kept.id)

@@ -341,7 +341,7 @@ def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
     writes(house, "alice", "prefs alice -", sign=False)
     server = house.server
     kept_mails = KeptMails(
-        server.database, server.door.read, lambda number, post: True, house.operators
+        server.database, server.reader.read, lambda number, post: True, house.operators
     )
     shown = [kept_mails.show(number) or "" for number in range(1, 20)]
     proven = [text for text in shown if "Sender check: pass (dkim=pass" in text]
@@ -363,7 +363,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     server = house.server
 
     def retry(number: int, post: IncomingMail) -> bool:
-        return house.loop.run_until_complete(server.mail_service.retry(number, post))
+        return server.play_stage.retry(number, post)
 
     def breaks(*_: object) -> None:
         raise ZeroDivisionError
@@ -372,7 +372,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
         broken.setitem(executor._HANDLERS, model.Prefs, breaks)
         (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
     assert kept.kind == "kept"
-    kept_mails = KeptMails(server.database, server.door.read, retry, house.operators)
+    kept_mails = KeptMails(server.database, server.reader.read, retry, house.operators)
     (one,) = kept_mails.list()
     shown = kept_mails.show(one.id) or ""
     assert "Sender check: pass" in shown
@@ -400,8 +400,8 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
         assert not house.send_raw("m@evil.example", raw.replace(b"12:00:00 ", b"12:00:00  "))
     kept_mails = KeptMails(
         server.database,
-        server.door.read,
-        lambda number, post: house.loop.run_until_complete(server.mail_service.retry(number, post)),
+        server.reader.read,
+        lambda number, post: server.play_stage.retry(number, post),
         house.operators,
     )
     from pbmserv.service.operators.deeds import Signature

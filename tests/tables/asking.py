@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from dataclasses import dataclass
+from functools import partial
 
 from running import Letter, Running
 
@@ -37,7 +37,12 @@ class Guest:
             Reading((Line(type(command).__name__.lower(), command),), words),
             reply_address,
         )
-        asyncio.run(self.server.server.mail_service.take(incoming))
+        server = self.server.server
+        stage = server.play_stage
+        looked = stage.checks.vet(incoming).result()
+        job = partial(stage.mails.carry_out, looked, server.clock.now())
+        stage.writer.submit(job).result().remember(server.positions)
+        server.sender.wake()
 
     def reply_address(self, purpose: Purpose, about: int = 0, number: int = 0) -> ReplyAddress:
         with self.server.server.database.reading.connect() as connection:

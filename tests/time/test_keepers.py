@@ -132,7 +132,7 @@ def test_a_keeper_that_was_held_up_writes_the_outage_before_it_decides(server: R
 
     def look(connection):
         context = deadlines.clock_context(
-            server.server.mail_service._services, connection, server.server.clock.now()
+            server.server.services, connection, server.server.clock.now()
         )
         return deadlines.look(context, table.board)
 
@@ -172,7 +172,7 @@ def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
 
 def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
     lonely = Scheduler(
-        server.server.mail_service._services,
+        server.server.services,
         server.server.database,
         server.server.writer,
         server.server.clock,
@@ -181,7 +181,7 @@ def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
     )
     assert lonely.stop(1)
     lonely = Scheduler(
-        server.server.mail_service._services,
+        server.server.services,
         server.server.database,
         server.server.writer,
         server.server.clock,

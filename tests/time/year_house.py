@@ -104,7 +104,7 @@ class ServiceHouse:
             database.writing, "checkout", lambda c, *_: c.execute("PRAGMA synchronous=OFF")
         )
         self.writer = PlainWriter(database)
-        self.services = self.server.mail_service._services
+        self.services = self.server.services
         self.scheduler = Scheduler(
             self.services,
             database,
