@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from pbmserv.inbound.headers import ContentType
-from pbmserv.inbound.quotes.attribution import BLANKS
+from pbmserv.inbound.quotes.line_signs import BLANKS
 
 ENCRYPTED = "encrypted"
 """Why a mail cannot be read: it is encrypted, and this server has no key."""

@@ -15,8 +15,7 @@ from indoors import Indoors, Posted, indoors
 from quoting import MARKUP, SENT_FROM, in_plain_text
 from seating import HIDINGS, reply_address, seat_pairs
 
-from pbmserv.inbound.quotes.attribution import BLANKS
-from pbmserv.inbound.quotes.line_signs import PLAIN_MARKS
+from pbmserv.inbound.quotes.line_signs import BLANKS, PLAIN_MARKS
 
 NO = "No, never!"
 Asked = tuple[Indoors, Posted, str]

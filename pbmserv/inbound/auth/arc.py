@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pbmserv.errors import NamesUnavailable
 from pbmserv.inbound.auth.dkim import Keys, Tags, signed_names, tags_of, uncovered, unfit
-from pbmserv.inbound.auth.findings import FAIL, PERMERROR, POLICY, TEMPERROR, Finding
+from pbmserv.inbound.auth.dmarc import FAIL, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import Said, believed, said_by
 from pbmserv.inbound.headers import Headers
 from pbmserv.mail.dns import Resolver

@@ -17,12 +17,18 @@ from pbmserv.errors import MailError, NamesUnavailable
 from pbmserv.inbound.address import one_mailbox
 from pbmserv.inbound.auth.arc import chain
 from pbmserv.inbound.auth.dkim import signatures
-from pbmserv.inbound.auth.dmarc import Policy, policy
-from pbmserv.inbound.auth.domains import aligned, ascii_domain
-from pbmserv.inbound.auth.findings import FAIL, POLICY, TEMPERROR, Finding
-from pbmserv.inbound.auth.results import believed, said_by
+from pbmserv.inbound.auth.dmarc import (
+    FAIL,
+    POLICY,
+    TEMPERROR,
+    Finding,
+    Policy,
+    aligned,
+    ascii_domain,
+    policy,
+)
+from pbmserv.inbound.auth.results import believed, said_before, said_by
 from pbmserv.inbound.auth.spf import spf
-from pbmserv.inbound.auth.trusted_relay import said_before
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
