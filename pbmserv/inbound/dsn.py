@@ -19,13 +19,15 @@ from pbmserv.inbound.headers import (
     ContentType,
     Headers,
     content_type,
+    encoding_of,
     first,
+    octets_of,
     read_headers,
     split_block,
+    split_parts,
 )
 from pbmserv.inbound.headers import one_line as header_line
 from pbmserv.inbound.html import read_html
-from pbmserv.inbound.parts import encoding_of, octets_of, split_parts
 from pbmserv.inbound.quotes.phrases import UNDELIVERED
 from pbmserv.mail.bounce_codes import Failure, judge, one_line, status_in
 from pbmserv.mail.envelope import Envelope

@@ -20,7 +20,6 @@ import re
 from collections.abc import Callable, Collection
 
 from pbmserv.errors import MailError, NamesUnavailable
-from pbmserv.inbound.address import one_mailbox
 from pbmserv.inbound.auth.dmarc import (
     FAIL,
     PASS,
@@ -31,7 +30,7 @@ from pbmserv.inbound.auth.dmarc import (
     ascii_domain,
 )
 from pbmserv.inbound.headers import Headers
-from pbmserv.inbound.message import message_id
+from pbmserv.inbound.message import message_id, one_mailbox
 from pbmserv.mail.dns import Resolver, is_for_tests, record_tags
 
 MOST_SIGNATURES = 20

@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pbmserv.errors import MailError, NamesUnavailable
-from pbmserv.inbound.address import one_mailbox
 from pbmserv.inbound.auth.arc import chain
 from pbmserv.inbound.auth.dkim import signatures
 from pbmserv.inbound.auth.dmarc import (
@@ -30,6 +29,7 @@ from pbmserv.inbound.auth.dmarc import (
 from pbmserv.inbound.auth.results import believed, said_before, said_by
 from pbmserv.inbound.auth.spf import spf
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
+from pbmserv.inbound.message import one_mailbox
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 
