@@ -11,7 +11,7 @@ from typing import TextIO
 
 from pbmserv import log
 from pbmserv.config import Loaded, Settings, public_url
-from pbmserv.files.file_permissions import open_to_others
+from pbmserv.files import open_to_others
 from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
 from pbmserv.net.ports import Bound, bind
