@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 from starlette.applications import Starlette
 
 from pbmserv.letters.environment import environment
-from pbmserv.net import descriptors, ports
+from pbmserv.net import ports
 from pbmserv.net.connection_limits import ConnectionLimits
-from pbmserv.net.descriptors import Shares
-from pbmserv.net.ports import Bound
+from pbmserv.net.ports import Bound, Shares
 from pbmserv.service.operators.gauges import metrics
 from pbmserv.service.operators.health import Health, Parts, Slots
 from pbmserv.smtpd.server import Listener
@@ -58,7 +57,7 @@ class Doors:
         if bound.metrics is not None:
             probes = build_probes(health, partial(metrics, health))
             self._pages.append(
-                WebServer(probes, bound.metrics, _limits("metrics", server, descriptors.PROBES))
+                WebServer(probes, bound.metrics, _limits("metrics", server, ports.PROBES))
             )
 
     async def open(self) -> None:
