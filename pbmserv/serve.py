@@ -12,7 +12,7 @@ from typing import TextIO
 from pbmserv import log
 from pbmserv.config import Loaded, Settings, public_url
 from pbmserv.files import open_to_others
-from pbmserv.monitoring import service_manager
+from pbmserv.monitoring import pulse
 from pbmserv.net import listening
 from pbmserv.net.ports import Bound, bind
 from pbmserv.stages import preflight
@@ -87,8 +87,8 @@ async def _run(server: Server, bound: Bound, out: TextIO) -> None:
     out.write(greeting(server.settings))
     out.write("ready\n")
     out.flush()
-    service_manager.tell(service_manager.READY)
+    pulse.tell(pulse.READY)
     await asked_to_stop.wait()
-    service_manager.tell(service_manager.STOPPING)
+    pulse.tell(pulse.STOPPING)
     await doors.close()
     reloading.cancel()
