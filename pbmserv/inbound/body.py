@@ -28,9 +28,9 @@ from pbmserv.inbound.html import HTML_LIMIT, read_html
 from pbmserv.inbound.smime import (
     ENCRYPTED,
     OPAQUE,
+    PGP_ENCRYPTED,
+    SMIME,
     has_armour,
-    is_pgp_encrypted,
-    is_smime,
     signed_entity,
 )
 
@@ -60,7 +60,7 @@ class Body:
     Attributes:
         text: what a person wrote, with what it quotes; ``""`` if there is none.
         unread: why there could be more that was not read: ``"encrypted"`` or ``"opaque"``
-            (`pbmserv.receive.sealed`), ``"html"`` for markup beyond all bounds, ``"no-text"``
+            (`pbmserv.inbound.smime`), ``"html"`` for markup beyond all bounds, ``"no-text"``
             for a mail of files alone; ``""`` when all is well, also for an empty mail.
         left_out: there was more in the mail than this text and signatures of machines: other
             parts, pictures, or text beyond `TEXT_LIMIT`.
@@ -127,12 +127,12 @@ class _Walk:
     ) -> _Found | None:
         """What this part has to say, ``None`` if nothing."""
         kind = content_type(first(headers, "content-type") or default)
-        if is_pgp_encrypted(kind):
+        if kind.kind in PGP_ENCRYPTED:
             return _Found(unread=ENCRYPTED)
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
         encoding = encoding_of(headers)
-        if is_smime(kind):
+        if kind.kind in SMIME:
             return self._in_wrapper(kind, octets_of(body, encoding), depth)
         if kind.kind == _REACTION:
             self.reaction = True
@@ -150,8 +150,9 @@ class _Walk:
 
     def _text(self, kind: ContentType, octets: bytes) -> _Found:
         text = decode(octets, kind.param("charset"))
-        self.left_out = self.left_out or len(text) > TEXT_LIMIT
-        text = _cut(text)
+        if len(text) > TEXT_LIMIT:
+            self.left_out = True
+            text = _cut(text)
         if has_armour(text):
             return _Found(unread=ENCRYPTED)
         if kind.param("format") == "flowed":
@@ -285,8 +286,8 @@ LONGEST_FILE = 200_000
 def attached_text(raw: bytes, mark: str) -> str:
     """The first attached text in which a line begins with *mark*, "" if there is none.
 
-    It is asked for while the database waits, and reading the mail stopped at its first text. So
-    the walk has the limits of `pbmserv.receive.body` itself; beyond them there is no file.
+    A command asks for it while the database waits, and reading the mail stopped at its first text.
+    So the walk has the same limits as `read_body`; beyond them there is no file.
     """
     try:
         block, body = split_block(raw)

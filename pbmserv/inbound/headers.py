@@ -77,11 +77,18 @@ def read_headers(block: bytes) -> Headers:
         name, colon, value = line.partition(":")
         # "From : x" is obsolete syntax (section 4.5) but must count as a From.
         name = name.rstrip(" \t")
-        if not colon or not name or " " in name or not (name.isascii() and name.isprintable()):
+        if not colon or not name or not name.isascii():
             if not line:
                 continue
             raise MailError("bad-header")
-        fields.setdefault(name.lower(), []).append(value.strip(" \t"))
+        name = name.lower()
+        if name in fields:
+            fields[name].append(value.strip(" \t"))
+        else:
+            fields[name] = [value.strip(" \t")]
+    names = "".join(fields)
+    if " " in names or not names.isprintable():
+        raise MailError("bad-header")
     return fields
 
 

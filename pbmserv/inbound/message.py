@@ -1,4 +1,4 @@
-"""One mail from its octets to the `Mail` that the other rooms read.
+"""One mail from its octets to the `Mail` that everybody else reads.
 
 The one address that its From field names is read here, too, or refused: nothing that could be
 read in two ways.
@@ -20,6 +20,7 @@ from pbmserv.mail.envelope import Envelope, Mail
 
 # Narrower than RFC 5322's msg-id, because it goes into the headers of our answers.
 _REACTION_LIMIT = 1_000
+_REACTED = re.compile("|".join(map(re.escape, REACTED)))
 
 _MOST_ANSWERED = 20
 """Message-IDs in References that are looked at, the newest ones, which stand last."""
@@ -80,8 +81,11 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
 
 def _is_reaction(text: str) -> bool:
     """Whether a program says that somebody pressed on a face; it does so at once."""
-    lines = [line for line in text[:_REACTION_LIMIT].casefold().split("\n") if line.strip()]
-    return any(phrase in line for line in lines[:3] for phrase in REACTED if line[0] != ">")
+    head = text[:_REACTION_LIMIT].casefold()
+    if _REACTED.search(head) is None:
+        return False
+    lines = [line for line in head.split("\n") if line.strip()]
+    return any(line[0] != ">" and _REACTED.search(line) for line in lines[:3])
 
 
 def _sender(headers: Headers) -> str:
@@ -106,19 +110,18 @@ def message_id(headers: Headers) -> str:
 
 def _answers(headers: Headers) -> tuple[str, ...]:
     """Whose Message-IDs In-Reply-To and References name (RFC 5322 section 3.6.4)."""
-    names = ("in-reply-to", "references")
-    found = [word for name in names for word in first(headers, name).split()[-_MOST_ANSWERED:]]
-    return tuple(dict.fromkeys(word for word in found if _MESSAGE_ID.fullmatch(word)))
+    found = first(headers, "in-reply-to").split()[-_MOST_ANSWERED:]
+    found += first(headers, "references").split()[-_MOST_ANSWERED:]
+    return tuple(dict.fromkeys(filter(_MESSAGE_ID.fullmatch, found)))
 
 
 def _digest(*parts: str) -> str:
     """SHA-256 over the parts, each with its length, so that no two lists look alike."""
-    return hashlib.sha256(
-        b"".join(
-            b"%d:%s" % (len(octets), octets)
-            for octets in (part.encode("utf-8", "replace") for part in parts)
-        )
-    ).hexdigest()
+    digest = hashlib.sha256()
+    for part in parts:
+        octets = part.encode("utf-8", "replace")
+        digest.update(b"%d:%s" % (len(octets), octets))
+    return digest.hexdigest()
 
 
 # -- the address in a From field ---------------------------------------------------------------

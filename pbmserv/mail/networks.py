@@ -19,6 +19,7 @@ LOOPBACK: tuple[Network, ...] = (
 _PREFIXES = {4: 24, 6: 64}
 
 
+@lru_cache(maxsize=4096)
 def address_of(peer: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """A client's address; ``None`` for what is none.
 
@@ -42,10 +43,22 @@ def block_of(peer: str) -> Network | None:
     return ipaddress.ip_network((address, _PREFIXES[address.version]), strict=False)
 
 
+@lru_cache(maxsize=4096)
+def block_name(peer: str) -> str:
+    """The name of that /24 or /64; ``""`` for what is no address."""
+    block = block_of(peer)
+    return "" if block is None else str(block)
+
+
 def is_among(peer: str, networks: Iterable[Network]) -> bool:
     """Whether a client's address belongs to one of *networks*."""
     address = address_of(peer)
-    return address is not None and any(address in network for network in networks)
+    if address is None:
+        return False
+    for network in networks:  # noqa: SIM110 - asked several times for each mail
+        if address in network:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
