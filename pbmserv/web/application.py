@@ -115,7 +115,7 @@ def build(
 
     Args:
         pages: facts for the front page.
-        visitors: the service's side.
+        web_requests: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: says whether the server is well.
     """

@@ -33,7 +33,7 @@ class WebServer:
     Args:
         app: what it serves.
         bound: the socket, which becomes the server's to close.
-        crowd: the connections that may be open at a time.
+        limits: the connections that may be open at a time.
     """
 
     def __init__(self, app: ASGIApp, bound: Listening, limits: ConnectionLimits) -> None:
