@@ -1,4 +1,4 @@
-"""Files and folders of ours: for their owner alone, whole or not there at all, and regular.
+"""Our files and folders: for their owner alone, written as a whole, and regular.
 
 The database holds the key of reply addresses, hidden moves and mails with passwords in them.
 """

@@ -1,4 +1,4 @@
-"""Which mails are turned away before they are read, and which must never be answered."""
+"""Which mails are refused before they are read, and which must never be answered."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _PERSON = Automatic()
 
 
 def wire_refusal(raw: bytes) -> str | None:
-    """The SMTP reply for a mail that no parser of ours shall see, ``None`` for a sound one.
+    """The SMTP reply that refuses a mail before we parse it; ``None`` for a sound one.
 
     Bare CR and bare LF are how mails are smuggled behind other mails and how
     header lines are forged; long lines are how buffers are filled.

@@ -60,7 +60,7 @@ class Body:
     Attributes:
         text: what a person wrote, with what it quotes; ``""`` if there is none.
         unread: why there could be more that was not read: ``"encrypted"`` or ``"opaque"``
-            (`pbmserv.inbound.smime`), ``"html"`` for markup beyond all bounds, ``"no-text"``
+            (`pbmserv.inbound.smime`), ``"html"`` for markup too big or deep, ``"no-text"``
             for a mail of files alone; ``""`` when all is well, also for an empty mail.
         left_out: there was more in the mail than this text and signatures of machines: other
             parts, pictures, or text beyond `TEXT_LIMIT`.

@@ -44,7 +44,7 @@ def source_of(envelope: Envelope, ours: Collection[Network]) -> Source:
 
 
 def _client(raw: bytes, ours: Collection[Network]) -> str:
-    """The client of the outermost server of ours; ``""`` if that is not told."""
+    """The client of our outermost server; ``""`` if no field names it."""
     end = raw.find(b"\r\n\r\n", 0, HEADER_LIMIT)
     fields = _RECEIVED.finditer(raw, 0, end if end >= 0 else min(len(raw), HEADER_LIMIT))
     for field, _ in zip(fields, range(MOST_SERVERS), strict=False):

@@ -3,8 +3,8 @@
 The standard library's parser takes a line without a colon for the start of the
 body, keeps forged lines apart by other rules than mail servers do, and its
 decoder of encoded words is quadratic; this reader is strict and linear instead.
-Parts come one after the other and nothing is built in advance, so whoever asks
-for them can count them and stop.
+Parts come one after the other and nothing is built in advance, so a caller can
+count them and stop.
 """
 
 from __future__ import annotations

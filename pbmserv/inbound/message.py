@@ -1,7 +1,6 @@
 """One mail from its octets to the `Mail` that everybody else reads.
 
-The one address that its From field names is read here, too, or refused: nothing that could be
-read in two ways.
+So is the one address in its From field; one that could be read in two ways is refused.
 """
 
 from __future__ import annotations
@@ -100,9 +99,9 @@ def _sender(headers: Headers) -> str:
 
 
 def message_id(headers: Headers) -> str:
-    """What copies of a mail are told by, with its angle brackets; ``""`` if it has no sound one.
+    """The Message-ID, by which we recognise copies, in its angle brackets; ``""`` if unusable.
 
-    Control characters around it make no other mail of it.
+    Control characters around it do not make it a different mail.
     """
     value = first(headers, "message-id").strip()
     return value if _MESSAGE_ID.fullmatch(value) else ""

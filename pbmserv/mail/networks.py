@@ -1,4 +1,4 @@
-"""Networks that count as one neighbour: who floods us has more than one address."""
+"""Networks that count as one neighbour, since a flood comes from more than one address."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Source:
 
     Attributes:
         network: the /24 or /64 of the client that brought the mail to us, or to a mail server of
-            ours; ``""`` where nobody has told it.
+            ours; ``""`` where it is unknown.
         sender: the envelope's, in lower case; ``""`` for the null sender. Anybody can forge it.
     """
 

@@ -42,7 +42,7 @@ class Purpose(IntEnum):
     PLAYER = 2
     """`player` speaks, of nothing special."""
     CONFIRM = 3
-    """Whoever replies confirms signup `about`."""
+    """A reply confirms signup `about`."""
     RESET = 4
     """`player` may set a new password; `number` is a mark of the old one."""
     MESSAGE = 5
@@ -52,7 +52,7 @@ class Purpose(IntEnum):
     FOLLOW = 11
     """`player` speaks of board `about`, which they only watch."""
     ADDRESS = 6
-    """Whoever replies confirms row `about` of the changes of address; it speaks for nobody."""
+    """A reply confirms row `about` of the changes of address; it speaks for nobody."""
     KEEP_ADDRESS = 7
     """`player` speaks, and may stop the change of address that row `about` belongs to."""
     SIGNOFF = 8
@@ -129,7 +129,7 @@ class KeyRing:
             return None
         try:
             purpose = Purpose(body[1] & ~_SEALED)
-        except ValueError:  # signed by a newer version of ours
+        except ValueError:  # signed by a newer version of this server
             return None
         if body[1] & _SEALED:
             numbers[1] = _deciphered(_seal(key, purpose), numbers[1])

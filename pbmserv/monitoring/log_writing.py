@@ -4,11 +4,11 @@ A line costs its writer a place in a bounded queue. One thread takes lines out, 
 writes what has gathered at once. When the pipe behind stderr is full, or the disk, lines are lost
 and counted, and the log says how many as soon as it can.
 
-Repeated lines are folded, so that trouble and floods cannot fill a disk. What is told of a single
-mail or letter is never folded, nor what somebody has just asked for (``asked=``). Trouble (WARNING
-and above) is told at once, and then, while it goes on, once a span with the number of times.
-Refusals, which say where they come from (``network=``) and why (``because=``), are told one by one,
-as fail2ban counts them, up to a flood from that network.
+Repeated lines are folded, so that trouble and floods cannot fill a disk. A line about a single mail
+or letter is never folded, nor an answer to somebody who has just asked (``asked=``). Trouble
+(WARNING and above) is written at once, and then, while it goes on, once a span with the number of
+times. Refusals, which say where they come from (``network=``) and why (``because=``), are written
+one by one, since fail2ban counts them, up to a flood from that network.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FLOOD = 20
 WIDE_FLOOD = 600
 """Refusals of one kind in a span that each get a line, from all networks together."""
 MOST_KINDS = 2_000
-"""Kinds of lines that are counted at a time, about 1 kB each; beyond it the oldest are told."""
+"""Kinds of lines that are counted at a time, about 1 kB each; then the oldest are written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Entry:
         template: the event before anything was filled in: lines of one kind have the same.
         event: what happened.
         facts: by name, in their order.
-        fault: what is told of an exception, by name.
+        fault: what the line says of an exception, by name.
     """
 
     created: float
@@ -86,7 +86,7 @@ class _Count:
 
 
 class Folding:
-    """Says of each line whether it is written now; for one thread. Times are the entries' own."""
+    """Decides which lines are written now. For one thread; times are those of the entries."""
 
     def __init__(self) -> None:
         self._counts: OrderedDict[Hashable, _Count] = OrderedDict()
@@ -297,8 +297,8 @@ class Writing(logging.Handler):
     def _put(self, text: str) -> None:
         """Write to what `sys.stderr` is at that moment.
 
-        Not through its buffer: whoever else prints there, or the interpreter at its end, would
-        wait behind us.
+        Not through its buffer: others who print there, or the interpreter at its end, would wait
+        behind us.
 
         Raises:
             OSError, ValueError: it cannot be written to.

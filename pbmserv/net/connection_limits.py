@@ -24,7 +24,7 @@ SPAN_S = 600.0
 """Seconds in which a network's refusals are one line of the log, or two: the first, and how many
 followed it."""
 MOST_TOLD = 100
-"""Networks that have lines of their own in a span; others are told together."""
+"""Networks with lines of their own in a span; the others share one."""
 
 IN_ALL = "too many sessions"
 FROM_NETWORK = "too many sessions from your network"
@@ -171,7 +171,7 @@ class ConnectionLimits:
         return bounds.idle - min(over_half, 1.0) * (bounds.idle - bounds.idle_full)
 
     def _send_idle_away(self, now: float) -> None:
-        """End whoever has been idle for too long; only where it is getting crowded."""
+        """End connections that were idle for too long, once half the places are taken."""
         if len(self._strangers) * 2 <= self._bounds.strangers:
             return
         limit = self.idle_limit
@@ -209,7 +209,7 @@ class ConnectionLimits:
 
 
 class _Refusals:
-    """Says in the log whom a listener turned away, without a line for each."""
+    """Logs the networks that a listener turned away, without a line for each connection."""
 
     def __init__(self, listener: str, clock: Callable[[], float]) -> None:
         self._listener = listener
@@ -218,7 +218,7 @@ class _Refusals:
         self._counts: dict[tuple[str, str], int] = {}
 
     def add(self, network: str | None, because: str) -> None:
-        """Count one; the first of a span is told at once, the others when it is over."""
+        """Count one. The first of a span gets a line at once, the others one when it is over."""
         metrics.TURNED_AWAY.labels(self._listener, because).inc()
         if self._clock() - self._begun > SPAN_S:
             self._finish()

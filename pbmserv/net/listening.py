@@ -1,4 +1,4 @@
-"""Binds listening sockets before anything is served, so that a wrong address is told at once.
+"""Binds listening sockets before anything is served, so that a wrong address is reported at once.
 
 Each knows its `ConnectionLimits`, so that a connection without a place is closed where it is made.
 """
@@ -33,7 +33,7 @@ class Listening(socket.socket):
 
     Attributes:
         limits: who may stay; without them everybody may.
-        farewell: the octets that a client is told who may not, made of the reason.
+        farewell: makes the last words to a client that may not stay, from the reason.
     """
 
     limits: ConnectionLimits | None = None

@@ -22,7 +22,7 @@ from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.safety import SafeResponses
 
 LONGEST_TOKEN = 200
-"""No token of ours is longer (characters); what is longer is not looked up."""
+"""Characters. Our tokens are shorter; a longer one is not looked up."""
 
 log = logging.getLogger("pbmserv.web")
 

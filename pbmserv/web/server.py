@@ -96,7 +96,7 @@ def bounds(strangers: int, own: int) -> Bounds:
 
 
 def _farewell(_reason: str) -> bytes:
-    """What a client is told that there is no place for."""
+    """The answer to a client for which there is no place."""
     return (
         b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 10\r\n"
         b"Connection: close\r\n\r\n"

@@ -110,7 +110,7 @@ _SIGNERS = ("as-domain", "ams-domain")
 
 
 def _said(headers: Headers, instance: int) -> list[Said]:
-    """What the newest set reports; its server is whoever it says, since the seal covers it."""
+    """What the newest set reports. The seal covers the server's name in it, so the name is true."""
     for field in headers["arc-authentication-results"]:
         if _instance(field) == instance:
             value = _INSTANCE.sub("", field, count=1).strip()

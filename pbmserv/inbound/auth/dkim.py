@@ -4,10 +4,10 @@ Only signatures of a domain that counts for the From address are looked at: othe
 here, and each costs a question to name servers and some arithmetic. dkimpy's patterns take a long
 time over long runs of blanks, and its keys may be of any size, so such mails are left unread.
 
-DKIM says that a domain signed some words, not that it sent them here. Whoever once got a mail
-of a player's could hand it in as a command, with another subject, or again and again. So the
-fields that decide what a mail does must be signed, stand there once, and name us as reader; and
-the Message-ID must be one by which we tell copies, so that the second one is a copy for good.
+DKIM says that a domain signed some words, not that it sent them here. Anybody who once got a mail
+from a player could hand it in as a command, with another subject, or again and again. So the
+fields that decide what a mail does must be signed, appear once, and name us as a recipient; and
+the mail must have a Message-ID by which we recognise the second one as a copy.
 
 How the body is to be read (Content-Type, Content-Transfer-Encoding) need not be signed: Gmail, for
 one, does not. Who has a mail before it comes here could hand it in with another Content-Type;
@@ -207,7 +207,7 @@ def lacking(headers: Headers, signed: Collection[str], recipient: str) -> str:
     Args:
         headers: the fields of the mail.
         signed: names of the fields that it covers, in lower case.
-        recipient: the address of ours that the mail came to.
+        recipient: our address that the mail came to.
     """
     for name in ONCE:
         found = len(headers.get(name, ()))

@@ -38,7 +38,7 @@ class Finding:
     """The result of one check.
 
     Attributes:
-        method: ``spf``, ``dkim``, ``dmarc``, ``arc`` or ``relay`` (a mail server of ours said so).
+        method: ``spf``, ``dkim``, ``dmarc``, ``arc`` or ``relay`` (our own mail server said so).
         result: in the words of RFC 8601 section 2.7.
         domain: for which domain; ASCII, lower case, ``""`` where there is none.
         aligned: the domain counts as the From address's own (RFC 7489 section 3.1).
@@ -201,7 +201,7 @@ def _asked(tags: Mapping[str, str], author: str, domain: str, resolver: Resolver
         if "np" in tags and not _exists(author, resolver):
             names.insert(0, "np")
     asked = next((tags[name].lower() for name in names if name in tags), "")
-    if asked not in _REQUESTS:  # a slip: whoever wrote it shall see reports, but lose no mail
+    if asked not in _REQUESTS:  # a typo: its owner shall get reports, but lose no mail
         return "none"
     # "Apply it to no mail" and "this is a trial" (RFC 9989 section 4.7) both mean: one step less.
     # Other shares are not drawn by lot: their owners do ask for refusals.

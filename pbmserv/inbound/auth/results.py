@@ -168,7 +168,7 @@ def _read(field: str) -> Any:
         return None
 
 
-# -- which fields a mail server of ours wrote --------------------------------------------------
+# -- which fields our own mail server wrote ----------------------------------------------------
 
 
 _RECEIVED = re.compile(rb"^received[ \t]*:", re.IGNORECASE | re.MULTILINE)

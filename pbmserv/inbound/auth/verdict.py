@@ -1,8 +1,8 @@
 """The verdict on a mail's From address, from everything that can be found out about it.
 
-A domain vouches for a mail if a signature of its own covers it, or if its envelope came from a
-client that the domain names (RFC 7489 section 3). Behind a mail server of ours that has looked
-already, its word counts instead of the client's address.
+A domain vouches for a mail if its own signature covers it, or if the envelope came from a client
+that the domain names (RFC 7489 section 3). Where our own mail server stands in front and has
+checked already, its result counts instead of the client's address.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def _complete(text: str) -> bool:
 
 
 MARKER = "Reply above this line"
-"""The line in every letter of ours below which nothing is new, wherever it stands unquoted."""
+"""The line in all our letters below which nothing is new, wherever it stands unquoted."""
 
 PLAIN_MARKS = (">", "\uff1e", "&gt;")
 """What all programs understand as the mark of a quoted line, and people seldom write there."""
