@@ -15,8 +15,7 @@ from typing import Literal, TextIO, TypeAlias
 
 from pbmserv.config import blank_passwords
 from pbmserv.errors import ServerFault
-from pbmserv.monitoring.log_folding import Entry
-from pbmserv.monitoring.log_writing import Writing
+from pbmserv.monitoring.log_writing import Entry, Writing
 
 _ExcInfo: TypeAlias = (
     tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None] | None

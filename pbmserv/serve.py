@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from pbmserv import log
 from pbmserv.config import Loaded, Settings, public_url
-from pbmserv.files.file_permissions import open_to_others
-from pbmserv.monitoring import service_manager
+from pbmserv.files import open_to_others
+from pbmserv.monitoring import pulse
 from pbmserv.net import listening
 from pbmserv.net.ports import Bound, bind
 from pbmserv.stages import preflight
@@ -43,10 +43,10 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             def ready() -> None:
                 sys.stdout.write(greeting(settings) + "ready\n")
                 sys.stdout.flush()
-                service_manager.tell(service_manager.READY)
+                pulse.tell(pulse.READY)
 
             code = Supervisor(settings, bound, stages, ready).run()
-            service_manager.tell(service_manager.STOPPING)
+            pulse.tell(pulse.STOPPING)
             return code
     finally:
         bound.close()

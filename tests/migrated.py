@@ -10,7 +10,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from pbmserv.files.file_permissions import file_of
+from pbmserv.files import file_of
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 

@@ -56,12 +56,12 @@ def check(config: ConfigFile = None) -> None:
 
     Example: pbmserv db check
     """
-    from pbmserv.files import file_permissions
+    from pbmserv import files
     from pbmserv.store.core import schema
 
     found = loaded(config)
     url = found.settings.database
-    file_permissions.must_be_there(url, found.sources)
+    files.must_be_there(url, found.sources)
     with opened(url) as database:
         wrong = schema.check(database)
     for sentence in wrong:
@@ -85,12 +85,12 @@ def compact(
     """
     import time
 
-    from pbmserv.files import file_permissions
+    from pbmserv import files
     from pbmserv.store.core import schema
     from pbmserv.store.operators import compacting
 
     found = loaded(config)
-    file_permissions.must_be_there(found.settings.database, found.sources)
+    files.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
         before = compacting.room(database)
@@ -116,14 +116,14 @@ def backup(
 
     Example: pbmserv db backup /var/backups/pbmserv-monday
     """
-    from pbmserv.files import file_permissions, private_file
+    from pbmserv import files
     from pbmserv.store.operators import backup as backups
 
     found = loaded(config)
     url = found.settings.database
-    file_permissions.must_be_there(url, found.sources)
+    files.must_be_there(url, found.sources)
     with used(url):
-        copy = backups.save(url, file, private_file.over if overwrite else private_file.new)
+        copy = backups.save(url, file, files.over if overwrite else files.new)
     say(
         f"{file} is a whole copy of {blank_passwords(url)} "
         f"({copy.size / 1e6:,.1f} MB, revision {copy.revision})."
@@ -140,12 +140,12 @@ def restore(
 
     Example: pbmserv db restore /var/backups/pbmserv-monday --overwrite
     """
-    from pbmserv.files import private_file
+    from pbmserv import files
     from pbmserv.store.operators import backup as backups
 
     url = loaded(config).settings.database
     with used(url):
-        chosen = private_file.over if overwrite else private_file.new
+        chosen = files.over if overwrite else files.new
         copy = backups.restore(url, file, chosen)
     say(f"{blank_passwords(url)} is what it was in {file} (revision {copy.revision}).")
     say(SINCE)

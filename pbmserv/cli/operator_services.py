@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pbmserv import log
 from pbmserv.config import Loaded
-from pbmserv.files.file_permissions import must_be_there
+from pbmserv.files import must_be_there
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.operators.kept_mail import KeptMails
 from pbmserv.stages.app import Server

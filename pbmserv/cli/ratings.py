@@ -84,12 +84,12 @@ def rebuild(
 
 
 def _compare(config: Path | None) -> None:
-    from pbmserv.files import file_permissions
+    from pbmserv import files
     from pbmserv.service.ratings import rerating
     from pbmserv.store.core import schema
 
     found = loaded(config)
-    file_permissions.must_be_there(found.settings.database, found.sources)
+    files.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
         done = rerating.check(database)

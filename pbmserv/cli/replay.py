@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.output import complain, failure, harmless, say
-from pbmserv.files.regular import read_octets
+from pbmserv.files import read_octets
 
 if TYPE_CHECKING:
     from pbmserv.engine.referee import Position

@@ -30,14 +30,14 @@ def status(
     """
     import json
 
+    from pbmserv import files
     from pbmserv.cli.database import opened
-    from pbmserv.files import file_permissions
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox
     from pbmserv.store.operators import health
 
     found = loaded(config)
-    file_permissions.must_be_there(found.settings.database, found.sources)
+    files.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
         with database.reading.connect() as connection:

@@ -1,9 +1,8 @@
 """What an operator can choose: read, checked, and described."""
 
 from pbmserv.config.loading import CONFIG_FILE, Loaded, described, load, public_url, shown
-from pbmserv.config.setting import PREFIX, Setting
 from pbmserv.config.settings import Settings
-from pbmserv.config.values import Listen, LogFormat, Signup, blank_passwords
+from pbmserv.config.values import PREFIX, Listen, LogFormat, Setting, Signup, blank_passwords
 
 __all__ = [
     "CONFIG_FILE",

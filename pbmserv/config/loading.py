@@ -9,11 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from pbmserv.config.setting import PREFIX, Setting
 from pbmserv.config.settings import Settings
-from pbmserv.config.values import Listen, blank_passwords, one_line
+from pbmserv.config.values import PREFIX, Listen, Setting, blank_passwords, one_line
 from pbmserv.errors import ConfigError
-from pbmserv.files.regular import read_octets
+from pbmserv.files import read_octets
 
 CONFIG_FILE = "PBMSERV_CONFIG"
 """The environment variable that names the TOML file; itself no setting."""

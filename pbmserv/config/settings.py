@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pbmserv.config import values
 from pbmserv.config.incoming import Incoming
-from pbmserv.config.setting import Setting
-from pbmserv.config.values import Listen, LogFormat, Signup
+from pbmserv.config.values import Listen, LogFormat, Setting, Signup
 from pbmserv.mail.networks import Network
 from pbmserv.outbound.dkim import NamedFile, named_files
 

@@ -1,4 +1,4 @@
-"""Reads the text of each setting, and says what would be right when it is wrong.
+"""What there is to know about a setting, and the readers of each kind of text.
 
 Every reader raises ValueError with an instruction (``write host:port …``);
 `pbmserv.config.load` puts the setting's name and value before it.
@@ -16,6 +16,34 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pbmserv.errors import ConfigError
 from pbmserv.mail.networks import Network
+
+PREFIX = "PBMSERV_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a person needs to know about one setting.
+
+    Attributes:
+        env: name of the environment variable.
+        unit: what kind of text it takes.
+        default: the text that is used when nothing is said; ``<data>`` stands
+            for PBMSERV_DATA_DIR, ``""`` = off or derived (see `meaning`).
+        meaning: one sentence.
+        read: makes the value from the text; ValueError says what would be right.
+    """
+
+    env: str
+    unit: str
+    default: str
+    meaning: str
+    read: Callable[[str], object]
+
+    @property
+    def key(self) -> str:
+        """The name in a TOML file, which is also the field of `Settings`."""
+        return self.env.removeprefix(PREFIX).lower()
+
 
 MOST_OF_A_RATE = 1_000_000
 LONGEST_SPAN_S = 31 * 24 * 3600
@@ -248,7 +276,7 @@ def address(text: str) -> str:
 
 
 def relay(text: str) -> str:
-    """A relay URL, as `pbmserv.send.relay` understands it."""
+    """A relay URL, as `pbmserv.outbound.relay` understands it."""
     from pbmserv.outbound.relay import check_relay_url
 
     try:

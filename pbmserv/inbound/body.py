@@ -1,4 +1,4 @@
-"""The text that a person wrote, out of the parts of a MIME body.
+"""The text that a person wrote, out of the parts of a MIME body, and that of an attached file.
 
 A walker of our own, because the standard library's builds every part before
 anyone can count them: a mail of 1 MiB can make it hold 200,000 parts.
@@ -17,18 +17,20 @@ from pbmserv.inbound.headers import (
     Headers,
     content_type,
     disposition_of,
+    encoding_of,
     first,
+    octets_of,
     read_headers,
     split_block,
+    split_parts,
 )
 from pbmserv.inbound.html import HTML_LIMIT, read_html
-from pbmserv.inbound.parts import encoding_of, octets_of, split_parts
 from pbmserv.inbound.smime import (
     ENCRYPTED,
     OPAQUE,
+    PGP_ENCRYPTED,
+    SMIME,
     has_armour,
-    is_pgp_encrypted,
-    is_smime,
     signed_entity,
 )
 
@@ -58,7 +60,7 @@ class Body:
     Attributes:
         text: what a person wrote, with what it quotes; ``""`` if there is none.
         unread: why there could be more that was not read: ``"encrypted"`` or ``"opaque"``
-            (`pbmserv.receive.sealed`), ``"html"`` for markup beyond all bounds, ``"no-text"``
+            (`pbmserv.inbound.smime`), ``"html"`` for markup too big or deep, ``"no-text"``
             for a mail of files alone; ``""`` when all is well, also for an empty mail.
         left_out: there was more in the mail than this text and signatures of machines: other
             parts, pictures, or text beyond `TEXT_LIMIT`.
@@ -125,12 +127,12 @@ class _Walk:
     ) -> _Found | None:
         """What this part has to say, ``None`` if nothing."""
         kind = content_type(first(headers, "content-type") or default)
-        if is_pgp_encrypted(kind):
+        if kind.kind in PGP_ENCRYPTED:
             return _Found(unread=ENCRYPTED)
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
         encoding = encoding_of(headers)
-        if is_smime(kind):
+        if kind.kind in SMIME:
             return self._in_wrapper(kind, octets_of(body, encoding), depth)
         if kind.kind == _REACTION:
             self.reaction = True
@@ -148,8 +150,9 @@ class _Walk:
 
     def _text(self, kind: ContentType, octets: bytes) -> _Found:
         text = decode(octets, kind.param("charset"))
-        self.left_out = self.left_out or len(text) > TEXT_LIMIT
-        text = _cut(text)
+        if len(text) > TEXT_LIMIT:
+            self.left_out = True
+            text = _cut(text)
         if has_armour(text):
             return _Found(unread=ENCRYPTED)
         if kind.param("format") == "flowed":
@@ -271,3 +274,69 @@ def unflow(text: str, *, delsp: bool) -> str:
 def _paragraph(pieces: list[str], depth: int) -> str:
     text = "".join(pieces)
     return f"{'>' * depth} {text}" if depth else text
+
+
+# -- an attached text, for the few commands that ask for one -----------------------------------
+
+
+LONGEST_FILE = 200_000
+"""Octets of a file that are looked at."""
+
+
+def attached_text(raw: bytes, mark: str) -> str:
+    """The first attached text in which a line begins with *mark*, "" if there is none.
+
+    A command asks for it while the database waits, and reading the mail stopped at its first text.
+    So the walk has the same limits as `read_body`; beyond them there is no file.
+    """
+    try:
+        block, body = split_block(raw)
+        for headers, inner in _leaves(read_headers(block), body):
+            text = _named_text(headers, inner)
+            if any(line.startswith(mark) for line in text.splitlines()):
+                return text
+    except MailError:
+        return ""
+    return ""
+
+
+def _leaves(headers: Headers, body: bytes) -> Iterator[tuple[Headers, bytes]]:
+    """The parts without parts, in their order, as far as the limits go."""
+    left = PARTS_LIMIT
+    stack = [_parts(headers, body)]
+    while stack:
+        found = next(stack[-1], None)
+        if found is None:
+            stack.pop()
+            continue
+        fields, inner = found
+        if not _is_multipart(fields):
+            yield found
+        elif len(stack) < DEPTH_LIMIT:
+            stack.append(_parts(fields, inner))
+        left -= 1
+        if not left:
+            return
+
+
+def _parts(headers: Headers, body: bytes) -> Iterator[tuple[Headers, bytes]]:
+    if not _is_multipart(headers):
+        yield headers, body
+        return
+    boundary = content_type(first(headers, "content-type")).params.get("boundary", "")
+    for block, inner in split_parts(body, boundary):
+        yield read_headers(block), inner
+
+
+def _is_multipart(headers: Headers) -> bool:
+    return content_type(first(headers, "content-type")).kind.startswith("multipart/")
+
+
+def _named_text(headers: Headers, body: bytes) -> str:
+    """The text of a part that has a name of its own, else ``""``."""
+    kind = content_type(first(headers, "content-type"))
+    if not (kind.param("name") or disposition_of(headers).param("filename")):
+        return ""
+    # An encoded line has a good third more octets than what it says, quoted-printable thrice.
+    octets = octets_of(body[: 4 * LONGEST_FILE], encoding_of(headers))
+    return octets[:LONGEST_FILE].decode("utf-8", "replace")

@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 from pbmserv.inbound.headers import HEADER_LIMIT
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.networks import LOOPBACK, Network, Source, block_of, is_among
+from pbmserv.mail.networks import LOOPBACK, Network, Source, block_name, is_among
 
 MOST_SERVERS = 5
 """Servers and filters of our own that a mail may pass, one behind the other."""
@@ -37,15 +37,14 @@ def source_of(envelope: Envelope, ours: Collection[Network]) -> Source:
     Args:
         ours: networks of our own mail servers.
     """
-    peer = envelope.peer
-    if envelope.handed_on or block_of(peer) is None or is_among(peer, ours):
-        peer = _client(envelope.raw, ours)
-    block = block_of(peer)
-    return Source(str(block) if block is not None else "", envelope.sender.lower())
+    network = block_name(envelope.peer)
+    if envelope.handed_on or not network or is_among(envelope.peer, ours):
+        network = block_name(_client(envelope.raw, ours))
+    return Source(network, envelope.sender.lower())
 
 
 def _client(raw: bytes, ours: Collection[Network]) -> str:
-    """The client of the outermost server of ours; ``""`` if that is not told."""
+    """The client of our outermost server; ``""`` if no field names it."""
     end = raw.find(b"\r\n\r\n", 0, HEADER_LIMIT)
     fields = _RECEIVED.finditer(raw, 0, end if end >= 0 else min(len(raw), HEADER_LIMIT))
     for field, _ in zip(fields, range(MOST_SERVERS), strict=False):

@@ -19,13 +19,15 @@ from pbmserv.inbound.headers import (
     ContentType,
     Headers,
     content_type,
+    encoding_of,
     first,
+    octets_of,
     read_headers,
     split_block,
+    split_parts,
 )
 from pbmserv.inbound.headers import one_line as header_line
 from pbmserv.inbound.html import read_html
-from pbmserv.inbound.parts import encoding_of, octets_of, split_parts
 from pbmserv.inbound.quotes.phrases import UNDELIVERED
 from pbmserv.mail.bounce_codes import Failure, judge, one_line, status_in
 from pbmserv.mail.envelope import Envelope
@@ -60,7 +62,7 @@ Find = Callable[[Message], tuple[frozenset[bytes], frozenset[bytes]]]
 
 
 def read_report(envelope: Envelope) -> tuple[Failure, ...]:
-    """The recipients that a mail reports as failed for good; none if it is no report.
+    """The recipients that a report says will never get the letter; none for other mails.
 
     Delays, deliveries, receipts and complaints name nobody. Reports have the null sender (RFC
     3461 section 6.1); that of a few old servers is their MAILER-DAEMON. Never raises.
@@ -109,7 +111,7 @@ class _Leaf:
 
 
 def _leaves(headers: Headers, body: bytes) -> Iterator[_Leaf]:
-    """The parts in their order; what is beyond all measure is left out."""
+    """The parts in order, up to `MOST_PARTS` of them and `DEEPEST` levels deep."""
     left = MOST_PARTS
     stack = [(headers, body, 1)]
     while stack and left:

@@ -1,15 +1,17 @@
-"""Header fields of a mail or a part, read without trusting a byte of them.
+"""Header fields and parts of a mail (RFC 5322, MIME), read without trusting a byte of them.
 
 The standard library's parser takes a line without a colon for the start of the
 body, keeps forged lines apart by other rules than mail servers do, and its
 decoder of encoded words is quadratic; this reader is strict and linear instead.
+Parts come one after the other and nothing is built in advance, so a caller can
+count them and stop.
 """
 
 from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
@@ -75,11 +77,18 @@ def read_headers(block: bytes) -> Headers:
         name, colon, value = line.partition(":")
         # "From : x" is obsolete syntax (section 4.5) but must count as a From.
         name = name.rstrip(" \t")
-        if not colon or not name or " " in name or not (name.isascii() and name.isprintable()):
+        if not colon or not name or not name.isascii():
             if not line:
                 continue
             raise MailError("bad-header")
-        fields.setdefault(name.lower(), []).append(value.strip(" \t"))
+        name = name.lower()
+        if name in fields:
+            fields[name].append(value.strip(" \t"))
+        else:
+            fields[name] = [value.strip(" \t")]
+    names = "".join(fields)
+    if " " in names or not names.isprintable():
+        raise MailError("bad-header")
     return fields
 
 
@@ -195,3 +204,63 @@ def _percent_decoded(text: str, number: int) -> str:
     if number == 0 and text.count("'") > 1:
         charset, _, text = text.split("'", 2)
     return decode(unquote_to_bytes(text.encode("utf-8", "replace")), charset)
+
+
+# -- the parts of a MIME body ------------------------------------------------------------------
+
+
+_NOT_BASE64 = bytes(
+    set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+)
+# A relay that pads lines breaks soft line breaks (RFC 2045 section 6.7, rule 3).
+_PADDED_SOFT_BREAK = re.compile(rb"=[ \t]+\r\n")
+_DELIMITER_REST = re.compile(rb"(--)?[ \t]*(?:\r\n|\Z)")
+
+
+def split_parts(body: bytes, boundary: str) -> Iterator[tuple[bytes, bytes]]:
+    """Header block and body of each part that `boundary` delimits (RFC 2046 section 5.1.1).
+
+    Raises:
+        MailError: ``headers-too-long`` in a part.
+    """
+    mark = b"--" + boundary.rstrip().encode("utf-8", "surrogateescape")
+    if len(mark) == 2:
+        return
+    start = -1
+    at = 0 if body.startswith(mark) else _next(body, mark, 0)
+    while at >= 0:
+        rest = _DELIMITER_REST.match(body, at + len(mark))
+        if rest is not None:
+            if start >= 0:
+                yield split_block(body[start : max(start, at - 2)])
+            if rest[1]:
+                return
+            start = rest.end()
+        at = _next(body, mark, at)
+    if start >= 0:
+        yield split_block(body[start:])  # the closing delimiter is missing: a cut mail
+
+
+def _next(body: bytes, mark: bytes, at: int) -> int:
+    """Where the next line begins that starts with `mark`, after the one at `at`; else -1."""
+    found = body.find(b"\r\n" + mark, at)
+    return found + 2 if found >= 0 else -1
+
+
+def encoding_of(headers: Headers) -> str:
+    """A part's transfer encoding in lower case, without comments and marks behind it."""
+    value = first(headers, "content-transfer-encoding")
+    return value.partition(";")[0].partition("(")[0].strip(" \t\"'").lower()
+
+
+def octets_of(body: bytes, encoding: str) -> bytes:
+    """`body` without its transfer encoding, as far as it can be read (RFC 2045 section 6)."""
+    if encoding == "quoted-printable":
+        return binascii.a2b_qp(_PADDED_SOFT_BREAK.sub(b"=\r\n", body))
+    if encoding == "base64":
+        # Padding ends it: what list servers append below is not ours to decode.
+        digits = body.translate(None, _NOT_BASE64).partition(b"=")[0]
+        if len(digits) % 4 == 1:
+            digits = digits[:-1]
+        return binascii.a2b_base64(digits + b"=" * (-len(digits) % 4))
+    return body

@@ -8,15 +8,19 @@ from __future__ import annotations
 import re
 
 from pbmserv.inbound.headers import ContentType
-from pbmserv.inbound.quotes.attribution import BLANKS
+from pbmserv.inbound.quotes.line_signs import BLANKS
 
 ENCRYPTED = "encrypted"
 """Why a mail cannot be read: it is encrypted, and this server has no key."""
 OPAQUE = "opaque"
 """Why a mail cannot be read: an S/MIME wrapper that holds nothing that could be taken out."""
 
-_SMIME = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
-_PGP = frozenset(("multipart/encrypted", "application/pgp-encrypted"))
+SMIME = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
+"""Kinds of parts that are a PKCS #7 object (RFC 8551 section 3.2)."""
+PGP_ENCRYPTED = frozenset(("multipart/encrypted", "application/pgp-encrypted"))
+"""Kinds of parts that are encrypted by PGP/MIME (RFC 3156 section 4). Some servers turn the first
+one into ``multipart/mixed``; the second one, its first part, stays."""
+
 _ARMOUR = "-----BEGIN PGP MESSAGE-----"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _LARGEST_WRAPPER = 512 * 1024
@@ -39,19 +43,6 @@ _SECRET_DATA = frozenset(
         bytes.fromhex("2a864886f70d010910010117"),
     )
 )
-
-
-def is_smime(kind: ContentType) -> bool:
-    """Whether a part is a PKCS #7 object (RFC 8551 section 3.2)."""
-    return kind.kind in _SMIME
-
-
-def is_pgp_encrypted(kind: ContentType) -> bool:
-    """Whether a part is encrypted by PGP/MIME (RFC 3156 section 4).
-
-    Some servers turn ``multipart/encrypted`` into ``multipart/mixed``; its first part stays.
-    """
-    return kind.kind in _PGP
 
 
 def has_armour(text: str) -> bool:

@@ -1,1 +1,1 @@
-"""What mail is made of for every room: addresses, networks, domains, envelopes."""
+"""What mail is made of for every package: addresses, networks, domains, envelopes."""

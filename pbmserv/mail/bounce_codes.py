@@ -1,6 +1,6 @@
 """What a refusal of mail says about an address: nobody is there, not now, or nothing at all.
 
-Both who reads reports (`receive`) and who hears refusals from a relay (`send`) ask here.
+The readers of reports (`inbound`) and of a relay's refusals (`outbound`) both ask here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Asks name servers (RFC 1035): the one door to DNS, so that tests can have a zone of their own.
 
-Beside the rooms, because mail that comes in and keys for mail that goes out both need it.
+Mail that comes in and keys for mail that goes out both need it.
 """
 
 from __future__ import annotations

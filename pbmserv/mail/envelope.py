@@ -1,4 +1,4 @@
-"""The values that the receiving room hands on: an envelope and a read mail."""
+"""A mail as it came (`Envelope`), as it was read (`Mail`), and whether its sender is proven."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Mail:
             else date, subject and body; with the sender).
         away: it looks like the note of somebody who is out of the office.
         unread: why the body was not read, ``""`` if it was: ``"encrypted"``, ``"opaque"``
-            (a sealed wrapper), ``"html"`` (beyond all bounds) or ``"no-text"`` (only files).
+            (an S/MIME wrapper), ``"html"`` (markup too big or deep) or ``"no-text"`` (only files).
         left_out: the mail had more than `text` in it, or more than could be kept: files,
             pictures, a calendar's answer. Together with ``NewText.left_out``
-            (`pbmserv.receive.reply`): an empty reply need not mean that nothing was said.
+            (`pbmserv.inbound.quotes.reply`): an empty reply need not mean that nothing was said.
         answers: Message-IDs of the mails that it answers, by its headers; anybody can write any.
     """
 

@@ -1,4 +1,4 @@
-"""Networks that count as one neighbour: who floods us has more than one address."""
+"""Networks that count as one neighbour, since a flood comes from more than one address."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ LOOPBACK: tuple[Network, ...] = (
 _PREFIXES = {4: 24, 6: 64}
 
 
+@lru_cache(maxsize=4096)
 def address_of(peer: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """A client's address; ``None`` for what is none.
 
@@ -42,10 +43,22 @@ def block_of(peer: str) -> Network | None:
     return ipaddress.ip_network((address, _PREFIXES[address.version]), strict=False)
 
 
+@lru_cache(maxsize=4096)
+def block_name(peer: str) -> str:
+    """The name of that /24 or /64; ``""`` for what is no address."""
+    block = block_of(peer)
+    return "" if block is None else str(block)
+
+
 def is_among(peer: str, networks: Iterable[Network]) -> bool:
     """Whether a client's address belongs to one of *networks*."""
     address = address_of(peer)
-    return address is not None and any(address in network for network in networks)
+    if address is None:
+        return False
+    for network in networks:  # noqa: SIM110 - asked several times for each mail
+        if address in network:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +67,7 @@ class Source:
 
     Attributes:
         network: the /24 or /64 of the client that brought the mail to us, or to a mail server of
-            ours; ``""`` where nobody has told it.
+            ours; ``""`` where it is unknown.
         sender: the envelope's, in lower case; ``""`` for the null sender. Anybody can forge it.
     """
 

@@ -26,7 +26,6 @@ _TOKEN = re.compile(r"[a-z2-7]+")
 _MAYBE_TOKEN = re.compile(r"[a-z2-7]{20,}", re.IGNORECASE)
 _DIGITS = str.maketrans("abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghijklmnopqrstuv")
 
-
 _SEALED = 0x80
 """In the octet of the purpose: `about` is enciphered. In addresses that are older than this it is
 not; they stay as good as they were."""
@@ -43,7 +42,7 @@ class Purpose(IntEnum):
     PLAYER = 2
     """`player` speaks, of nothing special."""
     CONFIRM = 3
-    """Whoever replies confirms signup `about`."""
+    """A reply confirms signup `about`."""
     RESET = 4
     """`player` may set a new password; `number` is a mark of the old one."""
     MESSAGE = 5
@@ -53,7 +52,7 @@ class Purpose(IntEnum):
     FOLLOW = 11
     """`player` speaks of board `about`, which they only watch."""
     ADDRESS = 6
-    """Whoever replies confirms row `about` of the changes of address; it speaks for nobody."""
+    """A reply confirms row `about` of the changes of address; it speaks for nobody."""
     KEEP_ADDRESS = 7
     """`player` speaks, and may stop the change of address that row `about` belongs to."""
     SIGNOFF = 8
@@ -104,7 +103,7 @@ class KeyRing:
     keys: Mapping[int, bytes] = field(repr=False)
 
     def token(self, reply_address: ReplyAddress) -> str:
-        """The signed token of a capability."""
+        """The signed token of a reply address."""
         key_id, key = max(self.keys.items())
         purpose, about = int(reply_address.purpose), reply_address.about
         if reply_address.purpose in _OF_A_LETTER:
@@ -117,7 +116,7 @@ class KeyRing:
         return _spelled(body + _mac(key, body))
 
     def read(self, token: str) -> ReplyAddress | None:
-        """The capability of a genuine token in any letter case, else ``None``."""
+        """What a genuine token says, in any letter case; ``None`` for any other."""
         packed = _packed(token.lower())
         if packed is None:
             return None
@@ -130,7 +129,7 @@ class KeyRing:
             return None
         try:
             purpose = Purpose(body[1] & ~_SEALED)
-        except ValueError:  # signed by a newer version of ours
+        except ValueError:  # signed by a newer version of this server
             return None
         if body[1] & _SEALED:
             numbers[1] = _deciphered(_seal(key, purpose), numbers[1])
@@ -151,7 +150,7 @@ class MailDomain:
         return f"{self.local}@{self.domain}"
 
     def address_of(self, reply_address: ReplyAddress) -> str:
-        """An address whose mails carry this capability."""
+        """The address whose mails say this."""
         return f"{self.local}+{self.ring.token(reply_address)}@{self.domain}"
 
     def knows(self, address: str) -> bool:

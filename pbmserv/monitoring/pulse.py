@@ -1,7 +1,14 @@
-"""Whether a thread still gets on: it says so, and somebody else looks."""
+"""Signs of life: whether each thread still gets on, and how far the process is.
+
+A thread says that it gets on, and somebody else looks. The process tells the service manager that
+started it: sd_notify(3) of systemd.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import socket
 from dataclasses import dataclass
 from threading import Thread
 from time import monotonic
@@ -57,3 +64,30 @@ class Vital:
     def is_stuck(self) -> bool:
         """Whether it is not heard of any more."""
         return self.silent_s > self.longest_s
+
+
+# -- the service manager -----------------------------------------------------------------------
+
+
+READY = "READY=1"
+STOPPING = "STOPPING=1"
+
+log = logging.getLogger("pbmserv")
+
+
+def tell(state: str) -> None:
+    """Send one state; nothing happens where no service manager waits for it.
+
+    Args:
+        state: `READY` or `STOPPING`.
+    """
+    path = os.environ.get("NOTIFY_SOCKET", "")
+    if not path:
+        return
+    address = "\0" + path[1:] if path.startswith("@") else path
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as manager:
+            manager.connect(address)
+            manager.send(state.encode())
+    except OSError as error:  # it will give up on us by itself, and says so
+        log.error("the service manager cannot be told %s: %s", state, error)

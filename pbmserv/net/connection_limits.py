@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from time import monotonic
 
-from pbmserv.mail.networks import Network, block_of, is_among
+from pbmserv.mail.networks import Network, block_name, is_among
 from pbmserv.monitoring import metrics
 
 LEAST_STAY_S = 10.0
@@ -24,7 +24,7 @@ SPAN_S = 600.0
 """Seconds in which a network's refusals are one line of the log, or two: the first, and how many
 followed it."""
 MOST_TOLD = 100
-"""Networks that have lines of their own in a span; others are told together."""
+"""Networks with lines of their own in a span; the others share one."""
 
 IN_ALL = "too many sessions"
 FROM_NETWORK = "too many sessions from your network"
@@ -76,7 +76,7 @@ class Place:
 
     __slots__ = ("end", "network", "since", "stage")
 
-    def __init__(self, network: Network | None, since: float, end: Callable[[], None]) -> None:
+    def __init__(self, network: str | None, since: float, end: Callable[[], None]) -> None:
         self.network = network
         self.since = since
         self.stage = Stage.IDLE
@@ -104,7 +104,7 @@ class ConnectionLimits:
         self._clock = clock
         self._strangers: dict[Place, None] = {}  # in the order in which they came
         self._own: dict[Place, None] = {}
-        self._by_network: Counter[Network] = Counter()
+        self._by_network: Counter[str] = Counter()
         self._refusals = _Refusals(listener, clock)
 
     def is_ours(self, peer: str) -> bool:
@@ -129,7 +129,7 @@ class ConnectionLimits:
             end: see `Place`.
         """
         now = self._clock()
-        network = None if self.is_ours(peer) else block_of(peer)
+        network = None if self.is_ours(peer) else block_name(peer) or None
         self._send_idle_away(now)
         full = self._full(network)
         if full:
@@ -161,7 +161,7 @@ class ConnectionLimits:
 
     def no_files(self, peer: str) -> None:
         """A client had to be turned away because no file descriptor was left for it."""
-        self._refusals.add(block_of(peer), NO_FILES)
+        self._refusals.add(block_name(peer), NO_FILES)
 
     @property
     def idle_limit(self) -> float:
@@ -171,7 +171,7 @@ class ConnectionLimits:
         return bounds.idle - min(over_half, 1.0) * (bounds.idle - bounds.idle_full)
 
     def _send_idle_away(self, now: float) -> None:
-        """End whoever has been idle for too long; only where it is getting crowded."""
+        """End connections that were idle for too long, once half the places are taken."""
         if len(self._strangers) * 2 <= self._bounds.strangers:
             return
         limit = self.idle_limit
@@ -179,7 +179,7 @@ class ConnectionLimits:
             if place.stage is not Stage.SERVED:
                 self._send_away(place)
 
-    def _full(self, network: Network | None) -> str:
+    def _full(self, network: str | None) -> str:
         """Why a newcomer needs the place of somebody else; ``""`` where there is a free one."""
         if network is None:
             return IN_ALL if len(self._own) >= self._bounds.own else ""
@@ -187,7 +187,7 @@ class ConnectionLimits:
             return FROM_NETWORK
         return IN_ALL if len(self._strangers) >= self._bounds.strangers else ""
 
-    def _loser(self, network: Network | None, full: str, now: float) -> Place | None:
+    def _loser(self, network: str | None, full: str, now: float) -> Place | None:
         """Whose place a newcomer gets, if anybody's."""
         if network is None:
             found = [p for p in self._own if p.stage is Stage.IDLE]
@@ -209,7 +209,7 @@ class ConnectionLimits:
 
 
 class _Refusals:
-    """Says in the log whom a listener turned away, without a line for each."""
+    """Logs the networks that a listener turned away, without a line for each connection."""
 
     def __init__(self, listener: str, clock: Callable[[], float]) -> None:
         self._listener = listener
@@ -217,12 +217,12 @@ class _Refusals:
         self._begun = clock()
         self._counts: dict[tuple[str, str], int] = {}
 
-    def add(self, network: Network | None, because: str) -> None:
-        """Count one; the first of a span is told at once, the others when it is over."""
+    def add(self, network: str | None, because: str) -> None:
+        """Count one. The first of a span gets a line at once, the others one when it is over."""
         metrics.TURNED_AWAY.labels(self._listener, because).inc()
         if self._clock() - self._begun > SPAN_S:
             self._finish()
-        key = (str(network or "own"), because)
+        key = (network or "own", because)
         if key not in self._counts and len(self._counts) >= MOST_TOLD:
             key = ("others", because)
         if key not in self._counts:

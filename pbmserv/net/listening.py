@@ -1,6 +1,6 @@
-"""Binds listening sockets before anything is served, so that a wrong address is told at once.
+"""Binds listening sockets before anything is served, so that a wrong address is reported at once.
 
-Each knows its crowd, so that a connection which there is no place for is closed where it is made.
+Each knows its `ConnectionLimits`, so that a connection without a place is closed where it is made.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _EXHAUSTED = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Listening(socket.socket):
-    """A listening socket that accepts only those for whom its crowd has a place.
+    """A listening socket that accepts only connections for which its limits leave a place.
 
     Attributes:
-        crowd: who may stay; without one everybody may.
-        farewell: the octets that a client is told who may not, made of the reason.
+        limits: who may stay; without them everybody may.
+        farewell: makes the last words to a client that may not stay, from the reason.
     """
 
     limits: ConnectionLimits | None = None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pbmserv.errors import ConfigError
-from pbmserv.files.regular import read_octets
+from pbmserv.files import read_octets
 from pbmserv.mail.dns import Resolver, is_for_tests, record_tags
 
 SIGNED = (

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from pbmserv.errors import ConfigError
-from pbmserv.files.regular import read_octets
+from pbmserv.files import read_octets
 from pbmserv.service.delivery.mail_log import note_refusal
 
 log = logging.getLogger("pbmserv.receive")

@@ -21,7 +21,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from pbmserv.errors import ServerFault
-from pbmserv.files.file_permissions import make_private
+from pbmserv.files import make_private
 
 LONGEST_PATH = 90
 """Octets of a socket's path that every system takes."""

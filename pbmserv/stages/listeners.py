@@ -7,10 +7,9 @@ from urllib.parse import urlsplit
 
 from pbmserv.config import Settings
 from pbmserv.letters.environment import environment
-from pbmserv.net import descriptors, ports
+from pbmserv.net import ports
 from pbmserv.net.connection_limits import ConnectionLimits
-from pbmserv.net.descriptors import Shares
-from pbmserv.net.ports import Bound
+from pbmserv.net.ports import Bound, Shares
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.smtpd.server import Listener
 from pbmserv.stages.app import Base
@@ -82,7 +81,7 @@ class WebPorts:
             self._servers.append(WebServer(site, bound.web, limits))
         if bound.metrics is not None:
             probes = build_probes(health, metrics)
-            limits = _limits("metrics", settings, descriptors.PROBES)
+            limits = _limits("metrics", settings, ports.PROBES)
             self._servers.append(WebServer(probes, bound.metrics, limits))
 
     async def open(self) -> None:

@@ -53,7 +53,7 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     Raises:
         ConfigError: says what is wrong with one, and what would help.
     """
-    from pbmserv.files.file_permissions import file_of, held
+    from pbmserv.files import file_of, held
 
     data_dir = loaded.settings.data_dir
     if loaded.sources["data_dir"] == "default":
@@ -80,7 +80,7 @@ def database_place(loaded: Loaded) -> None:
     Raises:
         ConfigError: it cannot; says what would help.
     """
-    from pbmserv.files.file_permissions import file_of
+    from pbmserv.files import file_of
 
     path = file_of(loaded.settings.database)
     if path is None:
@@ -106,7 +106,7 @@ def _letters_place(loaded: Loaded) -> None:
 
 
 def _make(loaded: Loaded, key: str, folder: Path) -> None:
-    from pbmserv.files.file_permissions import make_private
+    from pbmserv.files import make_private
 
     if folder.exists():
         return

@@ -23,7 +23,7 @@ from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.safety import SafeResponses
 
 LONGEST_TOKEN = 200
-"""No token of ours is longer (characters); what is longer is not looked up."""
+"""Characters. Our tokens are shorter; a longer one is not looked up."""
 
 log = logging.getLogger("pbmserv.web")
 
@@ -116,7 +116,7 @@ def build(
 
     Args:
         pages: facts for the front page.
-        visitors: the service's side.
+        web_requests: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: says whether the server is well.
     """

@@ -1,8 +1,17 @@
-"""A connection to the pages: uvicorn's, with a place in the crowd and a deadline for each step."""
+"""A connection to the pages: uvicorn's, with limits, deadlines, and requests that mean one thing.
+
+It has a place among the connections of its listener, a deadline for each step, and HTTP requests as
+RFC 9112 has them: what two servers could read in two ways is refused. h11 is kinder: of a length
+and a transfer coding it believes one, it joins folded lines and equal lengths, and ends lines at a
+bare LF. Behind a proxy that reads such a request in another way, a stranger could put words into
+the next reader's mouth.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
+from collections import Counter
 from enum import Enum
 from typing import Any
 
@@ -12,7 +21,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
 from pbmserv.net.listening import Listening
-from pbmserv.web.strict import StrictConnection
 
 HEAD_S = 10.0
 """Seconds from the connection, or from a request's first octet, to the end of its head."""
@@ -134,3 +142,99 @@ class PageConnection(H11Protocol):
         if self.conn.trailing_data[0]:
             return Step.HEAD
         return Step.NEXT if self._answered else Step.FIRST
+
+
+# -- requests with one meaning -----------------------------------------------------------------
+
+
+LONGEST_HEAD = 16_384
+"""Octets of a request line and its fields."""
+
+_HEAD_END = re.compile(rb"\n\r?\n")
+_LINE_END = re.compile(rb"(?<!\r)\n|\r(?!\n)")
+_HOST = re.compile(
+    rb"(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?"
+)
+_ABSOLUTE = re.compile(rb"https?://(?P<host>[^/?#]*)(?P<rest>.*)", re.IGNORECASE)
+_ONCE = (b"host", b"content-length", b"transfer-encoding")
+
+
+class StrictConnection(h11.Connection):
+    """A server's side of a connection that hands on only what has one meaning."""
+
+    def __init__(self) -> None:
+        super().__init__(h11.SERVER, LONGEST_HEAD)
+
+    def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
+        """As h11's.
+
+        Raises:
+            h11.RemoteProtocolError: the request is wrong, or could be read in several ways.
+        """
+        head = self._head() if self.their_state is h11.IDLE else b""
+        event = super().next_event()
+        if not isinstance(event, h11.Request):
+            return event
+        fault = head_fault(head)
+        if fault:
+            raise h11.RemoteProtocolError(fault, error_status_hint=400)
+        return _in_origin_form(event)
+
+    def _head(self) -> bytes:
+        """The head of the next request as it came, as far as it is there."""
+        octets = self.trailing_data[0]
+        end = _HEAD_END.search(octets)
+        return octets[: end.end()] if end else b""
+
+
+def head_fault(head: bytes) -> str:
+    """What is wrong with the head of a request, its empty line included; ``""`` = nothing."""
+    request, *fields = head.split(b"\r\n")
+    if len(head) > LONGEST_HEAD:
+        return "a head without measure"
+    if _LINE_END.search(head):
+        return "a line that does not end in CRLF (section 2.2)"
+    if not request.endswith((b" HTTP/1.1", b" HTTP/1.0")):
+        return "a version that is not spoken here (section 2.5)"
+    if any(line[:1] in {b" ", b"\t"} for line in fields):
+        return "a folded line (section 5.2)"
+    return _field_fault(fields, is_newest=request.endswith(b"1.1"))
+
+
+def _field_fault(fields: list[bytes], *, is_newest: bool) -> str:
+    """What is wrong with the fields that say whom a request is for, and how long it is."""
+    named = [
+        (name.lower(), value.strip()) for name, _, value in (f.partition(b":") for f in fields)
+    ]
+    counts = Counter(name for name, _ in named)
+    values = dict(named)
+    if any(counts[name] > 1 for name in _ONCE):
+        return "a field twice that there can be once (sections 3.2, 6.1 and 6.3)"
+    if b"," in values.get(b"content-length", b""):
+        return "a list of lengths (section 6.3)"
+    if b"transfer-encoding" in values and (b"content-length" in values or not is_newest):
+        return "a transfer coding beside a length, or in HTTP/1.0 (section 6.1)"
+    if not _HOST.fullmatch(values.get(b"host", b"")):
+        return "a Host that is none (section 3.2)"
+    return ""
+
+
+def _in_origin_form(request: h11.Request) -> h11.Request:
+    """A request whose target is a path: servers take whole URLs, too (section 3.2.2).
+
+    Raises:
+        h11.RemoteProtocolError: it is neither (nor ``*``): we are nobody's proxy.
+    """
+    if request.target.startswith(b"/") or request.target == b"*":
+        return request
+    absolute = _ABSOLUTE.fullmatch(request.target)
+    if absolute is None or not absolute["host"] or not _HOST.fullmatch(absolute["host"]):
+        raise h11.RemoteProtocolError("a target of another form (section 3.2)")
+    rest = absolute["rest"].partition(b"#")[0]
+    headers = [(name, value) for name, value in request.headers if name != b"host"]
+    return h11.Request(
+        method=request.method,
+        target=rest if rest.startswith(b"/") else b"/" + rest,
+        headers=[(b"host", absolute["host"]), *headers],
+        http_version=request.http_version,
+    )

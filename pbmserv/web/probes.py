@@ -49,8 +49,8 @@ def health_routes(health: Health, *, numbers: bool) -> list[Route]:
     """``/healthz``, ``/healthz/ready`` (the same) and ``/healthz/live``.
 
     Args:
-        numbers: whether what was measured is told: not to strangers, who would learn from it how
-            many sessions are left to take.
+        numbers: whether to tell what was measured. Strangers are not told, for they would learn
+            how many sessions are left to take.
     """
 
     async def live(_request: Request) -> Response:

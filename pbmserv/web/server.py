@@ -33,7 +33,7 @@ class WebServer:
     Args:
         app: what it serves.
         bound: the socket, which becomes the server's to close.
-        crowd: the connections that may be open at a time.
+        limits: the connections that may be open at a time.
     """
 
     def __init__(self, app: ASGIApp, bound: Listening, limits: ConnectionLimits) -> None:
@@ -96,7 +96,7 @@ def bounds(strangers: int, own: int) -> Bounds:
 
 
 def _farewell(_reason: str) -> bytes:
-    """What a client is told that there is no place for."""
+    """The answer to a client for which there is no place."""
     return (
         b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 10\r\n"
         b"Connection: close\r\n\r\n"

@@ -24,8 +24,7 @@ from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.inbound.auto_mail import wire_refusal
 from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
 from pbmserv.inbound.message import read_mail
-from pbmserv.inbound.quotes.attribution import BLANKS
-from pbmserv.inbound.quotes.line_signs import unadorned
+from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.mail.reply_address import KeyRing, MailDomain

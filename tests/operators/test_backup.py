@@ -15,8 +15,9 @@ from migrated import migrated
 from running import Running
 from sqlalchemy import func, select, text
 
+from pbmserv import files
 from pbmserv.errors import OperatorError
-from pbmserv.files import private_file
+from pbmserv.service.operators import upgrade
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import boards, inbox, players
@@ -46,12 +47,12 @@ def elsewhere(request: pytest.FixtureRequest, database_url: str, tmp_path: Path)
     return url
 
 
-def save(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
+def save(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
     return backup.save(url, file, place)
 
 
-def restore(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
-    return backup.restore(url, file, place)
+def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
+    return backup.restore(url, file, place, upgrade.prepare)
 
 
 def challenged(house: Indoors, first: str, second: str) -> Posted:
@@ -81,7 +82,7 @@ def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
         house.sign_up("carol")
         lost = challenged(house, "bob", "carol")
         (greeted,) = house.send(CAROL, f"prefs carol {PASSWORD}")
-    restore(database_url, file, private_file.over)
+    restore(database_url, file, files.over)
 
     with indoors(tmp_path, database=database_url) as house:
         house.mails = 1000
@@ -172,7 +173,7 @@ def test_a_database_that_is_there_or_in_use_is_left_alone(
         house.sign_up("alice")
         save(database_url, file)
         with pytest.raises(OperatorError, match="in use"):
-            restore(database_url, file, private_file.over)
+            restore(database_url, file, files.over)
         assert house.send(ALICE, f"games alice {PASSWORD}")
     with pytest.raises(OperatorError, match="not empty; with --overwrite"):
         restore(database_url, file)
@@ -190,7 +191,7 @@ def test_half_a_copy_is_refused_and_nothing_is_changed(
     octets = whole.read_bytes()
     half.write_bytes(octets[: int(len(octets) * share)])
     with pytest.raises(OperatorError, match=r"copy|pg_restore"):
-        restore(database_url, half, private_file.over)
+        restore(database_url, half, files.over)
     with closing(Database(database_url)) as database:
         assert schema.check(database) == []
 
@@ -200,9 +201,9 @@ def test_a_copy_of_the_other_kind_is_refused(postgres_url: str, tmp_path: Path) 
     save(own, tmp_path / "lite")
     save(postgres_url, tmp_path / "post")
     with pytest.raises(OperatorError, match="no copy of a PostgreSQL"):
-        restore(postgres_url, tmp_path / "lite", private_file.over)
+        restore(postgres_url, tmp_path / "lite", files.over)
     with pytest.raises(OperatorError, match="no copy of a SQLite"):
-        restore(own, tmp_path / "post", private_file.over)
+        restore(own, tmp_path / "post", files.over)
 
 
 # -- programs of PostgreSQL --------------------------------------------------------------------

@@ -16,20 +16,21 @@ import pytest
 from migrated import migrated
 from typer.testing import CliRunner
 
+from pbmserv import files
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
-from pbmserv.files import private_file
+from pbmserv.service.operators import upgrade
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import backup
 
 
-def save(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
+def save(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
     return backup.save(url, file, place)
 
 
-def restore(url: str, file: Path, place: private_file.Place = private_file.new) -> backup.Copy:
-    return backup.restore(url, file, place)
+def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
+    return backup.restore(url, file, place, upgrade.prepare)
 
 
 def names(folder: Path) -> list[str]:
@@ -53,7 +54,7 @@ def test_a_copy_is_its_owners_alone_whatever_was_there(own: str, tmp_path: Path)
         save(own, file)
         assert mode(file) == 0o600
         file.chmod(0o666)
-        save(own, file, private_file.over)
+        save(own, file, files.over)
         assert mode(file) == 0o600
         restore(f"sqlite:///{tmp_path}/new/pbmserv.sqlite3", file)
     finally:
@@ -80,9 +81,9 @@ def _dangling(path: Path) -> None:
 
 
 @pytest.mark.parametrize("lay", [_folder, _pipe, _link, _dangling])
-@pytest.mark.parametrize("place", [private_file.new, private_file.over])
+@pytest.mark.parametrize("place", [files.new, files.over])
 def test_nothing_but_a_file_is_replaced(
-    own: str, tmp_path: Path, lay: Callable[[Path], None], place: private_file.Place
+    own: str, tmp_path: Path, lay: Callable[[Path], None], place: files.Place
 ) -> None:
     file = tmp_path / "copy"
     lay(file)
@@ -98,7 +99,7 @@ def test_nothing_but_a_file_is_restored(
 ) -> None:
     lay(tmp_path / "copy")
     with pytest.raises(OperatorError, match=said):
-        restore(own, tmp_path / "copy", private_file.over)
+        restore(own, tmp_path / "copy", files.over)
 
 
 def test_a_file_that_is_there_is_replaced_only_when_asked(own: str, tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ def test_a_file_that_is_there_is_replaced_only_when_asked(own: str, tmp_path: Pa
     made = tmp_path / "made"
     made.touch()
     with pytest.raises(OperatorError, match="with --overwrite"):
-        private_file.new(made, file)  # it came while the copy was written
+        files.new(made, file)  # it came while the copy was written
     assert file.read_text() == "precious"
     with pytest.raises(OperatorError, match="no folder"):
         save(own, tmp_path / "missing" / "copy")
@@ -126,7 +127,7 @@ def test_a_file_system_without_links_is_good_enough(
     made = tmp_path / "made"
     made.touch()
     with pytest.raises(OperatorError, match="with --overwrite"):
-        private_file.new(made, tmp_path / "copy")
+        files.new(made, tmp_path / "copy")
 
 
 def pbmserv(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -177,7 +178,7 @@ def test_a_damaged_database_is_replaced(own: str, tmp_path: Path) -> None:
     (tmp_path / "pbmserv.sqlite3").write_bytes(b"not a database at all" * 1000)
     with pytest.raises(OperatorError, match="not empty"):
         restore(own, tmp_path / "copy")
-    restore(own, tmp_path / "copy", private_file.over)
+    restore(own, tmp_path / "copy", files.over)
     with closing(Database(own)) as database:
         assert schema.check(database) == []
 

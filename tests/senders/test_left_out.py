@@ -401,7 +401,7 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
     kept_mails = KeptMails(
         server.database,
         server.reader.read,
-        lambda number, post: server.play_stage.retry(number, post),
+        server.play_stage.retry,
         house.operators,
     )
     from pbmserv.service.operators.deeds import Signature

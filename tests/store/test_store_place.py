@@ -11,7 +11,7 @@ import pytest
 from indoors import PASSWORD, address_of, indoors
 from sqlalchemy import select
 
-from pbmserv.files.file_permissions import file_of, open_to_others
+from pbmserv.files import file_of, open_to_others
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.models import inbox

@@ -7,19 +7,19 @@ import resource
 import pytest
 
 from pbmserv.errors import ConfigError
-from pbmserv.net import descriptors
-from pbmserv.net.descriptors import raise_limit, shares, wanted
+from pbmserv.net import ports
+from pbmserv.net.ports import raise_limit, share_out, wanted
 
 
 @pytest.mark.parametrize(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])
 def test_a_usual_limit_is_enough_for_the_usual_settings(mail_ports: int, web_ports: int) -> None:
-    found = shares(1024, 100, mail_ports, web_ports)
+    found = share_out(1024, 100, mail_ports, web_ports)
     assert (found.sessions, found.web, found.warning) == (100, 200, "")
 
 
 @pytest.mark.parametrize("limit", [450, 500, 700, 1000])
 def test_too_few_are_shared_and_told(limit: int) -> None:
-    found = shares(limit, 200, 2, 1)
+    found = share_out(limit, 200, 2, 1)
     assert 10 <= found.sessions < 200
     assert 10 <= found.web < 200
     assert wanted(found.sessions, 2, 0) + found.web + found.web_own <= limit
@@ -29,7 +29,7 @@ def test_too_few_are_shared_and_told(limit: int) -> None:
 
 def test_hardly_any_are_no_service() -> None:
     with pytest.raises(ConfigError, match=r"may open 300 files .* want 1004: allow it more"):
-        shares(300, 100, 2, 1)
+        share_out(300, 100, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_limit_is_raised_as_far_as_it_may_be(
             raise ValueError("current limit exceeds maximum limit")
         limits.append(to)
 
-    monkeypatch.setattr(descriptors.resource, "getrlimit", lambda _: limits[-1])
-    monkeypatch.setattr(descriptors.resource, "setrlimit", limit)
+    monkeypatch.setattr(ports.resource, "getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr(ports.resource, "setrlimit", limit)
     assert raise_limit(1000) == found
     assert limits[-1] in {(soft, hard), (found, hard)}

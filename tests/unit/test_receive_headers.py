@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import MailError
-from pbmserv.inbound.address import one_mailbox, plain_address
 from pbmserv.inbound.headers import (
     HEADER_LIMIT,
     content_type,
@@ -16,6 +15,7 @@ from pbmserv.inbound.headers import (
     read_headers,
     split_block,
 )
+from pbmserv.inbound.message import one_mailbox, plain_address
 
 
 def test_fields_are_unfolded_and_found_by_lower_case_name():

@@ -12,7 +12,7 @@ from pbmserv.cli.main import app as pbmserv
 from pbmserv.cli.output import harmless
 from pbmserv.config import load
 from pbmserv.errors import ConfigError
-from pbmserv.files.regular import read_octets
+from pbmserv.files import read_octets
 from pbmserv.games.blackbox.cli import app
 from pbmserv.outbound import dkim
 from pbmserv.outbound.dkim import NamedFile

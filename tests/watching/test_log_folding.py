@@ -7,7 +7,7 @@ import logging
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pbmserv.monitoring.log_folding import FLOOD, MOST, SPAN_S, WIDE_FLOOD, Entry, Folding
+from pbmserv.monitoring.log_writing import FLOOD, MOST_KINDS, SPAN_S, WIDE_FLOOD, Entry, Folding
 
 
 def trouble(at: float, event: str = "the outbox failed", why: str = "gone") -> Entry:
@@ -80,19 +80,19 @@ def test_a_flood_from_everywhere_is_bounded_as_well() -> None:
         for one in folding.take(refusal(0, network=f"2001:db8:{n >> 8:x}:{n & 255:x}::/64"))
     ]
     assert len(told) == WIDE_FLOOD
-    assert len(folding._counts) <= MOST
+    assert len(folding._counts) <= MOST_KINDS
     assert sums(folding.end(60)) == [(50_000 - WIDE_FLOOD, 60)]
 
 
 def test_what_is_counted_is_bounded_and_nothing_gets_lost() -> None:
     folding = Folding()
     told = []
-    for n in range(3 * MOST):
+    for n in range(3 * MOST_KINDS):
         for _ in range(2):
             told += folding.take(trouble(0, event=f"event {n}"))
-        assert len(folding._counts) <= MOST
+        assert len(folding._counts) <= MOST_KINDS
     told += folding.end(1)
-    assert sum(one.facts.get("repeated", 1) for one in told) == 6 * MOST
+    assert sum(one.facts.get("repeated", 1) for one in told) == 6 * MOST_KINDS
 
 
 @settings(deadline=None)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pbmserv.errors import NamesUnavailable
 from pbmserv.inbound.auth.dkim import Keys, Tags, signed_names, tags_of, uncovered, unfit
-from pbmserv.inbound.auth.findings import FAIL, PERMERROR, POLICY, TEMPERROR, Finding
+from pbmserv.inbound.auth.dmarc import FAIL, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import Said, believed, said_by
 from pbmserv.inbound.headers import Headers
 from pbmserv.mail.dns import Resolver
@@ -110,7 +110,7 @@ _SIGNERS = ("as-domain", "ams-domain")
 
 
 def _said(headers: Headers, instance: int) -> list[Said]:
-    """What the newest set reports; its server is whoever it says, since the seal covers it."""
+    """What the newest set reports. The seal covers the server's name in it, so the name is true."""
     for field in headers["arc-authentication-results"]:
         if _instance(field) == instance:
             value = _INSTANCE.sub("", field, count=1).strip()

@@ -1,19 +1,22 @@
 """What another mail server found out about a mail (Authentication-Results, RFC 8601).
 
-Anybody can write such a field into a mail. Which of them may be believed the caller decides;
-here they are read, through authres, and held against the From address.
+Anybody can write such a field into a mail, with our own server's name in it. What a server writes
+above the Received field that it adds (sections 4 and 7.1) nobody outside can have written. Older
+milters write below it (OpenDKIM and OpenDMARC until 2026, Rspamd), where only the server's own care
+tells theirs from a stranger's; so the operator must say that this is to be read. The fields are
+read through authres, and held against the From address.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pbmserv.inbound.auth.dkim import ALGORITHMS, MOST_SIGNATURES, Tags, tags_of, uncovered
-from pbmserv.inbound.auth.domains import ascii_domain
-from pbmserv.inbound.auth.findings import PASS, POLICY, Finding
-from pbmserv.inbound.headers import Headers
+from pbmserv.inbound.auth.dmarc import PASS, POLICY, Finding, ascii_domain
+from pbmserv.inbound.headers import Headers, read_headers, split_block
 
 LONGEST_FIELD = 4_000
 MOST_FIELDS = 10
@@ -163,3 +166,34 @@ def _read(field: str) -> Any:
         return authres.AuthenticationResultsHeader.parse_value(field)
     except Exception:  # noqa: BLE001 - a stranger's text; authres raises several kinds
         return None
+
+
+# -- which fields our own mail server wrote ----------------------------------------------------
+
+
+_RECEIVED = re.compile(rb"^received[ \t]*:", re.IGNORECASE | re.MULTILINE)
+
+
+def said_before(server: str, hops: int, raw: bytes) -> list[Said]:
+    """What *server* (an authserv-id) says in the fields that it can be believed to have written.
+
+    Nothing where too few Received fields stand there: a server writes one (RFC 5321 section 4.4),
+    so without it nobody knows where what came from outside begins.
+
+    Args:
+        hops: Received fields of our own servers that may stand above; 0 = none.
+        raw: a mail whose header can be read.
+    """
+    block, _ = split_block(raw)
+    places = [found.start() for found in _RECEIVED.finditer(block)]
+    if len(places) < max(hops, 1):
+        return []
+    end = places[hops] if hops < len(places) else len(block)
+    if hops and _said_in(server, block[end:]):
+        # Those below came from outside and were not removed, so others may have come so, too.
+        end = places[0]
+    return _said_in(server, block[:end])
+
+
+def _said_in(server: str, block: bytes) -> list[Said]:
+    return said_by(server, read_headers(block).get("authentication-results", ()))

@@ -1,8 +1,8 @@
 """The verdict on a mail's From address, from everything that can be found out about it.
 
-A domain vouches for a mail if a signature of its own covers it, or if its envelope came from a
-client that the domain names (RFC 7489 section 3). Behind a mail server of ours that has looked
-already, its word counts instead of the client's address.
+A domain vouches for a mail if its own signature covers it, or if the envelope came from a client
+that the domain names (RFC 7489 section 3). Where our own mail server stands in front and has
+checked already, its result counts instead of the client's address.
 """
 
 from __future__ import annotations
@@ -14,16 +14,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pbmserv.errors import MailError, NamesUnavailable
-from pbmserv.inbound.address import one_mailbox
 from pbmserv.inbound.auth.arc import chain
 from pbmserv.inbound.auth.dkim import signatures
-from pbmserv.inbound.auth.dmarc import Policy, policy
-from pbmserv.inbound.auth.domains import aligned, ascii_domain
-from pbmserv.inbound.auth.findings import FAIL, POLICY, TEMPERROR, Finding
-from pbmserv.inbound.auth.results import believed, said_by
+from pbmserv.inbound.auth.dmarc import (
+    FAIL,
+    POLICY,
+    TEMPERROR,
+    Finding,
+    Policy,
+    aligned,
+    ascii_domain,
+    policy,
+)
+from pbmserv.inbound.auth.results import believed, said_before, said_by
 from pbmserv.inbound.auth.spf import spf
-from pbmserv.inbound.auth.trusted_relay import said_before
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
+from pbmserv.inbound.message import one_mailbox
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 

@@ -10,26 +10,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.inbound.quotes.attribution import (
+from pbmserv.inbound.quotes.line_signs import (
     BLANKS,
+    PLAIN_MARKS,
     SPAN,
     announces,
-    header_role,
-    is_dated,
-    lines_above_quote,
-    lines_of_attribution,
-    quotes_behind,
-)
-from pbmserv.inbound.quotes.line_signs import (
-    PLAIN_MARKS,
     has_marker,
+    header_role,
     is_address,
+    is_dated,
     is_end,
     is_greeting,
     is_label,
     is_of_a_header,
     is_quoted,
     is_sent_from,
+    lines_above_quote,
+    lines_of_attribution,
+    quotes_behind,
     unadorned,
 )
 

@@ -10,7 +10,7 @@ from pbmserv.engine.protocol import Saved, Saving, races
 from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply, weight
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, OptionError, PlayerError, Refused
-from pbmserv.inbound.attachment import attached_text
+from pbmserv.inbound.body import attached_text
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.invitations import invite
 from pbmserv.service.boards.moves import log_ply

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.pool import QueuePool
 
-from pbmserv.files.file_permissions import file_of, make_file
+from pbmserv.files import file_of, make_file
 
 BUSY_TIMEOUT_MS = 30_000
 """How long a write waits for somebody else's, e.g. an operator's command; then it fails, and

@@ -12,8 +12,7 @@ from types import ModuleType
 from sqlalchemy.engine import make_url
 
 from pbmserv.errors import OperatorError
-from pbmserv.files.file_permissions import file_of
-from pbmserv.files.private_file import Place, regular, written
+from pbmserv.files import Place, file_of, regular, written
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import backup_postgresql, backup_sqlite
@@ -35,7 +34,7 @@ def save(url: str, target: Path, place: Place) -> Copy:
     """Copy a database as it is at one moment; nobody waits for that.
 
     Args:
-        place: `private_file.new`, or `over` where *target* may be replaced.
+        place: `files.new`, or `over` where *target* may be replaced.
 
     Raises:
         OperatorError: there is nothing to copy, or the copy is not whole; says why.
@@ -58,7 +57,7 @@ def restore(url: str, source: Path, place: Place) -> Copy:
     """Put a copy back, bring it to this version, and leave out `SKIPPED` numbers.
 
     Args:
-        place: `private_file.new`, or `over` where a database that is there may be replaced.
+        place: `files.new`, or `over` where a database that is there may be replaced.
 
     Raises:
         OperatorError: the copy is damaged, newer than this version or of the other kind of

@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import Connection, inspect, text
 
 from pbmserv.errors import OperatorError
-from pbmserv.files.private_file import Place, over
+from pbmserv.files import Place, over
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 

@@ -19,8 +19,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, text
 
 from pbmserv.errors import OperatorError
-from pbmserv.files.file_permissions import file_of, make_private
-from pbmserv.files.private_file import Place, over, written
+from pbmserv.files import Place, file_of, make_private, over, written
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import address_changes, players, signups

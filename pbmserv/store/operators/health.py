@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.files.file_permissions import file_of
+from pbmserv.files import file_of
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import boards, house_turns, inbox, outbox, players
 from pbmserv.store.time.clocks import heartbeat

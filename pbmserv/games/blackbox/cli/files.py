@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pbmserv.errors import PlayerError
-from pbmserv.files.regular import read_octets
+from pbmserv.files import read_octets
 from pbmserv.games.blackbox.cli.ending import sentence
 from pbmserv.games.blackbox.notation.transcripts import (
     MOST_CHARACTERS,

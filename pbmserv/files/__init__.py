@@ -1,1 +1,0 @@
-"""Files and folders of ours: private, whole or not there, and regular."""
