@@ -20,18 +20,16 @@ from pbmserv.outbound.outbox_adapter import DatabaseOutbox
 from pbmserv.outbound.relay import Relay, open_relay
 from pbmserv.outbound.worker import Sender
 from pbmserv.service.accounts.web_requests import WebRequests
-from pbmserv.service.auth.lockout import Lockout
 from pbmserv.service.auth.password_checks import PasswordChecks
-from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.auth.passwords import Lockout, Passwords
 from pbmserv.service.bots.bot_worker import BotWorker
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.shared_counts import Book, Counting
-from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.operators.health import RelayState
-from pbmserv.service.time.retention import Expiry, Kept
+from pbmserv.service.time.retention import Expiry, Kept, Quota
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.door import Door
 from pbmserv.stages.opening import keys_of, opened

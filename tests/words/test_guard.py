@@ -15,7 +15,7 @@ from poison import ALICE, BOB, hidden, said_to_others
 from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.errors import ServerFault
 from pbmserv.service.core import words_for_others
-from pbmserv.service.core.answers import Part
+from pbmserv.service.core.results import Part
 
 LETTER = """Your move in board 1
 

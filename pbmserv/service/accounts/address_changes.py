@@ -7,8 +7,8 @@ import secrets
 from pbmserv.commands.table.model import ChangeAddress
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.limits.answer_limits import must_not_flood
 from pbmserv.store.accounts import addresses, players, preferences
 from pbmserv.store.accounts.addresses import AddressChange

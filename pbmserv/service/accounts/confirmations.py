@@ -10,8 +10,8 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.accounts import address_changes, leaving, signup
 from pbmserv.service.boards import unproven_boards
-from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer
 
 _MEANT: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
     (Purpose.ADDRESS, model.Yes): address_changes.confirm,

@@ -8,8 +8,8 @@ from pbmserv.commands.table.model import Away, Reject, ReplyMove, Yes
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Mail
 from pbmserv.service.accounts import preferences
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time import localtime
 from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player

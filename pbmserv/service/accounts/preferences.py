@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 
 from pbmserv.commands.table.model import Away, Back, Prefs
 from pbmserv.errors import Refused
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.may_speak import signed_off
+from pbmserv.service.core.lookup import signed_off
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.time import localtime
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player

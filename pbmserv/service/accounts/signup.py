@@ -14,10 +14,9 @@ from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.accounts.address_changes import boards_anew
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import unknown_player
-from pbmserv.service.core.may_speak import too_many_passwords
+from pbmserv.service.core.lookup import too_many_passwords, unknown_player
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import Said, again
 from pbmserv.service.limits.answer_limits import must_not_flood
 from pbmserv.store.accounts import addresses, players, preferences

@@ -17,8 +17,8 @@ from pbmserv.letters.kinds import brought_by
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts import preferences
 from pbmserv.service.boards import followers
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
 from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player

@@ -14,9 +14,8 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.accounts import signup, unsubscribe
 from pbmserv.service.accounts.unsubscribe import Subscription
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.done import NOTHING, Done
 from pbmserv.service.core.mail_service import MailService
-from pbmserv.service.core.results import message_id, told_letter
+from pbmserv.service.core.results import NOTHING, Done, message_id, told_letter
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database

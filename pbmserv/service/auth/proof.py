@@ -1,30 +1,18 @@
-"""Whether a mail proves to be a player's; if not, a letter asks before a board begins.
-
-What a yes to that letter does stands in `service.unproven`.
-"""
+"""Asks a player whether a board is to begin."""
 
 from __future__ import annotations
 
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import Refused
 from pbmserv.service.boards.proposals import Proposal
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import unconfirmed
 from pbmserv.store.boards.unconfirmed import Unconfirmed
 
 ANSWERED_DAYS = 7
 """Days for which a letter can be answered that asks whether a board is to begin."""
-
-
-def is_proven(context: CommandContext, sender: Player) -> bool:
-    """Whether the mail proves to be this player's: by a reply address, a password in any of its
-    lines, or a verified From. Everything else anybody can have written."""
-    reply_address = context.reply_address
-    if reply_address is not None and reply_address.player == sender.id:
-        return True
-    return sender.id in context.counted or context.vouched_for(sender.userid) is not None
 
 
 def wait_for_yes(

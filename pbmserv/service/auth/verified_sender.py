@@ -1,7 +1,7 @@
-"""Where a password may stand in a line or not: which word is one is known only here.
+"""Whether a mail proves to be a player's, and where that lets a password be left out of a line.
 
-A proven sender may leave it out, and who challenges may put it behind the first userid. So such a
-line is read both ways.
+A proven sender may leave it out, and who challenges may put it behind the first userid; which word
+is one is known only here, so such a line is read both ways.
 Words that turn out to be neither are not repeated: one of them may be a password after all.
 """
 
@@ -13,9 +13,18 @@ from pbmserv.commands.table.model import VOUCHED, Credentials, Line
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Illegal, PlayerError, Refused
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.may_speak import too_many_passwords
+from pbmserv.service.core.lookup import too_many_passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
+
+
+def is_proven(context: CommandContext, sender: Player) -> bool:
+    """Whether the mail proves to be this player's: by a reply address, a password in any of its
+    lines, or a verified From. Everything else anybody can have written."""
+    reply_address = context.reply_address
+    if reply_address is not None and reply_address.player == sender.id:
+        return True
+    return sender.id in context.counted or context.vouched_for(sender.userid) is not None
 
 
 def without_password(context: CommandContext, line: Line) -> Line | None:

@@ -7,9 +7,9 @@ from pbmserv.commands.table.model import BoardRef, Follow, Line, Show
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import queries
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.solo.spoilers import must_not_spoil, spoils
+from pbmserv.service.core.lookup import must_not_spoil, spoils
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.store.boards import boards, followers
 from pbmserv.store.boards.boards import BoardRow
 

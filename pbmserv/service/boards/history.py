@@ -11,10 +11,9 @@ from pbmserv.engine.scoresheet import Scoresheet, result_of, without_seed, write
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.queries import LISTED, winners
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, games_of, players_of
-from pbmserv.service.solo.spoilers import must_not_spoil, spoils
+from pbmserv.service.core.lookup import board_of, games_of, must_not_spoil, players_of, spoils
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame

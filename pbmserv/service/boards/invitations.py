@@ -10,14 +10,15 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
-from pbmserv.service.auth.proof import is_proven, wait_for_yes
+from pbmserv.service.auth.proof import wait_for_yes
+from pbmserv.service.auth.verified_sender import is_proven
 from pbmserv.service.boards.followers import not_played
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player

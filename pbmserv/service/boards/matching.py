@@ -9,9 +9,9 @@ from pbmserv.engine.clocks import USUAL
 from pbmserv.errors import Refused
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.proposals import Proposal, make_board
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import seeks

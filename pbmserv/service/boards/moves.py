@@ -17,8 +17,8 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import followers
 from pbmserv.service.boards.invitations import decline, join, must_run
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box

@@ -7,8 +7,8 @@ from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError
 from pbmserv.service.boards import invitations
 from pbmserv.service.boards.moves import holds_move, play_move, reply_move, resign
-from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:

@@ -8,9 +8,9 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused
 from pbmserv.service.boards.invitations import must_run
 from pbmserv.service.boards.moves import bound_turn, example_of, meant_turn, not_late, play_move
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.may_speak import not_seated, wrong_game
+from pbmserv.service.core.lookup import not_seated, wrong_game
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, queued_moves
 from pbmserv.store.boards.boards import BoardRow, Sitter

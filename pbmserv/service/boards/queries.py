@@ -10,13 +10,11 @@ from pbmserv.commands.table.model import BoardRef, Games, Help, ListGames, Show,
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.lookup import board_of, players_of
-from pbmserv.service.core.may_speak import not_seated
+from pbmserv.service.core.lookup import board_of, not_seated, players_of, spoils
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.ratings import rating
-from pbmserv.service.solo.spoilers import spoils
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, histories, seeks

@@ -19,9 +19,9 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.service.boards.invitations import must_run
 from pbmserv.service.boards.moves import play_move
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.boards import boards, queued_moves
 from pbmserv.store.boards.boards import BoardRow, Sitter

@@ -7,8 +7,8 @@ from pbmserv.engine.referee import Position
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.invitations import must_run
 from pbmserv.service.boards.moves import log_ply
-from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer
 from pbmserv.store.boards import followers
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import unsent

@@ -16,10 +16,9 @@ from pbmserv.service.auth.proof import ANSWERED_DAYS
 from pbmserv.service.boards import invitations, queries
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.proposals import Proposal
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, known_game
-from pbmserv.service.solo.spoilers import must_not_spoil, origin_of
+from pbmserv.service.core.lookup import board_of, known_game, must_not_spoil, origin_of
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import unconfirmed

@@ -1,25 +1,23 @@
-"""The house at the desk: whom it plays, when it is to move, and how its move gets into a letter.
+"""Bots in a transaction: whom they play, when they are to move, how a move gets into a letter.
 
-A move of the house may take long to think of, so it is not made in the transaction that makes it
-the house's turn. That transaction leaves a row, and keeps back the letter to the one who moved;
-`service.thinking` thinks beside the writer and makes the move, and the letter goes out with both.
+A bot may take long to think, so its move is not made in the transaction that makes it the bot's
+turn. That transaction leaves a row, and keeps back the letter to the one who moved; `bot_worker`
+thinks beside the writer and makes the move, and the letter goes out with both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pbmserv.engine.bots import must_agree
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import HOUSE, Seat
+from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError, Refused
-from pbmserv.service.core.answers import Notification, Part
-from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.core.words_for_others import again
-from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -27,10 +25,14 @@ from pbmserv.store.bots import turns as rows
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 
+if TYPE_CHECKING:
+    from pbmserv.service.core.context import CommandContext
+
 MOST = 20
 """Running boards that one player may have with each of the house's players."""
 
 _BOARD_LETTERS = frozenset({"board", "result"})
+
 _KEPT_BACK = _BOARD_LETTERS | {"started"}
 
 
@@ -199,11 +201,3 @@ def _merged(old: Part, news: Part) -> Part:
 def people_of(board: BoardRow) -> list[str]:
     """Userids of those at a board who read what is said there."""
     return [sitter.userid for sitter in board.sitters if not is_house(sitter)]
-
-
-def named(context: CommandContext, userid: str) -> Player | None:
-    """An active player, or one of the house's: somebody whose boards can be looked at."""
-    found = players.by_userid(context.connection, userid)
-    if found is None and userid in HOUSE:
-        return rows.known(context.connection, userid)
-    return found

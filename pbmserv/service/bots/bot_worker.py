@@ -24,11 +24,9 @@ from pbmserv.monitoring.pulse import Vital
 from pbmserv.service.boards import moves, queued_moves
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.bots.bot_moves import Kept
-from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.done import NOTHING, Done
 from pbmserv.service.core.mail_service import UNAVAILABLE
-from pbmserv.service.core.results import told_letter
+from pbmserv.service.core.results import NOTHING, Answer, Done, told_letter
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.service.time.rounds import Rounds

@@ -17,19 +17,17 @@ from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.mail.networks import NOWHERE, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.auth.lockout import Lockout
-from pbmserv.service.auth.passwords import Memo
+from pbmserv.service.auth.passwords import Lockout, Memo
 from pbmserv.service.core.budget import Budget, Unbounded
-from pbmserv.service.core.may_speak import (
+from pbmserv.service.core.lookup import (
     not_seated,
     signed_off,
     suspended,
     too_many_passwords,
     wrong_game,
 )
-from pbmserv.service.core.quoted_letters import Letters
-from pbmserv.service.core.receipt import Tally
-from pbmserv.service.core.words_for_others import Passed, Said, pass_on
+from pbmserv.service.core.results import Tally
+from pbmserv.service.core.words_for_others import Letters, Passed, Said, pass_on
 from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player

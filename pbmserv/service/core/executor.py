@@ -34,10 +34,9 @@ from pbmserv.service.boards import (
     queued_moves,
     undo,
 )
-from pbmserv.service.core import refusals, spending
-from pbmserv.service.core.answers import Answer
+from pbmserv.service.core import budget, refusals
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import CommandResult, answers_to, last_answer, told_letter
+from pbmserv.service.core.results import Answer, CommandResult, answers_to, last_answer, told_letter
 from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import digest, reachability
 from pbmserv.service.limits import answer_limits
@@ -197,11 +196,11 @@ def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
     waiting, plies, known = len(context.bot_turns), len(context.tally.plies), dict(context.played)
     _COMMAND.begin(context.connection)
     try:
-        spending.on_line(context, read)
+        budget.count_command(context, read)
         asked = _ask(context, read)
         answer_limits.must_not_reach_too_many(context, asked)
         answer = queued_moves.go_on(context, asked)
-        spending.on_answer(context, answer)
+        budget.count_letters(context, answer.parts, answer.told)
     except PlayerError as error:
         _COMMAND.undo(context.connection)
         context.take_back(known)
@@ -212,7 +211,7 @@ def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
         if unsaid is not None and not verified_sender.was_meant(error):
             read, error = line, verified_sender.otherwise(context, line)
         part, echo = refusals.told(context, read, error)
-        part = spending.on_refusal(context, part)
+        part = budget.count_refusal(context, part)
         _COMMAND.end(context.connection)
         return Answer((part,)), echo, "refused"
     _COMMAND.end(context.connection)

@@ -27,18 +27,15 @@ from pbmserv.service.accounts import out_of_office
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.answers import Part
 from pbmserv.service.core.awaiting import Awaiting
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext, IncomingMail, Services
-from pbmserv.service.core.done import NOTHING, Done
 from pbmserv.service.core.executor import carry_out
-from pbmserv.service.core.receipt import Receipt
-from pbmserv.service.core.results import message_id, told_letter
+from pbmserv.service.core.results import NOTHING, Done, Part, Receipt, message_id, told_letter
 from pbmserv.service.delivery import bounces
-from pbmserv.service.limits import over_limit_notice
+from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Over, TooMany
-from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.time.retention import Quota
 from pbmserv.store.core.writer import Closed, Writer
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
@@ -259,7 +256,7 @@ class MailService:
         return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
 
     def _too_many(self, sender: str, over: Over, connection: Connection) -> Done:
-        letter = over_limit_notice.letter(
+        letter = answer_limits.over_limit_letter(
             self._services, connection, sender, over, self._clock.now()
         )
         if letter is None:

@@ -30,9 +30,8 @@ from sqlalchemy import Connection
 from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.service.accounts import out_of_office
 from pbmserv.service.accounts import preferences as accounts
-from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import told_letter
+from pbmserv.service.core.results import Notification, Part, told_letter
 from pbmserv.service.delivery import reachability
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import notices, players, preferences

@@ -14,8 +14,8 @@ from pbmserv.commands.table import model
 from pbmserv.engine.spans import daytime, zone
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards

@@ -12,8 +12,8 @@ from typing import Any
 
 from pbmserv.letters.kinds import CAN_WAIT
 from pbmserv.service.accounts import preferences as accounts
-from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.delivery import digest as tray
 from pbmserv.store.accounts import leaving, notices, players, preferences
 from pbmserv.store.accounts.players import Player

@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.clock import Clock
 from pbmserv.log import reason
-from pbmserv.service.auth.lockout import FORGIVEN
+from pbmserv.service.auth.passwords import FORGIVEN
 from pbmserv.service.limits.windows import Event, Kind, Windows, packed, unpacked
 from pbmserv.service.time.rounds import Rounds
 from pbmserv.store.core import counted

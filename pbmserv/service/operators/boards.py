@@ -9,8 +9,8 @@ from pbmserv.engine.clocks import SeatClock
 from pbmserv.errors import OperatorError, OptionError
 from pbmserv.service.boards.followers import not_played
 from pbmserv.service.bots.bot_moves import is_house
-from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rerating
 from pbmserv.service.time import clocks as timekeeping

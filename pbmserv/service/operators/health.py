@@ -22,7 +22,7 @@ from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.monitoring.pulse import Vital
-from pbmserv.service.limits.text_quota import FULL
+from pbmserv.service.time.retention import FULL
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.operators import health as rows

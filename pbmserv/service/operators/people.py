@@ -6,8 +6,8 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import password_mark
 from pbmserv.service.bots.bot_moves import is_house
-from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.delivery import reachability
 from pbmserv.service.operators.boards import withdrawn
 from pbmserv.service.operators.deeds import Deed, Signature

@@ -27,9 +27,9 @@ from pbmserv.engine.ratings import (
 )
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Outcome
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import games_of, players_of
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow

@@ -22,9 +22,9 @@ from pbmserv.engine.rng import Rng
 from pbmserv.errors import Refused
 from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.proposals import Proposal, make_board
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import EPOCH, known_game, races_of
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time.localtime import next_local, zone
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player

@@ -9,10 +9,16 @@ from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.invitations import invite, must_run, sender_of
 from pbmserv.service.boards.moves import log_ply
 from pbmserv.service.boards.proposals import Proposal
-from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, known_game, unknown_player
-from pbmserv.service.solo.spoilers import must_allow_copy, must_not_spoil, origin_of
+from pbmserv.service.core.lookup import (
+    board_of,
+    known_game,
+    must_allow_copy,
+    must_not_spoil,
+    origin_of,
+    unknown_player,
+)
+from pbmserv.service.core.results import Answer
 from pbmserv.store.accounts import players
 
 

@@ -15,12 +15,11 @@ from pbmserv.service.boards.game_options import read_options
 from pbmserv.service.boards.invitations import invite
 from pbmserv.service.boards.moves import log_ply
 from pbmserv.service.boards.proposals import Proposal
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game
+from pbmserv.service.core.lookup import is_kept, known_game, must_allow_copy, origin_of
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.core.words_for_others import UNSAID
-from pbmserv.service.solo.spoilers import is_kept, must_allow_copy, origin_of
 from pbmserv.store.boards import boards
 
 MOST_MOVES = 300

@@ -9,9 +9,9 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.referee import Position
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.bots.bot_moves import is_house
-from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
+from pbmserv.service.core.results import Answer, Part
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.solo import scores
 

@@ -26,8 +26,8 @@ from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import moves, queued_moves
 from pbmserv.service.boards.followers import not_played
-from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext, IncomingMail, Services
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
