@@ -13,8 +13,7 @@ from pbmserv.net import descriptors, ports
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.descriptors import Shares
 from pbmserv.net.ports import Bound
-from pbmserv.service.operators.gauges import metrics
-from pbmserv.service.operators.health import Health, Parts, Slots
+from pbmserv.service.operators.health import Health, Parts, Slots, metrics
 from pbmserv.smtpd.server import Listener
 from pbmserv.stages.app import Server
 from pbmserv.web.application import Pages, build

@@ -14,7 +14,7 @@ from sqlalchemy.sql.elements import TextClause
 
 from pbmserv.errors import ServerFault
 from pbmserv.service.operators import upgrade
-from pbmserv.service.ratings import rerating
+from pbmserv.service.ratings import rating
 from pbmserv.store.core import schema
 from pbmserv.store.core.columns import Instant
 from pbmserv.store.core.database import Database
@@ -187,7 +187,7 @@ def test_boards_that_ended_before_there_were_ratings_are_rated(empty: Database) 
     schema.upgrade(empty, "0001")
     a_finished_board(empty)
     upgrade.prepare(empty)
-    compared = rerating.check(empty)
+    compared = rating.check(empty)
     assert (compared.boards, compared.players, compared.differences) == (1, 2, 0)
 
 

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.accounts import signup, unsubscribe
-from pbmserv.service.accounts.unsubscribe import Subscription
+from pbmserv.service.accounts import account, preferences
+from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING, Done, message_id, told_letter
@@ -95,7 +95,9 @@ class WebRequests:
     def _subscription(self, reply_address: ReplyAddress) -> Subscription | None:
         with self._database.reading.connect() as connection:
             try:
-                return unsubscribe.of(self._context(connection, reply_address), reply_address)
+                return preferences.subscription_of(
+                    self._context(connection, reply_address), reply_address
+                )
             except PlayerError:
                 return None
 
@@ -104,7 +106,8 @@ class WebRequests:
     def _end(self, reply_address: ReplyAddress, connection: Connection) -> Done:
         context = self._context(connection, reply_address)
         letters = [
-            told_letter(context, told) for told in unsubscribe.by_page(context, reply_address)
+            told_letter(context, told)
+            for told in preferences.unsubscribe_by_page(context, reply_address)
         ]
         outbox.add(connection, letters, context.now)
         return Done({}, len(letters))
@@ -116,10 +119,10 @@ class WebRequests:
         """A confirmation by web page: no mail, but the same welcome letter."""
         now = self._clock.now()
         before = players.signup(connection, signup_id)
-        player = signup.confirm(connection, signup_id, now)
+        player = account.confirm(connection, signup_id, now)
         if before is not None and before.player_id is not None:
             return NOTHING
-        part = signup.welcome(player.userid)
+        part = account.welcome(player.userid)
         letter = NewLetter(
             letter=part.letter,
             recipient=player.address,

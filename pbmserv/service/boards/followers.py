@@ -40,7 +40,7 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     if board.status in {"finished", "declined"}:
         code = "board-over" if board.status == "finished" else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
-    if spoils(context, board) != "box-chosen":  # of that its end shows nothing, see `news`
+    if spoils(context, board) != "box-chosen":  # of that its end shows nothing
         must_not_spoil(context, board)
     _leave_room(context, board, player.id)
     followers.follow(context.connection, board.id, player.id, command.what)
@@ -61,7 +61,7 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
     return None
 
 
-def news(
+def news_to_followers(
     context: CommandContext, board: BoardRow, ply: int, *, free: bool, ended: bool
 ) -> tuple[Notification, ...]:
     """Letters to those who follow a board, after a ply; free moves are nobody's news."""

@@ -21,7 +21,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.bots import house_move
 from pbmserv.engine.types import Move, Seat
 from pbmserv.monitoring.pulse import Vital
-from pbmserv.service.boards import moves, queued_moves
+from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.bots.bot_moves import Kept
 from pbmserv.service.core.context import CommandContext, Services
@@ -198,7 +198,7 @@ class BotWorker:
 def _move(context: CommandContext, board: BoardRow, thought: _Thought) -> Answer:
     sitter = board.sitters[thought.seat]
     position = context.position(board)
-    answer = moves.play_move(context, board, sitter, position, thought.move, UNSAID)
+    answer = plies.play_move(context, board, sitter, position, thought.move, UNSAID)
     return queued_moves.go_on(context, answer)
 
 

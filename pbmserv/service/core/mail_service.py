@@ -23,7 +23,7 @@ from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.service.accounts import out_of_office
+from pbmserv.service.accounts import absences
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.bots import bot_moves
@@ -362,7 +362,7 @@ def _copy(connection: Connection, digest: str, recipient: str) -> Done:
 def _question(context: CommandContext) -> list[NewLetter]:
     """The letter to a player who seems to be away."""
     return [
-        told_letter(context, told) for told in out_of_office.ask(context, context.incoming.mail)
+        told_letter(context, told) for told in absences.ask_if_away(context, context.incoming.mail)
     ]
 
 

@@ -12,7 +12,7 @@ from pbmserv.service.bots.bot_moves import is_house
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.service.ratings import rerating
+from pbmserv.service.ratings import rating
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
@@ -128,7 +128,7 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
     operating.set_rated(context.connection, number, rated=rated)
     changed = 0
     if board.status == "finished":
-        changed = rerating.rebuild(context.connection).differences
+        changed = rating.rebuild(context.connection).differences
     told = _letters(board, "rated" if rated else "unrated", by)
     facts = {"before": board.rated, "after": rated}
     said = f"Board {number} {'counts' if rated else 'does not count'}; {changed} rows were changed."
@@ -138,7 +138,7 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
 
 def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
     """All ratings are computed again from the record of the boards."""
-    done = rerating.rebuild(context.connection)
+    done = rating.rebuild(context.connection)
     rows = f"{done.boards} rated boards, {done.players} ratings"
     said = f"{rows}: all as it should be."
     if done.differences:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from pbmserv.service.ratings import rerating
+from pbmserv.service.ratings import rating
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 
@@ -23,4 +23,4 @@ def prepare(database: Database) -> None:
 
 def _fill(connection: Connection, before: str) -> None:
     if before < _RATINGS:
-        rerating.rebuild(connection)
+        rating.rebuild(connection)

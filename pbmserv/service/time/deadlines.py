@@ -24,7 +24,7 @@ from pbmserv.engine.clocks import (
 )
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.boards import moves, queued_moves
+from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.boards.followers import not_played
 from pbmserv.service.core.context import CommandContext, IncomingMail, Services
 from pbmserv.service.core.results import Notification, Part
@@ -143,7 +143,7 @@ class _Look:
             "reminded": _iso(clock.reminded[0]),
             "total": self._terms.total if forfeit.total else None,
         }
-        forfeited = moves.forfeit(self._context, self._board, sitter, position, why)
+        forfeited = plies.forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
         return (*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told)
 
@@ -162,7 +162,7 @@ class _Look:
                 "total": None,
             }
             position = self._context.played.get(board.id) or self._context.position(board)
-            answer = moves.forfeit(self._context, board, sitter, position, why)
+            answer = plies.forfeit(self._context, board, sitter, position, why)
             told += [*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told]
         return told
 

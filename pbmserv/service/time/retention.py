@@ -28,7 +28,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.service.auth.proof import ANSWERED_DAYS
+from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
 from pbmserv.store.boards import unconfirmed
