@@ -87,21 +87,28 @@ def _naming_plans(
 ) -> Answer:
     """The same letters, those to a player whose plan waits naming it."""
 
-    def named(part: Part) -> Part:
-        if part.letter != "board" or part.seat is None or part.board is None:
-            return part
-        if part.board not in known:
-            known[part.board] = queued_moves.plans(context.connection, part.board)
-        plan = known[part.board].get(part.seat)
-        if plan is None:
-            return part
-        return replace(part, words={**part.words, "plan": {**_NOTHING, "waiting": plan}})
+    shown = {part.board for part in answer.parts if _names_plan(part)}
+    shown |= {one.part.board for one in answer.told if _names_plan(one.part)}
+    for number in shown:
+        if number is not None and number not in known:
+            known[number] = queued_moves.plans(context.connection, number)
+    if not any(known.values()):
+        return answer
+    told = tuple(replace(one, part=_naming(one.part, known)) for one in answer.told)
+    return Answer(tuple(_naming(part, known) for part in answer.parts), told)
 
-    told = tuple(
-        t if "plan" in t.part.words else replace(t, part=named(t.part)) for t in answer.told
-    )
-    parts = tuple(part if "plan" in part.words else named(part) for part in answer.parts)
-    return Answer(parts, told)
+
+def _names_plan(part: Part) -> bool:
+    return part.letter == "board" and part.seat is not None and "plan" not in part.words
+
+
+def _naming(part: Part, known: dict[int, dict[Seat, str]]) -> Part:
+    if not _names_plan(part) or part.board is None or part.seat is None:
+        return part
+    plan = known[part.board].get(part.seat)
+    if plan is None:
+        return part
+    return replace(part, words={**part.words, "plan": {**_NOTHING, "waiting": plan}})
 
 
 _NOTHING: Mapping[str, Any] = {

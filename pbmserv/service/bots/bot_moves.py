@@ -94,7 +94,7 @@ def must_listen(board: BoardRow, sitter: Sitter) -> None:
 
 def to_move(board: BoardRow, position: Position) -> Seat | None:
     """The first seat of the house that may use a turn."""
-    machines = [sitter.seat for sitter in board.sitters if is_house(sitter)]
+    machines = [sitter.seat for sitter in board.sitters if sitter.state == rows.STATE]
     if not machines:
         return None
     acting = position.game.to_act(position.state)

@@ -7,7 +7,8 @@ same boards always ends at the same place, between two statements and never in o
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -48,6 +49,8 @@ class Work(Enum):
     EXPORT = "all that is kept of a player, as a file", 20_000
     SQUARES = "64 squares of a board that is drawn", 30
 
+    __hash__ = object.__hash__  # an enum's own is Python code, run at every count
+
     def __init__(self, meaning: str, price: int) -> None:
         self.meaning = meaning
         self.price = price
@@ -66,11 +69,11 @@ class Budget:
         drawn: boards that the answer draws, each with the seat that it is drawn for.
     """
 
-    def __init__(self, allowed: int = ALLOWED) -> None:
+    def __init__(self, allowed: float = ALLOWED) -> None:
         self._allowed = allowed
         self._begun = 0
         self.spent = 0
-        self.counts: Counter[Work] = Counter()
+        self.counts: dict[Work, int] = defaultdict(int)
         self.drawn: set[tuple[int | None, int | None]] = set()
 
     @property
@@ -93,8 +96,10 @@ class Budget:
         Raises:
             TooMuch: there is not so much left. A command that has caught it fails all the same.
         """
-        self.charge(work, amount)
-        self.check()
+        self.spent += work.price * amount
+        self.counts[work] += amount
+        if self.spent > self._allowed:
+            self.check()
 
     def replay(self, plies: Iterable[Ply]) -> None:
         """Count plies that are about to be replayed; raises as `spend`."""
@@ -108,12 +113,10 @@ class Budget:
 
 
 class Unbounded(Budget):
-    """For what no mail asks for: clocks, the house, operators."""
+    """For what no mail asks for: clocks, bots, operators."""
 
-    @property
-    def is_over(self) -> bool:
-        """Never."""
-        return False
+    def __init__(self) -> None:
+        super().__init__(math.inf)
 
 
 _SQUARES = 64
@@ -163,11 +166,13 @@ def count_letters(
         )
         _draw(context, part, Work.DRAWN if is_drawn else Work.PART)
         context.budget.drawn.add(seat)
+    many = 0
     for one in told:
-        if one.recipient and one.part.letter not in _FOR_MANY:
+        if one.part.letter in _FOR_MANY:
+            many += 1
+        elif one.recipient:
             _draw(context, one.part, Work.LETTER)
     context.budget.check()
-    many = sum(one.part.letter in _FOR_MANY for one in told)
     context.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
 
 

@@ -131,6 +131,7 @@ class CommandContext:
         budget: what the mail has spent.
         replayed: positions as the record had them when they were asked for.
         attached: texts of files that came with the mail, by what marks them.
+        reply_address: what the reply address says that the mail came to.
     """
 
     services: Services
@@ -159,11 +160,10 @@ class CommandContext:
     budget: Budget = field(default_factory=Unbounded)
     replayed: dict[int, Position] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)
+    reply_address: ReplyAddress | None = field(init=False)
 
-    @property
-    def reply_address(self) -> ReplyAddress | None:
-        """What the reply address says."""
-        return self.incoming.reply_address
+    def __post_init__(self) -> None:
+        self.reply_address = self.incoming.reply_address
 
     @property
     def words(self) -> Said:

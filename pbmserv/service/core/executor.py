@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -131,12 +131,36 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     A refused command leaves nothing behind. Anything but a `PlayerError` is our fault and
     leaves this function, so that the mail is kept for the operator.
     """
-    letters: list[NewLetter] = []
-    said: list[CommandResult] = []
-    told_before: set[Line] = set()
     lines = context.incoming.reading.lines
     if context.reply_address is not None and context.reply_address.purpose is Purpose.UNSUBSCRIBE:
         lines = lines[:1]  # all of such a mail is one thing, whatever its lines look like
+    letters, said = _each(context, lines)
+    done = context.tally.done > 0
+    # A reply address answers a letter of ours.
+    context.carried_out = done and (bool(context.proven) or context.reply_address is not None)
+    homes, welcome = _reached(context) if context.unreachable else ({}, [])
+    if context.incoming.mail.automatic:
+        return letters + welcome
+    answers = answers_to(context, said)
+    if homes:
+        answers = _readdressed(answers, homes)
+    if not context.led_on:
+        found = answer_limits.outcome(context, lines, done=done, told=bool(letters))
+        reply = answer_limits.goes_on(context, found, answers)
+        if reply is Reply.NONE:  # not the words to somebody else either
+            return [*welcome, *(one for one in letters if one.letter in answer_limits.UNHUSHED)]
+        if reply is Reply.LAST:
+            answers += [last_answer(context, letter) for letter in answers[:1]]
+    return answers + welcome + letters  # before what queued moves led to
+
+
+def _each(
+    context: CommandContext, lines: Sequence[Line]
+) -> tuple[list[NewLetter], list[CommandResult]]:
+    """Carry out one line after the other: letters to others, and what became of each line."""
+    letters: list[NewLetter] = []
+    said: list[CommandResult] = []
+    told_before: set[Line] = set()
     for line in lines:
         context.next_command()
         if isinstance(line.asked, model.NotTried):
@@ -154,24 +178,9 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
         # Whoever has left has no address any more.
         letters += [told_letter(context, told) for told in answer.told if told.recipient]
         said.append(CommandResult(context.answer_to, echo, status, answer.parts))
-        said += _left_out(context, told_before)
-    is_known = (
-        bool(context.proven) or context.reply_address is not None
-    )  # that answers a letter of ours
-    context.carried_out = is_known and any(one.status == "done" for one in said)
-    homes, welcome = _reached(context)
-    if context.incoming.mail.automatic:
-        return letters + welcome
-    answers = _readdressed(answers_to(context, said), homes)
-    if not context.led_on:
-        done = any(one.status == "done" for one in said)
-        found = answer_limits.outcome(context, lines, done=done, told=bool(letters))
-        reply = answer_limits.goes_on(context, found, answers)
-        if reply is Reply.NONE:  # not the words to somebody else either
-            return [*welcome, *(one for one in letters if one.letter in answer_limits.UNHUSHED)]
-        if reply is Reply.LAST:
-            answers += [last_answer(context, letter) for letter in answers[:1]]
-    return answers + welcome + letters  # before what queued moves led to
+        if context.left_out:
+            said += _left_out(context, told_before)
+    return letters, said
 
 
 def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandResult]:
@@ -199,8 +208,6 @@ def _reached(context: CommandContext) -> tuple[Mapping[int, bounces.Home], list[
 
 def _readdressed(letters: list[NewLetter], homes: Mapping[int, bounces.Home]) -> list[NewLetter]:
     """Answers to somebody who was given up go to where they can be reached now."""
-    if not homes:
-        return letters
     found = {player_id: home.address for player_id, home in homes.items() if home.address}
     return [
         replace(letter, recipient=found.get(letter.player_id or 0, letter.recipient))
