@@ -169,7 +169,7 @@ def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
 
 
 def _hashed(context: CommandContext, password: Secret) -> str:
-    """The hash of a new password; it was made before the mail came to the desk."""
+    """The hash of a new password; it was made before the mail came to the writer."""
     made = context.services.memo.new_hash(password.text)
     if made is None:
         context.echo_hidden = True

@@ -248,7 +248,7 @@ class Subscription:
     """What brought a letter.
 
     Attributes:
-        what: see `render.kinds.brought_by`.
+        what: see `letters.kinds.brought_by`.
         userid: whose letter it was.
         board: the board that was followed, else 0.
         game: key of the game whose daily box it was, else ``""``.

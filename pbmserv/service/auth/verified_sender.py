@@ -24,7 +24,7 @@ def is_proven(context: CommandContext, sender: Player) -> bool:
     reply_address = context.reply_address
     if reply_address is not None and reply_address.player == sender.id:
         return True
-    return sender.id in context.counted or context.vouched_for(sender.userid) is not None
+    return sender.id in context.counted or context.verified_as(sender.userid) is not None
 
 
 def without_password(context: CommandContext, line: Line) -> Line | None:
@@ -35,7 +35,7 @@ def without_password(context: CommandContext, line: Line) -> Line | None:
     if said is not None and said.password == VOUCHED:
         return None
     other = line.unsaid()
-    player = context.vouched_for(other.who.userid) if other is not None and other.who else None
+    player = context.verified_as(other.who.userid) if other is not None and other.who else None
     if player is None:
         return None
     if said is not None and _is_right(context, said, player):
@@ -47,10 +47,10 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
     """A challenge whose second word is no player but the password of the first one."""
     other = line.proving() if line.proving is not None else None
     said = other.who if other is not None else None
-    if said is None or said not in context.incoming.vetted or is_player(context.connection, said):
+    if said is None or said not in context.incoming.checked or is_player(context.connection, said):
         return None
     open_to_guesses = context.services.lockout.may_try(said.userid, context.incoming.source)
-    if not open_to_guesses and context.vouched_for(said.userid) is None:
+    if not open_to_guesses and context.verified_as(said.userid) is None:
         return None
     player = players.of_name(context.connection, said.userid)
     return other if player is not None and _is_right(context, said, player) else None
@@ -76,7 +76,7 @@ def otherwise(context: CommandContext, line: Line) -> PlayerError:
     if isinstance(line.asked, PlayerError):
         return line.asked
     said = line.who
-    if said is not None and said not in context.incoming.vetted:
+    if said is not None and said not in context.incoming.checked:
         return too_many_passwords()
     return Refused("bad-credentials", example=f"forgot {said.userid if said else 'USERID'}")
 
@@ -84,4 +84,4 @@ def otherwise(context: CommandContext, line: Line) -> PlayerError:
 def _is_right(context: CommandContext, said: Credentials, player: Player) -> bool:
     """Whether a word was found to be the password."""
     found = context.services.memo.right(said.userid, player.password_hash, said.password.text)
-    return said in context.incoming.vetted and found is True
+    return said in context.incoming.checked and found is True

@@ -108,11 +108,11 @@ def chat(context: CommandContext, command: Chat) -> Answer:
 
 def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     """Pass *words* on to everybody else at the board."""
-    bot_moves.must_listen(board, sitter)
+    bot_moves.must_have_listeners(board, sitter)
     if not words:
         raise Refused("no-words", part="chat")
     others = [
-        s for s in board.sitters if s.player_id != sitter.player_id and not bot_moves.is_house(s)
+        s for s in board.sitters if s.player_id != sitter.player_id and not bot_moves.is_bot(s)
     ]
     said = {"by": sitter.userid, "said": words}
     return Answer(

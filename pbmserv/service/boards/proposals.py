@@ -89,7 +89,7 @@ def make_board(
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
-    machines = {seat for seat, one in enumerate(proposal.sitting) if bot_moves.is_house(one)}
+    bots = {seat for seat, one in enumerate(proposal.sitting) if bot_moves.is_bot(one)}
     board_id = boards.create(
         context.connection,
         game=game.info.key,
@@ -105,7 +105,7 @@ def make_board(
         accepted=sorted(there),
         now=context.now,
         terms=proposal.terms,
-        waiting=game.to_act(first.state) - machines,
+        waiting=game.to_act(first.state) - bots,
     )
     board = boards.load(context.connection, board_id)
     assert board is not None
@@ -170,7 +170,7 @@ def invite(
     others = [player for player in proposal.sitting if player.id != sender.id]
     bot_moves.must_have_room(context, sender, others)
     for player in others:
-        if not bot_moves.is_house(player) and not takes_from(context, player, sender.id):
+        if not bot_moves.is_bot(player) and not takes_from(context, player, sender.id):
             raise Refused(
                 "unavailable",
                 part=player.userid,
@@ -184,7 +184,7 @@ def invite(
     if not others and challenges.alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
-    if any(map(bot_moves.is_house, others)):  # people are rated by games between people
+    if any(map(bot_moves.is_bot, others)):  # people are rated by games between people
         proposal = replace(proposal, rated=False)
     board = make_board(context, proposal, there, proven=proven)
     context.player, context.sitter = sender, None
@@ -192,11 +192,11 @@ def invite(
         **words,
         "by": sender.userid,
         "others": [player.userid for player in others],
-        "house": [player.userid for player in others if bot_moves.is_house(player)],
+        "house": [player.userid for player in others if bot_moves.is_bot(player)],
         "race": _is_race(proposal),
         "undecided": list(board.undecided),
         "unreachable": [player.userid for player in others if player.unreachable_since],
-        "said": context.words if not all(map(bot_moves.is_house, others)) else "",
+        "said": context.words if not all(map(bot_moves.is_bot, others)) else "",
     }
     own, told = [], []
     for sitter in board.sitters:
@@ -227,7 +227,7 @@ def _is_race(proposal: Proposal) -> bool:
 
 def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
     """Whether a game with this player begins without asking."""
-    if bot_moves.is_house(player):
+    if bot_moves.is_bot(player):
         return True
     if player.accept != "auto" or player.unreachable_since is not None:
         return False

@@ -56,7 +56,7 @@ STATUSES = {
 }
 
 
-def help_on(context: CommandContext, command: Help) -> Answer:  # noqa: ARG001 - every handler has a desk
+def help_on(context: CommandContext, command: Help) -> Answer:  # noqa: ARG001 - every handler has a context
     """``help [subject…]``"""
     return Answer((Part("help", {"subjects": list(command.subjects)}),))
 

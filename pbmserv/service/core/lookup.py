@@ -175,7 +175,7 @@ def nearest_userid(context: CommandContext, word: str) -> str:
 
 
 def shown_player(context: CommandContext, userid: str) -> Player | None:
-    """An active player, or one of the house's: somebody whose boards can be looked at."""
+    """An active player, or a bot: somebody whose boards can be looked at."""
     found = players.by_userid(context.connection, userid)
     if found is None and userid in HOUSE:
         return rows.known(context.connection, userid)
@@ -216,5 +216,5 @@ def signed_off(player: Player) -> Refused:
 
 
 def too_many_passwords() -> Refused:
-    """One mail brings more passwords than are looked at or hashed for one (`service.vetting`)."""
+    """One mail brings more passwords than are looked at or hashed for one (`password_checks`)."""
     return Refused("many-passwords")

@@ -77,7 +77,7 @@ class Passed:
 def pass_on(context: CommandContext, written: str) -> Said:
     """What others may read of the words that the present speaker has written.
 
-    What is left out, and why, the desk notes for the answer.
+    What is left out, and why, the context notes for the answer.
     """
     if not written.strip():
         return UNSAID
@@ -112,7 +112,7 @@ def _has_proved(context: CommandContext, writer: Writer) -> bool:
         context.reply_address is not None and context.reply_address.player == writer.player_id
     )
     proven = by_address or writer.player_id in context.proven
-    return proven or context.vouched_for(writer.userid) is not None
+    return proven or context.verified_as(writer.userid) is not None
 
 
 def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
@@ -188,7 +188,7 @@ def _read(context: CommandContext) -> Iterator[Line]:
     for line in context.incoming.reading.lines:
         yield line
         other = line.proving() if line.proving is not None else None
-        if other is not None and other.who in context.incoming.vetted:
+        if other is not None and other.who in context.incoming.checked:
             yield other
 
 
@@ -260,13 +260,13 @@ def letters_before(context: CommandContext, player_id: int) -> Before:
         TooMuch: the mail has spent what it may.
     """
     reply_address = context.reply_address
-    is_tray = reply_address is not None and reply_address.purpose is Purpose.TRAY
+    is_digest = reply_address is not None and reply_address.purpose is Purpose.TRAY
     rows = answered.letters(
         context.connection,
         player_id,
         context.incoming.mail.answers,
         board_id=context.focus.board.id if context.focus is not None else None,
-        letter_id=reply_address.about if reply_address is not None and is_tray else None,
+        letter_id=reply_address.about if reply_address is not None and is_digest else None,
     )
     texts = tuple(text for row in rows for text in _texts(context, row))
     found = [one for row in rows for one in _said(row.words)]

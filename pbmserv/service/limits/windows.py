@@ -1,7 +1,7 @@
 """Moving windows on our own clock for whatever is counted by time, and doors that stay closed.
 
 They are kept in memory, where the event loop may ask them, by hashes of what they are about. Each
-change is told as an `Event`, so that other processes can be told of it (`service.counting`), and
+change is told as an `Event`, so that other processes can be told of it (`shared_counts`), and
 learned from theirs.
 """
 

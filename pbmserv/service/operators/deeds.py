@@ -55,7 +55,7 @@ class Operators:
     """The operators' side of a server, which may be running at the same time.
 
     Args:
-        rooms: what every desk shares.
+        services: what every mail is carried out with.
     """
 
     def __init__(

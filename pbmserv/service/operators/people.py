@@ -5,7 +5,7 @@ from __future__ import annotations
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import password_mark
-from pbmserv.service.bots.bot_moves import is_house
+from pbmserv.service.bots.bot_moves import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.delivery.bounces import come_back, told_of
@@ -137,10 +137,10 @@ def _person(context: CommandContext, userid: str) -> Player:
     """As `named`, but nobody whom the server plays itself.
 
     Raises:
-        OperatorError: there is no such player, or it is the house.
+        OperatorError: there is no such player, or it is a bot.
     """
     player = named(context, userid)
-    if is_house(player):
+    if is_bot(player):
         raise OperatorError(
             f"{player.userid} is played by this server itself; it has no password and gets no "
             "letters. Its boards can be ended one by one: pbmserv board end NUMBER"

@@ -21,7 +21,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
-from pbmserv.service.bots.bot_moves import is_house
+from pbmserv.service.bots.bot_moves import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import EPOCH, known_game, races_of
 from pbmserv.service.core.results import Answer, Notification, Part
@@ -225,7 +225,7 @@ def keep_scores(
     found = {
         sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
         for sitter in board.sitters
-        if not is_house(sitter) and game.guessed(after.state, sitter.seat)
+        if not is_bot(sitter) and game.guessed(after.state, sitter.seat)
     }
     scores.keep(context.connection, board.id, board.game, kind, found, ended_at)
 

@@ -1,6 +1,6 @@
 """What a board's clocks lead to: reminders, lost games, challenges that nobody took up.
 
-A keeper calls this for one due board at a time, inside a transaction that has it locked.
+The scheduler calls this for one due board at a time, in a transaction that has it locked.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NO_MAIL = IncomingMail(Envelope("", "", b""), Mail.of_nobody("clock"), "", Read
 def clock_context(
     services: Services, connection: Connection, now: datetime, speaks: ReplyAddress | None = None
 ) -> CommandContext:
-    """A desk to which no mail has led but the clock, or a page; *speaks*: what its link says."""
+    """A context to which no mail has led but the clock, or a page; *speaks*: what its link says."""
     incoming = _NO_MAIL if speaks is None else replace(_NO_MAIL, reply_address=speaks)
     return CommandContext(services, connection, incoming, None, now)
 
