@@ -6,13 +6,13 @@ holds HMACs under a key that dies with the process, never passwords.
 
 `Lockout` counts wrong passwords over moving windows, for all processes together: for an account
 from one source, for a network over all accounts, and, much higher, for an account from anywhere. A
-full window closes that door for a while, which doubles each time. Userids that do not exist are
+full window locks that out for a while, which doubles each time. Userids that do not exist are
 counted like any others, so nothing tells them apart.
 
-A stranger cannot lock a player out: the source from which that player was right before has a
-door of its own. Where a guesser cannot be told from the player at all (the same network, or one
-that nobody knows, and the same forged envelope sender), that door is slow, but never shut for
-long. Mails that prove their sender, and reply addresses, need no password and are not slowed.
+A stranger cannot lock a player out: the source from which that player was right before is counted
+by itself. Where a guesser cannot be told from the player at all (the same network, or one that
+nobody knows, and the same forged envelope sender), its locks are short. Mails that prove their
+sender, and reply addresses, need no password and are not slowed.
 """
 
 from __future__ import annotations
@@ -180,11 +180,11 @@ FIRST_LOCK = timedelta(minutes=10)
 LONGEST_LOCK = timedelta(hours=24)
 
 LONGEST_SHARED = timedelta(hours=1)
-"""Of a door that a player may have to share with the guesser: at most 120 guesses a day get
-through it, so a password of five random letters holds for a century."""
+"""Of a lock that may hit the player with the guesser: at most 120 guesses a day get past it,
+ so a password of five random letters holds for a century."""
 
 FORGIVEN = timedelta(hours=24)
-"""A door that was open for so long starts with `FIRST_LOCK` again."""
+"""After so long without a lock the next one lasts `FIRST_LOCK` again."""
 
 
 def _alone() -> None:
@@ -222,13 +222,13 @@ class Lockout:
     def may_try(self, userid: str, source: Source) -> bool:
         """Whether a password for *userid* from *source* is to be looked at at all."""
         with self._guard:
-            if self._closed(PAIR.key_for(userid, source.network, source.sender)):
+            if self._is_locked(PAIR.key_for(userid, source.network, source.sender)):
                 return False
             if self._is_usual(userid, source):
                 return True
             return not (
-                self._closed(NETWORK.key_for(source.neighbours))
-                or self._closed(ACCOUNT.key_for(userid))
+                self._is_locked(NETWORK.key_for(source.neighbours))
+                or self._is_locked(ACCOUNT.key_for(userid))
             )
 
     def wrong(self, userid: str, source: Source) -> None:
@@ -239,18 +239,18 @@ class Lockout:
         """
         pair = (userid, source.network, source.sender)
         longest = LONGEST_LOCK if source.network else LONGEST_SHARED
-        doors = (
+        limits = (
             (PAIR, LONGEST_SHARED if self._is_usual(userid, source) else longest, pair),
             (NETWORK, longest, (source.neighbours,)),
             (ACCOUNT, LONGEST_LOCK, (userid,)),
         )
         with self._guard:
-            for limit, _, who in doors:
+            for limit, _, who in limits:
                 self._limiter.hit(limit, *who)
-        self._exchange()  # so that the last one of a full window closes it, whoever that is
+        self._exchange()  # so that the last one of a full window locks it, whoever that is
         with self._guard:
-            closed = [self._close_if_full(*door) for door in doors]
-        if any(closed):
+            locked = [self._lock_if_full(*limit) for limit in limits]
+        if any(locked):
             self._exchange()
 
     def right(self, userid: str, source: Source) -> None:
@@ -261,22 +261,22 @@ class Lockout:
             self._windows.open(pair)
             self._windows.note_usual(_usual(userid, source))
 
-    def _closed(self, door: str) -> bool:
-        lock = self._windows.lock(door)
+    def _is_locked(self, key: str) -> bool:
+        lock = self._windows.lock(key)
         return lock is not None and self._clock.now() < lock.until
 
     def _is_usual(self, userid: str, source: Source) -> bool:
         return self._windows.is_usual(_usual(userid, source))
 
-    def _close_if_full(self, limit: RateLimitItem, longest: timedelta, who: Sequence[str]) -> bool:
+    def _lock_if_full(self, limit: RateLimitItem, longest: timedelta, who: Sequence[str]) -> bool:
         if self._limiter.test(limit, *who):
             return False
-        door, now = limit.key_for(*who), self._clock.now()
-        last = self._windows.lock(door)
+        key, now = limit.key_for(*who), self._clock.now()
+        last = self._windows.lock(key)
         level = last.level + 1 if last is not None and now < last.until + FORGIVEN else 0
         span = min(FIRST_LOCK * 2 ** min(level, 20), longest)
-        self._windows.close(door, now + span, level)
-        self._windows.clear(door)
+        self._windows.close(key, now + span, level)
+        self._windows.clear(key)
         return True
 
 
