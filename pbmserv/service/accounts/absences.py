@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from pbmserv.commands.table.model import Away, Back, Reject, ReplyMove, Yes
+from pbmserv.engine.spans import zone
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Mail
 from pbmserv.service.core.context import CommandContext
@@ -25,7 +25,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     Today counts, and so does the last day. A second ``away`` moves the end of the first.
     """
     player = context.speaker(command.who)
-    tz = localtime.zone(player.tz)
+    tz = zone(player.tz)
     today = localtime.local_date(context.now, tz)
     until = localtime.read_date(command.until, today)
     line = f"away {player.userid} PASSWORD until "
@@ -75,7 +75,7 @@ def away_unasked(context: CommandContext, player: Player, most: timedelta) -> da
 
     ``None``: no day is left, so nothing has changed. Who is away for longer already stays so.
     """
-    tz = localtime.zone(player.tz)
+    tz = zone(player.tz)
     absences = preferences.absences_of(context.connection, player.id)
     used = _days_used(absences, tz)
     latest = _latest(localtime.local_date(context.now, tz), used, context.services.away_days)
@@ -113,7 +113,7 @@ def back(context: CommandContext, command: Back) -> Answer:
     if not player.active:
         return _come_back(context, player)
     context.player = player
-    tz = localtime.zone(player.tz)
+    tz = zone(player.tz)
     preferences.lock(context.connection, player.id)
     now_away = _running(preferences.absences_of(context.connection, player.id), context.now)
     if now_away is None:
@@ -141,7 +141,7 @@ def _running(absences: list[Absence], now: datetime) -> Absence | None:
     return next((a for a in absences if a.begins <= now < a.ends), None)
 
 
-def _days_used(absences: list[Absence], tz: ZoneInfo) -> set[date]:
+def _days_used(absences: list[Absence], tz: tzinfo) -> set[date]:
     return {day for a in absences for day in localtime.days_touched(a.begins, a.ends, tz)}
 
 
@@ -157,7 +157,7 @@ def _latest(today: date, used: set[date], most: int) -> date | None:
     return latest
 
 
-def _budget(context: CommandContext, player: Player, tz: ZoneInfo, day: date) -> dict[str, int]:
+def _budget(context: CommandContext, player: Player, tz: tzinfo, day: date) -> dict[str, int]:
     """What is left of the year of *day*."""
     used = _days_used(preferences.absences_of(context.connection, player.id), tz)
     most = context.services.away_days
@@ -194,7 +194,7 @@ def ask_if_away(
             context.connection, player.id, "away", context.now, ASKED_EVERY
         ):
             continue
-        today = localtime.local_date(context.now, localtime.zone(player.tz))
+        today = localtime.local_date(context.now, zone(player.tz))
         words = {"userid": player.userid, "example": (today + timedelta(days=7)).isoformat()}
         asked.append(Notification(player.address, player.id, Part("away-asked", words)))
     return asked
@@ -219,7 +219,7 @@ def answer_if_away(context: CommandContext, asked: object) -> Answer | None:
     if not isinstance(asked, ReplyMove | Yes | Reject):
         return None
     player = context.speaker(None)
-    today = localtime.local_date(context.now, localtime.zone(player.tz))
+    today = localtime.local_date(context.now, zone(player.tz))
     said = asked.lines[0].strip().rstrip(".!") if isinstance(asked, ReplyMove) else ""
     words = said.split()
     while words and words[0].lower() in {"yes", "yes,", "i", "am", "i'm", "away"}:

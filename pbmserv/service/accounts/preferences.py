@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from pbmserv.commands.table.model import Daily, Follow, Prefs
+from pbmserv.engine.spans import zone
 from pbmserv.errors import Refused
 from pbmserv.letters.kinds import brought_by
 from pbmserv.mail.reply_address import ReplyAddress
@@ -154,7 +154,7 @@ class _Wishes:
         columns, connection, now = self.columns, self.context.connection, self.context.now
         minute = columns.get("digest_minute", self.player.digest_minute)
         if "digest_minute" in columns or ("tz" in columns and minute is not None):
-            tz = localtime.zone(columns.get("tz", self.player.tz))
+            tz = zone(columns.get("tz", self.player.tz))
             columns["digest_due"] = None if minute is None else self._next_digest(tz, minute)
         if minute is None and self.player.digest_minute is not None:
             preferences.release_tray(connection, self.player.id, now)
@@ -166,13 +166,13 @@ class _Wishes:
             change = preferences.block if wanted else preferences.unblock
             change(connection, self.player.id, other_id)
 
-    def _next_digest(self, tz: ZoneInfo, minute: int) -> datetime:
+    def _next_digest(self, tz: tzinfo, minute: int) -> datetime:
         """When the next one comes: not on a day that has had one, by the old clocks or the new."""
         following = localtime.next_local(self.context.now, tz, minute)
         last = clocks.last_digest(self.context.connection, self.player.id)
         while last is not None and any(
-            localtime.local_date(following, zone) == localtime.local_date(last, zone)
-            for zone in (tz, localtime.zone(self.player.tz))
+            localtime.local_date(following, local) == localtime.local_date(last, local)
+            for local in (tz, zone(self.player.tz))
         ):
             following = localtime.next_local(following, tz, minute)
         return following
@@ -220,7 +220,7 @@ def _as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapp
         "format": player.format,
         "digest": "off" if minute is None else f"daily@{minute // 60:02}:{minute % 60:02}",
         "tz": player.tz,
-        "local": f"{context.now.astimezone(localtime.zone(player.tz)):%H:%M}",
+        "local": f"{context.now.astimezone(zone(player.tz)):%H:%M}",
         "remind": player.remind or "off",
         "accept": player.accept,
         "broadcast": "on" if player.broadcasts else "off",

@@ -19,13 +19,14 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
+from pbmserv.engine.spans import zone
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.bots.bot_moves import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import EPOCH, known_game, races_of
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.time.localtime import next_local, zone
+from pbmserv.service.time.localtime import next_local
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
