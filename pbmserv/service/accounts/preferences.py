@@ -33,13 +33,10 @@ DIGEST_MINUTE = 7 * 60
 """When the digest comes if no time is said."""
 
 MOST_REMINDERS = 4
-
 LONGEST_REMINDER = timedelta(days=60)
 
 _DAILY = re.compile(r"daily(?:@(\d{1,2}):(\d{2}))?|(\d{1,2}):(\d{2})")
-
 _SPAN = re.compile(r"(\d{1,4})([dh])")
-
 _SWITCH = {"on": True, "yes": True, "off": False, "no": False}
 
 
@@ -190,7 +187,6 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
     "broadcast": _Wishes.broadcast,
     "broadcasts": _Wishes.broadcast,
 }
-
 _WRITTEN = ("format", "digest", "tz", "remind", "accept", "block", "unblock", "broadcast")
 
 

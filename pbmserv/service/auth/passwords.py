@@ -168,17 +168,13 @@ class Passwords:
 
 PAIR = RateLimitItemPerMinute(5, 10, "pair")
 """Wrong passwords for one account from one source."""
-
 NETWORK = RateLimitItemPerMinute(30, 10, "network")
 """Wrong passwords from one network, whatever the account."""
-
 ACCOUNT = RateLimitItemPerHour(60, 1, "account")
 """Wrong passwords for one account from anywhere."""
 
 FIRST_LOCK = timedelta(minutes=10)
-
 LONGEST_LOCK = timedelta(hours=24)
-
 LONGEST_SHARED = timedelta(hours=1)
 """Of a lock that may hit the player with the guesser: at most 120 guesses a day get past it,
  so a password of five random letters holds for a century."""

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pbmserv.commands.table.model import (
-    Undo,
-)
+from pbmserv.commands.table.model import Undo
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.referee import Position

@@ -32,7 +32,6 @@ MOST = 20
 """Running boards that one player may have with each bot."""
 
 _BOARD_LETTERS = frozenset({"board", "result"})
-
 _KEPT_BACK = _BOARD_LETTERS | {"started"}
 
 

@@ -84,7 +84,6 @@ _HANDLERS: Mapping[type, Callable[[CommandContext, Any], Answer]] = {
 }
 
 _COMMAND = Savepoint("command")
-
 _ONE_MEANING: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
     Purpose.MESSAGE: messages.message_by_reply,
     Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,

@@ -40,9 +40,7 @@ WORDS = "(your words)"
 """Stands in an answer for words that were not passed on; nothing of them is repeated."""
 
 _REPLY_ADDRESS = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}@", re.IGNORECASE)
-
 _AROUND = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
-
 _BETWEEN = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
 
 

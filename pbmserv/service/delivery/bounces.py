@@ -47,28 +47,19 @@ from pbmserv.store.delivery.bounces import Posted, Standing
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 
 MOST_HARD = 2
-
 MOST_SOFT = 10
-
 APART = timedelta(hours=18)
 """Less than a day, so that each of two digests counts."""
-
 HARD_LASTS = timedelta(days=30)
-
 SOFT_LASTS = timedelta(days=7)
-
 TOO_LATE = timedelta(days=30)
 """A report about a letter that was sent longer ago means nothing: queues give up after days."""
-
 AGAIN = timedelta(days=1)
 """When a letter is sent once more that came back from an address which is not given up."""
-
 AWAY = timedelta(days=14)
 """For so long a player who cannot be reached counts as away, if days of the year are left."""
-
 TOLD_EVERY = timedelta(days=7)
 """Opponents hear of one player at most once in so long, however often mail fails and works."""
-
 ASTRAY_EVERY = timedelta(days=1)
 
 log = logging.getLogger("pbmserv.service")

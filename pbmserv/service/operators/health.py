@@ -39,19 +39,14 @@ from pbmserv.store.operators.health import Queues, Waiting
 
 FRESH_S = 1.0
 """Seconds for which an answer is given again: a flood of questions costs one look."""
-
 WRITE_S = 5.0
 """Seconds that a mail may wait for the disk; a look at the database has as many."""
-
 NEARLY = 0.8
 """Part of the sessions from which on an operator should know."""
-
 LEAST_ROOM = 32 * 2**20
 """Octets free on the disk below which mails are about to be put off."""
-
 LITTLE_ROOM = 256 * 2**20
 """Octets free on the disk below which an operator should know."""
-
 MANY_FAILURES = 2
 """Attempts in a row in which the relay could not be reached, until it counts as dead."""
 

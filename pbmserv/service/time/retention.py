@@ -40,10 +40,8 @@ from pbmserv.store.time.retention import OldLetter
 
 MEASURE_EVERY = timedelta(minutes=5)
 """How often the database is asked what is taken; meanwhile a process counts what it adds."""
-
 UNUSED = ("ignored", "answered")
 """States of mails that led to nothing, in the order in which their texts go."""
-
 FULL = 0.9
 """The part of the quota from which on texts of mails that led to nothing go before their time."""
 
