@@ -29,8 +29,7 @@ from pbmserv.net.ports import Bound, bind, shares
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.operators.gauges import metrics
-from pbmserv.service.operators.health import Health, Parts, Slots
+from pbmserv.service.operators.health import Health, Parts, Slots, metrics
 from pbmserv.stages.app import Server
 from pbmserv.stages.listeners import MailPorts, WebPorts
 from pbmserv.stages.state import counted

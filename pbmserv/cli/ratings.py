@@ -85,14 +85,14 @@ def rebuild(
 
 def _compare(config: Path | None) -> None:
     from pbmserv import files
-    from pbmserv.service.ratings import rerating
+    from pbmserv.service.ratings import rating
     from pbmserv.store.core import schema
 
     found = loaded(config)
     files.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
-        done = rerating.check(database)
+        done = rating.check(database)
     for line in done.told:
         complain(line)
     summary = f"{done.boards} rated boards, {done.players} ratings"

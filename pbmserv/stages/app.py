@@ -30,20 +30,18 @@ from pbmserv.outbound.outbox_adapter import DatabaseOutbox, OutboxRows, WrittenR
 from pbmserv.outbound.relay import Relay, open_relay
 from pbmserv.outbound.worker import Sender
 from pbmserv.service.accounts.web_requests import Forms, WebRequests
-from pbmserv.service.auth.lockout import Lockout
 from pbmserv.service.auth.password_checks import PasswordChecks
-from pbmserv.service.auth.passwords import Memo, Passwords
+from pbmserv.service.auth.passwords import Lockout, Memo, Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
 from pbmserv.service.core.context import IncomingMail, Services
-from pbmserv.service.core.done import NOTHING
 from pbmserv.service.core.mail_service import MailService
+from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.mail_reader import MailReader
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.shared_counts import Book, Counting
-from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.operators.health import RelayState
-from pbmserv.service.time.retention import Expiry, Kept
+from pbmserv.service.time.retention import Expiry, Kept, Quota
 from pbmserv.service.time.rounds import Rounds
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, Removal, TwoStores

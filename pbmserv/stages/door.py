@@ -30,7 +30,7 @@ from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.core.awaiting import Awaiting
 from pbmserv.service.delivery.mail_log import Outcome, note_mail
 from pbmserv.service.limits.rates import Over, Traffic
-from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.time.retention import Quota
 from pbmserv.smtpd.replies import FORGED, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals

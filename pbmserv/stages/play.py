@@ -32,8 +32,8 @@ from pbmserv.monitoring.pulse import Pulse, Vital
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.context import IncomingMail
-from pbmserv.service.core.done import NOTHING, Done
 from pbmserv.service.core.mail_service import MailService, ToKeep
+from pbmserv.service.core.results import NOTHING, Done
 from pbmserv.service.delivery.mail_log import Outcome, note_mail
 from pbmserv.service.delivery.mail_reader import MailReader, is_set_aside
 from pbmserv.service.limits.rates import Over, TooMany

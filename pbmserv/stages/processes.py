@@ -20,8 +20,8 @@ from pbmserv.net import ports
 from pbmserv.net.ports import Bound
 from pbmserv.outbound.outbox_adapter import AskedRows, OutboxRows, WrittenRows
 from pbmserv.service.bots.bot_worker import Moves, Thought
-from pbmserv.service.operators import gauges
 from pbmserv.service.operators.health import Health
+from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages.app import Base, BotsStage, DoorStage, PlayStage, PostStage, WebStage
 from pbmserv.stages.current_mail import CurrentMail
 from pbmserv.stages.link import Answering, Asking, Bell, Ring
@@ -192,8 +192,7 @@ async def _post(name: str, base: Base, given: Given) -> None:
 
 def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
     """On PostgreSQL a post changes the outbox itself."""
-    from pbmserv.service.auth.lockout import Lockout
-    from pbmserv.service.auth.passwords import Memo
+    from pbmserv.service.auth.passwords import Lockout, Memo
     from pbmserv.service.delivery import bounces
     from pbmserv.store.boards.positions import Positions
     from pbmserv.store.core.writer import open_writer
@@ -245,7 +244,7 @@ async def _web(name: str, base: Base, given: Given) -> None:
     health = Health(stages.parts(given.settings.data_dir), base.game, stages, base.clock)
 
     async def metrics() -> bytes:
-        return await gauges.metrics(health, await asyncio.to_thread(stages.counted))
+        return await numbers(health, await asyncio.to_thread(stages.counted))
 
     divided = ports.shares(given.settings, given.bound)
     listening = WebPorts(base, stage.web_requests, health, metrics, given.bound, divided)

@@ -10,7 +10,7 @@ from running import Letter, MovableClock, Running, start
 
 from pbmserv.commands.table.model import ChangeAddress
 from pbmserv.errors import Refused
-from pbmserv.service.accounts import address_changes
+from pbmserv.service.accounts import account
 
 WORK, HOME, PHONE = "alice@work.example", "alice@home.example", "alice@phone.example"
 
@@ -128,7 +128,7 @@ def test_one_address_more_and_one_less(server: Running) -> None:
 
 def test_a_letter_that_was_passed_on_is_not_enough_to_take_an_account_over() -> None:
     with pytest.raises(Refused) as refused:
-        address_changes.change(cast("Any", None), ChangeAddress(None, (HOME,)))
+        account.change_address(cast("Any", None), ChangeAddress(None, (HOME,)))
     assert refused.value.refusal.code == "address-needs-password"
 
 

@@ -6,8 +6,8 @@ import pytest
 from running import MovableClock
 
 from pbmserv.mail.networks import Source
-from pbmserv.service.auth import lockout as module
-from pbmserv.service.auth.lockout import Lockout
+from pbmserv.service.auth import passwords as module
+from pbmserv.service.auth.passwords import Lockout
 from pbmserv.service.limits import windows
 
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"

@@ -16,7 +16,7 @@ from wire import Wire, mail
 
 from pbmserv.clock import SystemClock
 from pbmserv.mail.networks import Source
-from pbmserv.service.auth.lockout import Lockout
+from pbmserv.service.auth.passwords import Lockout
 from pbmserv.service.limits import shared_counts as module
 from pbmserv.service.limits import windows
 from pbmserv.service.limits.rates import Rates, Traffic

@@ -31,7 +31,7 @@ from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.core.context import IncomingMail
 from pbmserv.service.core.mail_service import MailService
-from pbmserv.service.core.receipt import Receipt
+from pbmserv.service.core.results import Receipt
 from pbmserv.service.limits.rates import Over, Rates, Traffic
 from pbmserv.smtpd.server import Listener
 from pbmserv.stages.door import UNREADABLE, Door

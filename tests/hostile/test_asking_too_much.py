@@ -11,7 +11,7 @@ from indoors import PASSWORD, Indoors, address_of, indoors
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import GAME
-from pbmserv.service.boards import moves
+from pbmserv.service.boards import plies
 from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import Budget, TooMuch, Unbounded, Work
 
@@ -101,7 +101,7 @@ def test_a_move_names_each_cell_once_or_so() -> None:
 
 def test_the_record_of_a_board_has_an_end_for_each_seat(house, monkeypatch) -> None:
     play_both(house)
-    monkeypatch.setattr(moves, "MOST_WEIGHT", 10)
+    monkeypatch.setattr(plies, "MOST_WEIGHT", 10)
     said = ""
     for _ in range(6):
         letter = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +a1")[0]

@@ -15,7 +15,7 @@ from sqlalchemy import select, text, update
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.views import board_lines
-from pbmserv.service.ratings import rerating
+from pbmserv.service.ratings import rating
 from pbmserv.store.core.models import metadata, outbox
 from pbmserv.store.operators import operating
 
@@ -41,7 +41,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     assert [line.id for line in lines] == [second, first]
     (answer,) = house.send(ALICE, f"blackbox showas bob {PASSWORD} {second}")
     assert answer.board == second, "a letter from the other address is bob's now"
-    compared = rerating.check(house.server.database)
+    compared = rating.check(house.server.database)
     assert compared.differences == 0
 
 
@@ -64,7 +64,7 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
     (table,) = house.send(BOB, "blackbox ratings bob")
     assert "1 rated game:" in flat(table)
     do(house, people.merge, userid="alice", into="bob")
-    assert rerating.check(house.server.database).differences == 0
+    assert rating.check(house.server.database).differences == 0
     house.letters()
     (table,) = house.send(BOB, "blackbox standings")
     assert "alice" not in table.text

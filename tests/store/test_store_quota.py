@@ -14,7 +14,7 @@ from pbmserv.commands.table import model
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core import executor
-from pbmserv.service.limits import text_quota
+from pbmserv.service.time import retention
 from pbmserv.stages.door import TAKEN, TRY_LATER
 from pbmserv.store.core.models import inbox
 
@@ -151,12 +151,12 @@ def test_a_full_quota_stops_no_game_and_loses_no_mail(
 def test_what_other_processes_keep_is_seen_in_a_while(tmp_path: Path) -> None:
     with indoors(tmp_path, inbox_octets="1M") as server:
         server.sign_up("alice")
-        other = text_quota.Quota(server.server.database, MIB, keeps_unused=False)
+        other = retention.Quota(server.server.database, MIB, keeps_unused=False)
         now = server.server.clock.now()
         other.measure(now)
         assert large(server, f"prefs alice {PASSWORD} tz=UTC", ALICE, size=MIB - 1000) == TAKEN
         assert other.takes("done", 5000)
         other.frees("done", 5000)
-        other.measure(now + text_quota.MEASURE_EVERY)
+        other.measure(now + retention.MEASURE_EVERY)
         assert not other.takes("done", 5000)
         assert other.excess > 0

@@ -9,8 +9,8 @@ from running import Running
 from sqlalchemy import func, select
 
 from pbmserv.commands.table.model import Accept, Challenge, Games, Message, Rematch, Resign, Seek
-from pbmserv.service.boards.invitations import OPEN_CHALLENGES, TOWARDS_ONE
-from pbmserv.service.boards.matching import MOST_SEEKS
+from pbmserv.service.boards.invitations import MOST_SEEKS
+from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
 from pbmserv.store.core.models import boards, seats, seeks
 
 

@@ -18,7 +18,7 @@ from pbmserv.commands.table.model import (
 )
 from pbmserv.engine.record import replay
 from pbmserv.engine.scoresheet import read_record
-from pbmserv.service.ratings import rerating
+from pbmserv.service.ratings import rating
 
 
 def test_two_games_and_all_that_is_told_of_them(server: Running) -> None:
@@ -70,7 +70,7 @@ def test_two_games_and_all_that_is_told_of_them(server: Running) -> None:
 
     _tables(carol, alice, won)
     _record(carol)
-    assert rerating.check(server.server.database).differences == 0
+    assert rating.check(server.server.database).differences == 0
 
 
 def _tables(carol: Guest, alice: Guest, won: Letter) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Select, delete, insert, select, text, update
 
 from pbmserv.cli.main import run
 from pbmserv.engine.types import Outcome
-from pbmserv.service.ratings import rating, rerating
+from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.core import schema
@@ -47,9 +47,9 @@ def writer(database: Database) -> Iterator[Writer]:
     opened.close()
 
 
-def rebuilt(database: Database) -> rerating.Compared:
+def rebuilt(database: Database) -> rating.Compared:
     with database.writing.begin() as connection:
-        return rerating.rebuild(connection)
+        return rating.rebuild(connection)
 
 
 def join(writer: Writer, count: int, tag: str = "p") -> list[int]:
@@ -139,12 +139,12 @@ def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, play
             number = board(connection, [ids[n] for n in who], rated=rated, agreed=agreed)
             ended(connection, number, tuple(places[: len(who)]), now)
     before = everything(opened)
-    assert rerating.check(opened).differences == 0
+    assert rating.check(opened).differences == 0
     with opened.writing.begin() as connection:
         connection.execute(delete(rating_changes))
         connection.execute(update(ratings_table).values(mu=ratings_table.c.mu + 1))
     lost = len(before[0]) + len(before[1])
-    assert rerating.check(opened).differences == lost
+    assert rating.check(opened).differences == lost
     assert rebuilt(opened).differences == lost
     assert everything(opened) == before
 
@@ -171,7 +171,7 @@ def test_boards_of_the_same_players_that_end_at_once_are_all_right(
                 assert one.after == following.before
                 assert one.created_at < following.created_at
                 assert histories.ended_at(connection, one.board_id) == one.created_at
-    assert rerating.check(database).differences == 0
+    assert rating.check(database).differences == 0
 
 
 def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, writer: Writer) -> None:
@@ -180,7 +180,7 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
     with database.writing.begin() as connection:
         ended(connection, numbers[0], (1, 2), NOW)
         connection.execute(update(ratings_table).values(wins=7))
-    done: list[rerating.Compared] = []
+    done: list[rating.Compared] = []
     rebuilding = threading.Thread(target=lambda: done.append(rebuilt(database)))
     waiting = [writer.submit(lambda c, n=n: ended(c, n, (2, 1), NOW)) for n in numbers[1:10]]
     rebuilding.start()
@@ -190,7 +190,7 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
     rebuilding.join(30)
     assert done
     # Whatever came after the rebuild was added to what it made, and nothing was lost.
-    compared = rerating.check(database)
+    compared = rating.check(database)
     assert compared.boards == 20
     assert compared.differences == 0
 

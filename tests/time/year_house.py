@@ -21,7 +21,7 @@ from pbmserv.engine.clocks import Terms
 from pbmserv.engine.types import Seat
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.boards import invitations, moves
+from pbmserv.service.boards import plies
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import told_letter
 from pbmserv.service.time import clocks as timekeeping
@@ -154,7 +154,7 @@ class ServiceHouse:
 
     def accept(self, board: int, seat: int) -> None:
         def job(context: CommandContext, row: BoardRow, sitter: Sitter) -> None:
-            undecided = invitations.join(context, row, sitter)
+            undecided = plies.join(context, row, sitter)
             timekeeping.accepted(context, row, undecided)
 
         self._at_board(board, seat, job)
@@ -165,7 +165,7 @@ class ServiceHouse:
             game = position.game
             view = game.view(position.state, sitter.seat)
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
-            answer = moves.play_move(context, row, sitter, position, move, "")
+            answer = plies.play_move(context, row, sitter, position, move, "")
             letters = [told_letter(context, told) for told in answer.told]
             if waiting := [letter for letter in letters if letter.tray]:
                 outbox.add(context.connection, waiting, context.now)

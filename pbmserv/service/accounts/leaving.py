@@ -9,9 +9,9 @@ from pbmserv.commands.table.model import Credentials, Delete, Export, Resign, Si
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import moves
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.store.accounts import leaving, notices, players
 from pbmserv.store.accounts.players import Player
 

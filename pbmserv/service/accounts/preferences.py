@@ -1,25 +1,32 @@
-"""How a player wants things, and when they are away: ``prefs``, ``away``, ``back``."""
+"""How a player wants things: ``prefs``, and what List-Unsubscribe undoes (RFC 2369, RFC 8058).
+
+A mail program shows a button for that, and some providers press it for their users. So it must be
+harmless: nobody leaves a game, and all of it are preferences that can be set again.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from pbmserv.commands.table.model import Away, Back, Prefs
+from pbmserv.commands.table.model import Daily, Follow, Prefs
+from pbmserv.engine.spans import zone
 from pbmserv.errors import Refused
-from pbmserv.service.core.answers import Answer, Part
+from pbmserv.letters.kinds import brought_by
+from pbmserv.mail.reply_address import ReplyAddress
+from pbmserv.service.boards import followers
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.may_speak import signed_off
+from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.solo import daily_box
 from pbmserv.service.time import localtime
-from pbmserv.store.accounts import leaving, players, preferences
+from pbmserv.store.accounts import notices, players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.accounts.preferences import Absence
-from pbmserv.store.boards import seeks
+from pbmserv.store.boards import boards, seeks
+from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.time import clocks
 
 DIGEST_MINUTE = 7 * 60
@@ -31,9 +38,6 @@ LONGEST_REMINDER = timedelta(days=60)
 _DAILY = re.compile(r"daily(?:@(\d{1,2}):(\d{2}))?|(\d{1,2}):(\d{2})")
 _SPAN = re.compile(r"(\d{1,4})([dh])")
 _SWITCH = {"on": True, "yes": True, "off": False, "no": False}
-
-
-# -- prefs ----------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -147,7 +151,7 @@ class _Wishes:
         columns, connection, now = self.columns, self.context.connection, self.context.now
         minute = columns.get("digest_minute", self.player.digest_minute)
         if "digest_minute" in columns or ("tz" in columns and minute is not None):
-            tz = localtime.zone(columns.get("tz", self.player.tz))
+            tz = zone(columns.get("tz", self.player.tz))
             columns["digest_due"] = None if minute is None else self._next_digest(tz, minute)
         if minute is None and self.player.digest_minute is not None:
             preferences.release_tray(connection, self.player.id, now)
@@ -159,13 +163,13 @@ class _Wishes:
             change = preferences.block if wanted else preferences.unblock
             change(connection, self.player.id, other_id)
 
-    def _next_digest(self, tz: ZoneInfo, minute: int) -> datetime:
+    def _next_digest(self, tz: tzinfo, minute: int) -> datetime:
         """When the next one comes: not on a day that has had one, by the old clocks or the new."""
         following = localtime.next_local(self.context.now, tz, minute)
         last = clocks.last_digest(self.context.connection, self.player.id)
         while last is not None and any(
-            localtime.local_date(following, zone) == localtime.local_date(last, zone)
-            for zone in (tz, localtime.zone(self.player.tz))
+            localtime.local_date(following, local) == localtime.local_date(last, local)
+            for local in (tz, zone(self.player.tz))
         ):
             following = localtime.next_local(following, tz, minute)
         return following
@@ -212,7 +216,7 @@ def _as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapp
         "format": player.format,
         "digest": "off" if minute is None else f"daily@{minute // 60:02}:{minute % 60:02}",
         "tz": player.tz,
-        "local": f"{context.now.astimezone(localtime.zone(player.tz)):%H:%M}",
+        "local": f"{context.now.astimezone(zone(player.tz)):%H:%M}",
         "remind": player.remind or "off",
         "accept": player.accept,
         "broadcast": "on" if player.broadcasts else "off",
@@ -224,150 +228,101 @@ def _as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapp
     }
 
 
-# -- away -----------------------------------------------------------------------------------
+TOLD_EVERY = timedelta(days=1)
+
+_SETTINGS: Mapping[str, tuple[str, str]] = {
+    "single": ("digest", "daily"),
+    "digest": ("digest", "off"),
+    "broadcasts": ("broadcast", "off"),
+    "challenges": ("accept", "none"),
+    "reminders": ("remind", "off"),
+}
 
 
-def away(context: CommandContext, command: Away) -> Answer:
-    """``away userid password until DATE``: from now to the end of that day, in the own zone.
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What brought a letter.
 
-    Today counts, and so does the last day. A second ``away`` moves the end of the first.
+    Attributes:
+        what: see `letters.kinds.brought_by`.
+        userid: whose letter it was.
+        board: the board that was followed, else 0.
+        game: key of the game whose daily box it was, else ``""``.
     """
-    player = context.speaker(command.who)
-    tz = localtime.zone(player.tz)
-    today = localtime.local_date(context.now, tz)
-    until = localtime.read_date(command.until, today)
-    line = f"away {player.userid} PASSWORD until "
-    if until is None:
-        example = line + (today + timedelta(days=7)).isoformat()
-        raise Refused("away-date", part=command.until[:40], example=example)
-    if until < today:
-        raise Refused(
-            "away-past",
-            part=until.isoformat(),
-            today=today.isoformat(),
-            example=line + (today + timedelta(days=7)).isoformat(),
-        )
-    preferences.lock(context.connection, player.id)
-    if player.unreachable_since is not None:  # what was only taken for an absence is none
-        no_longer_away(context, player, player.unreachable_since)
-    absences = preferences.absences_of(context.connection, player.id)
-    now_away = _running(absences, context.now)
-    used = _days_used([a for a in absences if a is not now_away], tz)
-    if now_away is not None:
-        used |= set(localtime.days_touched(now_away.begins, context.now, tz))
-    most = context.services.away_days
-    latest = _latest(today, used, most)
-    if latest is None or until > latest:
-        left = most - sum(day.year == today.year for day in used)
-        raise Refused(
-            "away-too-long",
-            part=until.isoformat(),
-            most=most,
-            left=max(left, 0),
-            year=today.year,
-            latest=latest.isoformat() if latest else "",
-            example=line + latest.isoformat() if latest else "help away",
-        )
-    ends = localtime.end_of_day(until, tz)
-    if now_away is None:
-        preferences.begin_absence(context.connection, player.id, context.now, ends)
-    else:
-        preferences.end_absence(context.connection, player.id, now_away.id, ends)
-    clocks.look_again(context.connection, player.id, context.now)
-    words = {"userid": player.userid, "until": until.isoformat(), "tz": player.tz}
-    return Answer((Part("away", words | _budget(context, player, tz, until)),))
+
+    what: str
+    userid: str
+    board: int = 0
+    game: str = ""
 
 
-def away_unasked(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
-    """Away from now on for *most*, or for what is left of this year's days; when that ends.
+def subscription_of(context: CommandContext, reply_address: ReplyAddress) -> Subscription:
+    """What brought the letter whose address this is.
 
-    ``None``: no day is left, so nothing has changed. Who is away for longer already stays so.
+    Raises:
+        Refused: the address is no longer valid, or its letter is none that can be ended.
     """
-    tz = localtime.zone(player.tz)
-    absences = preferences.absences_of(context.connection, player.id)
-    used = _days_used(absences, tz)
-    latest = _latest(localtime.local_date(context.now, tz), used, context.services.away_days)
-    if latest is None:
-        return None
-    ends = localtime.end_of_day(min(latest, localtime.local_date(context.now + most, tz)), tz)
-    now_away = _running(absences, context.now)
-    if now_away is not None and now_away.ends >= ends:
-        return now_away.ends
-    preferences.begin_absence(context.connection, player.id, context.now, ends)
-    clocks.look_again(context.connection, player.id, context.now)
-    return ends
+    player = context.speaker(None)
+    letter = outbox.letter(context.connection, reply_address.about)
+    if letter is None or letter.player_id != player.id or not brought_by(letter.letter):
+        raise Refused("revoked-address", example=f"forgot {player.userid}")
+    return _subscription(context, player, letter)
 
 
-def no_longer_away(context: CommandContext, player: Player, since: datetime) -> bool:
-    """End the absence that began at *since* without a command, if it still lasts; whether it did.
+def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) -> list[Notification]:
+    """One click: end it. A letter says what has changed and how to undo it, once a day at most.
 
-    Others stay as they are.
+    Whoever clicked may have meant a single letter, or have been a program.
+
+    Raises:
+        Refused: as `of` does.
     """
-    absences = preferences.absences_of(context.connection, player.id)
-    unasked = next((a for a in absences if a.begins == since and a.ends > context.now), None)
-    if unasked is None:
+    player = context.speaker(None)
+    found, changed = _ended(context, reply_address)
+    if not changed or not notices.may_tell(
+        context.connection, player.id, f"-{found.what}", context.now, TOLD_EVERY
+    ):
+        return []
+    return [Notification(player.address, player.id, Part("unsubscribed", asdict(found)))]
+
+
+def unsubscribe_by_mail(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """A mail to the address in a letter's List-Unsubscribe, whatever it says."""
+    found, _ = _ended(context, reply_address)
+    return Answer((Part("unsubscribed", asdict(found)),))
+
+
+def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscription, bool]:
+    """End it, and whether that changed anything; what is ended already stays so."""
+    found, player = subscription_of(context, reply_address), context.speaker(None)
+    if found.what == "follow":
+        return found, _tried(followers.follow, context, Follow(found.board, None, "off"))
+    if found.what == "daily":
+        return found, _tried(daily_box.daily, context, Daily(found.game, None, "off"))
+    if found.what == "single" and player.digest_minute is not None:
+        return found, False
+    prefs(context, Prefs(None, (_SETTINGS[found.what],)))
+    return found, players.by_id(context.connection, player.id) != player
+
+
+def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
+    what = brought_by(letter.letter)
+    if what not in {"follow", "daily"}:
+        return Subscription(what, player.userid)
+    board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)
+    if board is None:
+        raise Refused("revoked-address", example=f"forgot {player.userid}")
+    return Subscription(what, player.userid, board.id, board.game)
+
+
+def _tried(
+    command: Callable[[CommandContext, Any], Answer], context: CommandContext, asked: object
+) -> bool:
+    """Carry a command out; that there is nothing left to do is no fault here, but told."""
+    try:
+        command(context, asked)
+    except Refused as refused:
+        if refused.refusal.code not in {"not-followed", "daily-off"}:
+            raise
         return False
-    preferences.end_absence(context.connection, player.id, unasked.id, context.now)
-    others = [a.ends for a in absences if a is not unasked]
-    until = max((*others, context.now))
-    preferences.save(context.connection, player.id, {"away_until": until})
-    clocks.look_again(context.connection, player.id, context.now)
     return True
-
-
-def back(context: CommandContext, command: Back) -> Answer:
-    """``back userid password``: an absence ends now; who has signed off is a player again."""
-    player = context.identify(command.who) if command.who is not None else context.speaker(None)
-    if not player.active:
-        return _come_back(context, player)
-    context.player = player
-    tz = localtime.zone(player.tz)
-    preferences.lock(context.connection, player.id)
-    now_away = _running(preferences.absences_of(context.connection, player.id), context.now)
-    if now_away is None:
-        example = f"away {player.userid} PASSWORD until tomorrow"
-        raise Refused("not-away", part="back", example=example)
-    preferences.end_absence(context.connection, player.id, now_away.id, context.now)
-    clocks.look_again(context.connection, player.id, context.now)
-    today = localtime.local_date(context.now, tz)
-    words = {"userid": player.userid, "again": False}
-    return Answer((Part("back", words | _budget(context, player, tz, today)),))
-
-
-def _come_back(context: CommandContext, player: Player) -> Answer:
-    """Letters go to the confirmed address that this mail comes from, else to the oldest one."""
-    if player.state == "barred":
-        raise signed_off(player)
-    own = players.addresses_of(context.connection, player.id)
-    sender = context.incoming.mail.sender.lower()
-    leaving.come_back(context.connection, player, sender if sender in own else own[0])
-    context.player = players.by_id(context.connection, player.id)
-    return Answer((Part("back", {"userid": player.userid, "again": True}),))
-
-
-def _running(absences: list[Absence], now: datetime) -> Absence | None:
-    return next((a for a in absences if a.begins <= now < a.ends), None)
-
-
-def _days_used(absences: list[Absence], tz: ZoneInfo) -> set[date]:
-    return {day for a in absences for day in localtime.days_touched(a.begins, a.ends, tz)}
-
-
-def _latest(today: date, used: set[date], most: int) -> date | None:
-    """The last day of the longest absence that could begin today; ``None`` = not even today."""
-    spent = Counter(day.year for day in used)
-    day, latest = today, None
-    while day in used or spent[day.year] < most:
-        if day not in used:
-            spent[day.year] += 1
-        latest = day
-        day += timedelta(days=1)
-    return latest
-
-
-def _budget(context: CommandContext, player: Player, tz: ZoneInfo, day: date) -> dict[str, int]:
-    """What is left of the year of *day*."""
-    used = _days_used(preferences.absences_of(context.connection, player.id), tz)
-    most = context.services.away_days
-    left = most - sum(one.year == day.year for one in used)
-    return {"left": max(left, 0), "most": most, "year": day.year}

@@ -13,11 +13,10 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.accounts import signup, unsubscribe
-from pbmserv.service.accounts.unsubscribe import Subscription
+from pbmserv.service.accounts import account, preferences
+from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.done import NOTHING, Done
-from pbmserv.service.core.results import message_id, told_letter
+from pbmserv.service.core.results import NOTHING, Done, message_id, told_letter
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
@@ -100,7 +99,9 @@ class WebRequests:
     def _subscription(self, reply_address: ReplyAddress) -> Subscription | None:
         with self._database.reading.connect() as connection:
             try:
-                return unsubscribe.of(self._context(connection, reply_address), reply_address)
+                return preferences.subscription_of(
+                    self._context(connection, reply_address), reply_address
+                )
             except PlayerError:
                 return None
 
@@ -127,7 +128,8 @@ class Forms:
         context = clock_context(self._services, connection, now, reply_address)
         try:
             letters = [
-                told_letter(context, told) for told in unsubscribe.by_page(context, reply_address)
+                told_letter(context, told)
+                for told in preferences.unsubscribe_by_page(context, reply_address)
             ]
         except PlayerError:
             return NOTHING, False
@@ -140,12 +142,12 @@ class Forms:
         """A confirmation by web page: no mail, but the same welcome letter."""
         before = players.signup(connection, values["signup"])
         try:
-            player = signup.confirm(connection, values["signup"], now)
+            player = account.confirm(connection, values["signup"], now)
         except PlayerError:
             return NOTHING, False
         if before is not None and before.player_id is not None:
             return NOTHING, True
-        part = signup.welcome(player.userid)
+        part = account.welcome(player.userid)
         letter = NewLetter(
             letter=part.letter,
             recipient=player.address,

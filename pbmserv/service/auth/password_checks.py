@@ -122,7 +122,7 @@ class PasswordChecks:
             if new is not None and runs < MOST_RUNS and not self._is_idle(line):
                 self._passwords.prepare(new.userid, new.password)
                 runs += 1
-        return replace(incoming, vetted=frozenset(vetted))
+        return replace(incoming, checked=frozenset(vetted))
 
     def _is_idle(self, line: model.Line) -> bool:
         """Whether a new password will be refused whatever it is."""

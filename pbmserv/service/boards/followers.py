@@ -7,9 +7,9 @@ from pbmserv.commands.table.model import BoardRef, Follow, Line, Show
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import queries
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.solo.spoilers import must_not_spoil, spoils
+from pbmserv.service.core.lookup import must_not_spoil, spoils
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.store.boards import boards, followers
 from pbmserv.store.boards.boards import BoardRow
 
@@ -40,7 +40,7 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     if board.status in {"finished", "declined"}:
         code = "board-over" if board.status == "finished" else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
-    if spoils(context, board) != "box-chosen":  # of that its end shows nothing, see `news`
+    if spoils(context, board) != "box-chosen":  # of that its end shows nothing
         must_not_spoil(context, board)
     _leave_room(context, board, player.id)
     followers.follow(context.connection, board.id, player.id, command.what)
@@ -61,7 +61,7 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
     return None
 
 
-def news(
+def news_to_followers(
     context: CommandContext, board: BoardRow, ply: int, *, free: bool, ended: bool
 ) -> tuple[Notification, ...]:
     """Letters to those who follow a board, after a ply; free moves are nobody's news."""

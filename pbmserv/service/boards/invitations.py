@@ -1,38 +1,29 @@
-"""Invitations: challenge, rematch, accept, reject; how a board comes to life or does not."""
+"""Invitations: challenge, rematch, seek, accept and reject."""
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
-from typing import Any
 
-from pbmserv.commands.table.model import Accept, Challenge, Reject, Rematch
+from pbmserv.commands.table.model import Accept, Challenge, Reject, Rematch, Seek
+from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
-from pbmserv.engine.registry import AnyGame, shown_options
+from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
-from pbmserv.service.auth.proof import is_proven, wait_for_yes
-from pbmserv.service.boards.followers import not_played
-from pbmserv.service.boards.game_options import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
+from pbmserv.service.boards.plies import decline, join, must_run
+from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time import clocks
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, challenges
-from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.boards import challenges, seeks
 
-OPEN_CHALLENGES = 10
-"""Challenges of one player that may wait for an answer."""
-
-ALONE = 20
-"""Boards that a player may have running alone."""
-
-TOWARDS_ONE = 3
-"""Challenges of one player that may wait for the same person's answer. Those who are challenged
-at once are asked, too, when they have this many games with the challenger already."""
+MOST_SEEKS = 5
+"""Seeks of one player that may wait at once."""
 
 
 def challenge(context: CommandContext, command: Challenge) -> Answer:
@@ -105,67 +96,6 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     return invite(context, sender, proposal, {"rematch": board.id})
 
 
-def invite(
-    context: CommandContext, sender: Player, proposal: Proposal, words: dict[str, Any]
-) -> Answer:
-    """Make a board of a proposal and tell everybody; *words* go into their letters.
-
-    Raises:
-        Refused: somebody does not take it, or too many wait for an answer already.
-    """
-    must_be_open(context, proposal.game)
-    others = [player for player in proposal.sitting if player.id != sender.id]
-    bot_moves.must_have_room(context, sender, others)
-    for player in others:
-        if not bot_moves.is_house(player) and not takes_from(context, player, sender.id):
-            raise Refused(
-                "unavailable",
-                part=player.userid,
-                example=f"{proposal.game.info.key} seek {sender.userid} PASSWORD",
-            )
-    asked = [player for player in others if not _at_once(context, player, sender)]
-    proven = is_proven(context, sender)
-    if not (proven or asked):
-        return wait_for_yes(context, sender, proposal, words.get("replay"))
-    _not_too_many(context, sender, asked, proven=proven)
-    if not others and challenges.alone(context.connection, sender.id) >= ALONE:
-        raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
-    there = {player.id for player in proposal.sitting} - {player.id for player in asked}
-    if any(map(bot_moves.is_house, others)):  # people are rated by games between people
-        proposal = replace(proposal, rated=False)
-    board = make_board(context, proposal, there, proven=proven)
-    context.player, context.sitter = sender, None
-    words = {
-        **words,
-        "by": sender.userid,
-        "others": [player.userid for player in others],
-        "house": [player.userid for player in others if bot_moves.is_house(player)],
-        "race": _is_race(proposal),
-        "undecided": list(board.undecided),
-        "unreachable": [player.userid for player in others if player.unreachable_since],
-        "said": context.words if not all(map(bot_moves.is_house, others)) else "",
-    }
-    own, told = [], []
-    for sitter in board.sitters:
-        if sitter.player_id == sender.id:
-            letter = "challenged" if asked else "started"
-            own.append(Part(letter, words, board.id, 0, sitter.seat, board.thread))
-        else:
-            letter = "challenge" if sitter.accepted_at is None else "started"
-            part = Part(letter, words, board.id, 0, sitter.seat, board.thread)
-            told.append(Notification.sitter(sitter, part))
-    return Answer(tuple(own), tuple(told))
-
-
-def takes_from(context: CommandContext, player: Player, sender_id: int) -> bool:
-    """Whether a player takes challenges of this sender; why not is nobody's business."""
-    return (
-        player.active
-        and player.accept != "none"
-        and not preferences.blocks_player(context.connection, player.id, sender_id)
-    )
-
-
 def accept(context: CommandContext, command: Accept) -> Answer:
     """Say yes to a challenge."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
@@ -209,55 +139,6 @@ def reject(context: CommandContext, command: Reject) -> Answer:
     return decline(context, board, sitter)
 
 
-def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
-    """Note that *sitter* plays along (making a move says so too); who is still undecided."""
-    if board.status != "proposed":
-        return ()
-    undecided = board.undecided
-    if sitter.accepted_at is None:
-        boards.accept(context.connection, board.id, sitter.player_id, context.now)
-        undecided = tuple(userid for userid in undecided if userid != sitter.userid)
-    if not undecided:
-        boards.set_status(context.connection, board.id, "active")
-    return undecided
-
-
-def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
-    """The board will not be played; it counts for nothing."""
-    boards.set_status(context.connection, board.id, "declined")
-    words = {"by": sitter.userid, "players": list(board.names), "said": context.words}
-    told = tuple(
-        Notification.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
-        for other in board.sitters
-        if other.player_id != sitter.player_id
-    )
-    own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
-    return Answer((own,), told + not_played(context, board))
-
-
-def must_run(context: CommandContext, board: BoardRow) -> None:
-    """Refuse what only a board that is not over can be asked for."""
-    if board.status == "finished":
-        raise Refused("board-over", part=str(board.id), example=another_game(context, board))
-    if board.status == "declined":
-        raise Refused("board-declined", part=str(board.id), example=another_game(context, board))
-
-
-def another_game(context: CommandContext, board: BoardRow) -> str:
-    """The command for one more game of the same kind."""
-    game = context.services.registry.version(board.game, board.rules_version)
-    options = shown_options(game, board.options, board.seats)
-    if board.seats == 1:
-        return " ".join((board.game, "solo", *board.names, *(w for w in options if w != "-race")))
-    return " ".join((board.game, "challenge", *board.names, *options))
-
-
-def _is_race(proposal: Proposal) -> bool:
-    game = proposal.game
-    options = game.options(proposal.options, len(proposal.sitting))
-    return races(game) and game.is_race(options)
-
-
 def _must_play(context: CommandContext, userid: str, place: int) -> None:
     """Refuse a challenge to nobody. Such a name is repeated only if it nearly is somebody's:
     it may be a password that nobody has asked for.
@@ -286,53 +167,94 @@ def _invited(
     return player
 
 
-def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
-    """Whether a game with this player begins without asking."""
-    if bot_moves.is_house(player):
-        return True
-    if player.accept != "auto" or player.unreachable_since is not None:
-        return False
-    return challenges.running_between(context.connection, sender.id, player.id) < TOWARDS_ONE
+def seek(context: CommandContext, command: Seek) -> Answer:
+    """``game seek userid password [n] [-options]``, and ``… off``.
 
-
-def _not_too_many(
-    context: CommandContext, sender: Player, asked: list[Player], *, proven: bool
-) -> None:
-    """Challenges that nothing proves have limits of their own: they use up nobody's."""
-    if not asked:
-        return
-    example = f"games {sender.userid}"
-    connection = context.connection
-    if challenges.open_by(connection, sender.id, proven=proven) >= OPEN_CHALLENGES:
-        code = "many-challenges" if proven else "many-unproven"
-        raise Refused(code, most=OPEN_CHALLENGES, example=example)
-    for player in asked:
-        towards = challenges.open_towards(connection, sender.id, player.id, proven=proven)
-        if towards >= TOWARDS_ONE:
-            raise Refused("many-towards-one", part=player.userid, most=TOWARDS_ONE, example=example)
-
-
-def sender_of(context: CommandContext, sitting: tuple[Player, ...], example: str) -> Player:
-    """Which of the players sends this challenge.
-
-    A reply address proves it. Otherwise the From address decides: it proves nothing, but all
-    that a forger wins is a question to the others, who must accept before anything starts, or to
-    the player, where nobody else is to be asked.
-
-    Args:
-        example: the command as it would be right, with ``{you}`` for the sender's own userid.
+    Whoever looks for the same has a board at once; otherwise the seek waits for somebody.
     """
-    reply_address = context.reply_address
-    if reply_address is not None and reply_address.player:
-        here = {(player := context.speaker(None)).id: player}
-    else:
-        found = players.by_address(context.connection, context.incoming.mail.sender)
-        here = {player.id: player for player in found if player.active}
-    for player in sitting:
-        if player.id in here:
-            return player
-    right = f"signup {context.incoming.mail.sender.partition('@')[0]} PASSWORD"
-    for player in here.values():
-        right = example.replace("{you}", player.userid)
-        break
-    raise Refused("challenge-not-you", part=context.incoming.mail.sender, example=right)
+    player = context.speaker(command.who)
+    game = known_game(context, command.game)
+    key = game.info.key
+    seeks.lock(context.connection)
+    own = seeks.of_player(context.connection, player.id)
+    if command.off:
+        over = [one for one in own if one.game == key]
+        if not over:
+            raise Refused("no-seek", part=key, example=f"{key} seek")
+        seeks.remove(context.connection, [one.id for one in over])
+        return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
+    must_be_open(context, game)
+    seats = command.seats or max(2, game.info.min_seats)
+    said = () if command.seats is None else (str(command.seats),)
+    options, rated = read_options(
+        game,
+        command.options,
+        seats,
+        str(seats),
+        " ".join((key, "seek", player.userid, "PASSWORD", *said)),
+    )
+    found = seeks.like(context.connection, key, seats, options)
+    mine = next((one for one in found if one.player_id == player.id), None)
+    if mine is not None:
+        return Answer((Part("seek", _words(game.info.title, mine, "still")),))
+    partners = _partners(context, player, found, seats - 1)
+    if partners is not None:
+        seeks.remove(context.connection, [one.id for one in partners])
+        return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
+    if len(own) >= MOST_SEEKS:
+        raise Refused("many-seeks", most=MOST_SEEKS, example=f"{own[0].game} seek off")
+    seeks.add(context.connection, player.id, key, seats, options, context.now)
+    added = seeks.of_player(context.connection, player.id)[-1]
+    return Answer((Part("seek", _words(game.info.title, added, "looking")),))
+
+
+def _partners(
+    context: CommandContext, player: Player, found: list[seeks.Seek], wanted: int
+) -> list[seeks.Seek] | None:
+    """So many of those who look for the same, who wait longest first; nobody's blocked one."""
+    ids = [player.id, *(one.player_id for one in found)]
+    blocked = seeks.blocked_pairs(context.connection, ids)
+    chosen: list[seeks.Seek] = []
+    for one in found:
+        there = [player.id, *(other.player_id for other in chosen)]
+        if all((one.player_id, other) not in blocked for other in there):
+            chosen.append(one)
+        if len(chosen) == wanted:
+            return chosen
+    return None
+
+
+def _start(
+    context: CommandContext, player: Player, partners: list[seeks.Seek], wanted: Proposal
+) -> Answer:
+    """The board of a match; who sits first is drawn by lot."""
+    ids = [player.id, *(one.player_id for one in partners)]
+    random.SystemRandom().shuffle(ids)
+    sitting = []
+    for player_id in ids:
+        one = players.by_id(context.connection, player_id)
+        assert one is not None
+        sitting.append(one)
+    proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
+    board = make_board(context, proposal, set(ids))
+    own, told = [], []
+    for sitter in board.sitters:
+        others = [name for name in board.names if name != sitter.userid]
+        words = {"event": "matched", "others": others}
+        part = Part("started", words, board.id, 0, sitter.seat, board.thread)
+        if sitter.player_id == player.id:
+            own.append(part)
+        else:
+            told.append(Notification.sitter(sitter, part))
+    return Answer(tuple(own), tuple(told))
+
+
+def _words(title: str, one: seeks.Seek, event: str) -> dict[str, object]:
+    return {
+        "event": event,
+        "game": one.game,
+        "title": title,
+        "seats": one.seats,
+        "options": list(one.options),
+        "since": f"{one.created_at:%Y-%m-%d}",
+    }

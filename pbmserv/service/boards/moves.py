@@ -1,35 +1,36 @@
-"""Playing: moves, resigning, and words to the opponent."""
+"""Playing: moves, previews, offers, resigning, and words to the opponent."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.commands.table.model import Chat, MakeMove, ReplyMove, Resign
-from pbmserv.engine.protocol import races
-from pbmserv.engine.record import FORFEIT, WITHDRAW
+from pbmserv.commands.table.model import (
+    Accept,
+    Chat,
+    Check,
+    MakeMove,
+    Preview,
+    Reject,
+    ReplyMove,
+    Resign,
+)
+from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.referee import Position
-from pbmserv.engine.types import Move, Outcome, Seat
+from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.boards import followers
-from pbmserv.service.boards.invitations import decline, join, must_run
+from pbmserv.service.boards import invitations
+from pbmserv.service.boards.plies import decline, log_ply, must_run, play_move
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.answers import Answer, Notification, Part
-from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
-from pbmserv.service.ratings import rating
-from pbmserv.service.solo import daily_box
-from pbmserv.service.solo.scores import keep_scores
-from pbmserv.service.time import clocks
+from pbmserv.service.core.context import CommandContext, Focus
+from pbmserv.service.core.lookup import not_seated, wrong_game
+from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import Said, pass_on
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.operators import operating
-
-MOST_WEIGHT = 2_000
-"""What the free moves of all players at a board may weigh together (`engine.record.weight`)."""
 
 _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
@@ -99,28 +100,6 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
 
 
-def forfeit(
-    context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
-    why: Mapping[str, Any],
-) -> Answer:
-    """*sitter* has taken too long; *why* goes into the letters."""
-    answer = log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
-
-    zones = {one.player_id: one.tz for one in board.sitters}
-
-    def with_reason(part: Part, player_id: int | None) -> Part:
-        if part.seat is None:  # somebody who only watches
-            return part
-        reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
-        return replace(part, words={**part.words, "forfeit": reason})
-
-    told = tuple(replace(t, part=with_reason(t.part, t.player_id)) for t in answer.told)
-    return Answer(tuple(with_reason(part, sitter.player_id) for part in answer.parts), told)
-
-
 def chat(context: CommandContext, command: Chat) -> Answer:
     """Words to everybody else at the board; nothing about the game changes."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
@@ -129,11 +108,11 @@ def chat(context: CommandContext, command: Chat) -> Answer:
 
 def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     """Pass *words* on to everybody else at the board."""
-    bot_moves.must_listen(board, sitter)
+    bot_moves.must_have_listeners(board, sitter)
     if not words:
         raise Refused("no-words", part="chat")
     others = [
-        s for s in board.sitters if s.player_id != sitter.player_id and not bot_moves.is_house(s)
+        s for s in board.sitters if s.player_id != sitter.player_id and not bot_moves.is_bot(s)
     ]
     said = {"by": sitter.userid, "said": words}
     return Answer(
@@ -155,126 +134,6 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
             for s in others
         ),
     )
-
-
-def play_move(
-    context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
-    move: Move,
-    words: Said,
-) -> Answer:
-    """Make a move that the game has read, and tell everybody.
-
-    Raises:
-        Refused: it uses a turn, and the turn is another's.
-    """
-    to_act = position.game.to_act(position.state)
-    if not move.free and sitter.seat not in to_act:
-        waiting = ", ".join(board.names[seat] for seat in sorted(to_act))
-        raise Refused("not-your-turn", part=move.text, waiting=waiting)
-    return log_ply(
-        context,
-        board,
-        sitter,
-        position.move(sitter.seat, recorded(context, sitter, position, move)),
-        words,
-    )
-
-
-def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:
-    """The move as the record has it: where time counts, with the moment it was made at."""
-    game = position.game
-    if move.free or not races(game) or not game.timed(position.state):
-        return move
-    begun = sitter.accepted_at or context.now
-    return game.stamped(move, int((context.now - begun).total_seconds()))
-
-
-def _everybody_played(board: BoardRow, after: Position) -> bool:
-    """Whether each player has shown to know of the board: From alone may have begun it, and
-    whoever did that shall not be able to give ratings away in others' names."""
-    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text != FORFEIT}
-    return len(present) == board.seats
-
-
-def log_ply(
-    context: CommandContext, board: BoardRow, sitter: Sitter, after: Position, words: Said
-) -> Answer:
-    """Log the ply that led to *after*, end the board if it did, and tell everybody."""
-    ply = after.ply
-    assert ply is not None
-    must_have_room(board, sitter, after)
-    undecided = join(context, board, sitter)
-    times = clocks.after_turn(context, board, after, undecided)
-    boards.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
-    context.moved.append(board.id)
-    context.tally.plies.append((board.id, ply.number))
-    outcome = after.outcome
-    letter = "board"
-    rated: list[dict[str, Any]] = []
-    opening = 0
-    of_the_day: dict[str, Any] = {}
-    runs = outcome is None and not undecided
-    bot_moves.take_note(context, board, after, runs=runs)
-    if outcome is not None:
-        early = board.rated and board.seats > 1 and after.given_up_early
-        if early or (board.rated and not _everybody_played(board, after)):
-            operating.set_rated(context.connection, board.id, rated=False)
-            board = replace(board, rated=False)
-        ended = rating.board_ended(context.connection, board, outcome, undecided, context.now)
-        boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
-        keep_scores(context, board, after, ended.at)
-        of_the_day = daily_box.ended(context, board, after)
-        letter, rated = "result", ended.words
-        opening = after.game.info.opening if early else 0
-    said_to = words if len(bot_moves.people_of(board)) > 1 else ""
-    own = Part(
-        letter,
-        {"event": "moved", "undecided": list(undecided), "said_to": said_to, "ratings": rated}
-        | ({"daily": of_the_day} if of_the_day else {})
-        | ({"opening": opening} if opening else {}),
-        board.id,
-        after.number,
-        sitter.seat,
-    )
-    news: dict[str, Any] = {"event": "news", "by": sitter.userid, "said": words}
-    news |= {"undecided": list(undecided), "ratings": rated}
-    news |= {"opening": opening} if opening else {}
-    told = []
-    for other in board.sitters:
-        if other.player_id == sitter.player_id or other.userid in undecided:
-            continue
-        if outcome is not None or (not ply.free and after.is_news_for(other.seat)):
-            told.append(
-                Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
-            )
-        elif words:  # a free move is nobody's news, but what was said with it is
-            said = {"by": sitter.userid, "said": words}
-            told.append(
-                Notification.sitter(other, Part("chat", said, board.id, after.number, other.seat))
-            )
-    unseen = ply.free or not after.is_news_for(None)
-    told += followers.news(context, board, after.number, free=unseen, ended=outcome is not None)
-    return Answer((own,), tuple(told))
-
-
-def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
-    """Refuse a ply for which a board's record has no room: it is replayed for every look at it.
-
-    Each seat has its share, so that nobody can use up another's; turns have as much again when
-    markers and seals have used theirs up. Giving up is always possible.
-    """
-    ply = after.ply
-    assert ply is not None
-    share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
-    if ply.text in {WITHDRAW, FORFEIT} or after.weight <= share:
-        return
-    if after.weight_of(sitter.seat) > share:
-        code = "board-full-free" if ply.free else "board-full"
-        raise Refused(code, part=str(board.id), example="resign", seats=board.seats)
 
 
 def bound_turn(context: CommandContext, board: BoardRow) -> int | None:
@@ -366,10 +225,127 @@ def _is_move(position: Position, view: Any, line: str) -> bool:
     return True
 
 
-def _as_json(outcome: Outcome) -> Mapping[str, Any]:
-    return {
-        "places": list(outcome.places),
-        "scores": list(outcome.scores),
-        "reason": outcome.reason,
-        "seat": outcome.seat,
-    }
+def accept(context: CommandContext, command: Accept) -> Answer:
+    """``game accept board userid password``: a challenge, or what the opponent proposes."""
+    return (
+        _as_move(context, command, "accept")
+        or _with_first_move(context, command)
+        or invitations.accept(context, command)
+    )
+
+
+def reject(context: CommandContext, command: Reject) -> Answer:
+    """``game reject board userid password``: a challenge, or what the opponent proposes."""
+    return _as_move(context, command, "reject") or _drop_out(context, command)
+
+
+def _drop_out(context: CommandContext, command: Reject) -> Answer:
+    """Say no to a challenge; to a race only for oneself, and the others go on."""
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    if board.status == "proposed" and board.seats > 1 and context.position(board).apart:
+        return resign(context, Resign(command.game, command.board, command.who))
+    assert sitter.seat < board.seats
+    return invitations.reject(context, command)
+
+
+def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
+    """The answer to the first move below "accept", which says yes as well; ``None`` without one."""
+    if command.below is None:
+        return None
+    board, sitter = context.seat_at(None, None, None)
+    waits = board.status == "proposed" and sitter.accepted_at is None
+    return (
+        reply_move(context, command.below) if waits and holds_move(context, command.below) else None
+    )
+
+
+def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
+    """The answer to a move that is this word; ``None`` where it is no move now."""
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    if board.status != "active":
+        return None
+    position = context.position(board)
+    move: Move
+    try:
+        move = position.game.parse(position.game.view(position.state, sitter.seat), word)
+    except MoveError:
+        return None
+    return play_move(context, board, sitter, position, move, context.words)
+
+
+def preview(context: CommandContext, command: Preview) -> Answer:
+    """``game preview board move``: what the boards would look like; in a reply, to its writer.
+
+    Nobody needs to say who they are: a stranger sees what any spectator would see.
+    """
+    board, seat = _watched(context, command)
+    must_run(context, board)
+    position = context.position(board)
+    game = position.game
+    if not isinstance(game, Previewing):
+        raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
+    mover = seat if seat is not None else min(game.to_act(position.state), default=Seat(0))
+    try:
+        found = game.preview(game.view(position.state, seat), mover, command.text)
+    except MoveError as error:
+        first = command.text.partition(" ")[0].lower()
+        if players.by_userid(context.connection, first) is not None:
+            context.echo_hidden = True  # the word behind it is a password, which need not be there
+            example = f"{board.game} preview {board.id} {error.refusal.example}"
+            raise Refused("no-password-there", part="preview", example=example) from error
+        raise error if seat is not None else _asked_again(error, board) from error
+    words = {"move": found.move.text, "mover": mover}
+    return Answer((Part("preview", words, board.id, board.plies, seat),))
+
+
+def _asked_again(error: MoveError, board: BoardRow) -> MoveError:
+    """The same refusal for somebody to whom a move alone is no example: they have no seat."""
+    refusal = error.refusal
+    example = f"{board.game} preview {board.id} {refusal.example}" if refusal.example else ""
+    return type(error)(refusal.code, part=refusal.part, example=example, **refusal.values)
+
+
+def check(context: CommandContext, command: Check) -> Answer:
+    """``game check board userid password [what]``: which results one's own markers explain; or
+    the way of a ray through them.
+    """
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    position = context.position(board)
+    game = position.game
+    if not isinstance(game, Aided):
+        raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
+    view = game.view(position.state, sitter.seat)
+    words = {}
+    if command.what:
+        try:
+            words["drawn"] = game.drawn(view, command.what).move.text
+        except MoveError as error:
+            refusal = error.refusal
+            example = f"check {refusal.example}"
+            raise type(error)(
+                refusal.code, part=refusal.part, example=example, **refusal.values
+            ) from error
+    else:
+        game.check(view)
+    return Answer((Part("check", words, board.id, board.plies, sitter.seat),))
+
+
+def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat | None]:
+    """The board of a preview, and the seat through whose eyes it is seen."""
+    reply_address = context.reply_address
+    if command.board is None:
+        board, sitter = context.seat_at(None, command.game, None)
+        return board, sitter.seat
+    board_row = boards.load(context.connection, command.board)
+    if board_row is None:
+        raise Refused("no-such-board", part=str(command.board), example="games USERID")
+    if command.game is not None and command.game != board_row.game:
+        raise wrong_game(board_row, command.game)
+    if reply_address is None or not reply_address.player:
+        return board_row, None
+    player = context.speaker(None)
+    own = board_row.sitter_of(player.id)
+    if own is None:
+        raise not_seated(board_row)
+    context.focus = Focus(board_row, own.seat)
+    return board_row, own.seat

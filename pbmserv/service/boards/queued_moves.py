@@ -1,7 +1,4 @@
-"""Queued moves: kept, played as soon as it is their player's turn, and told of.
-
-A plan stays when its player moves by hand; whether its next move is legal shows when it is due.
-"""
+"""Moves that wait: queued ones for their turn, submitted ones for ``confirm``."""
 
 from __future__ import annotations
 
@@ -10,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from pbmserv.commands.table.model import Queue
+from pbmserv.commands.table.model import ConfirmMove, Queue, Submit
 from pbmserv.engine.plans import Plan, due, parse_plan, print_plan, read_plan, settle
-from pbmserv.engine.protocol import Conditional
+from pbmserv.engine.protocol import Conditional, Previewing
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
-from pbmserv.service.boards.invitations import must_run
-from pbmserv.service.boards.moves import play_move
-from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.service.boards.moves import bound_turn, example_of, meant_turn, not_late
+from pbmserv.service.boards.plies import must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.boards import boards, queued_moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -90,21 +87,28 @@ def _naming_plans(
 ) -> Answer:
     """The same letters, those to a player whose plan waits naming it."""
 
-    def named(part: Part) -> Part:
-        if part.letter != "board" or part.seat is None or part.board is None:
-            return part
-        if part.board not in known:
-            known[part.board] = queued_moves.plans(context.connection, part.board)
-        plan = known[part.board].get(part.seat)
-        if plan is None:
-            return part
-        return replace(part, words={**part.words, "plan": {**_NOTHING, "waiting": plan}})
+    shown = {part.board for part in answer.parts if _names_plan(part)}
+    shown |= {one.part.board for one in answer.told if _names_plan(one.part)}
+    for number in shown:
+        if number is not None and number not in known:
+            known[number] = queued_moves.plans(context.connection, number)
+    if not any(known.values()):
+        return answer
+    told = tuple(replace(one, part=_naming(one.part, known)) for one in answer.told)
+    return Answer(tuple(_naming(part, known) for part in answer.parts), told)
 
-    told = tuple(
-        t if "plan" in t.part.words else replace(t, part=named(t.part)) for t in answer.told
-    )
-    parts = tuple(part if "plan" in part.words else named(part) for part in answer.parts)
-    return Answer(parts, told)
+
+def _names_plan(part: Part) -> bool:
+    return part.letter == "board" and part.seat is not None and "plan" not in part.words
+
+
+def _naming(part: Part, known: dict[int, dict[Seat, str]]) -> Part:
+    if not _names_plan(part) or part.board is None or part.seat is None:
+        return part
+    plan = known[part.board].get(part.seat)
+    if plan is None:
+        return part
+    return replace(part, words={**part.words, "plan": {**_NOTHING, "waiting": plan}})
 
 
 _NOTHING: Mapping[str, Any] = {
@@ -279,3 +283,49 @@ class _Run:
 
 def _never(_: str) -> bool:
     raise Refused("plan-no-conditions")
+
+
+def submit(context: CommandContext, command: Submit) -> Answer:
+    """``game submit board userid password move``: shown now, played on ``confirm``."""
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    position = context.position(board)
+    game, seat = position.game, sitter.seat
+    not_late(position, seat, meant_turn(context, board, command.number), [command.text])
+    view = game.view(position.state, seat)
+    move = game.parse(view, command.text)
+    turn = game.turn(position.state, seat)
+    queued_moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
+    words = {
+        "move": move.text,
+        "mover": seat,
+        "now": move.free or seat in game.to_act(position.state),
+        "shown": isinstance(game, Previewing),
+    }
+    return Answer((Part("submitted", words, board.id, board.plies, seat),))
+
+
+def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
+    """``game confirm board userid password``: play the submitted move, if nothing came between."""
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    waiting = queued_moves.submitted(context.connection, board.id, sitter.seat)
+    if waiting is None:
+        example = f"submit {example_of(context.position(board), sitter.seat)}"
+        raise Refused("nothing-submitted", part=str(board.id), example=example)
+    position = context.position(board)
+    game = position.game
+    meant, text = waiting
+    turn = game.turn(position.state, sitter.seat)
+    if meant != turn or bound_turn(context, board) not in {None, turn}:
+        example = example_of(position, sitter.seat)
+        raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=example)
+    queued_moves.drop_submitted(context.connection, board.id, sitter.seat)
+    move = game.parse(game.view(position.state, sitter.seat), text)
+    return play_move(context, board, sitter, position, move, context.words)
+
+
+def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
+    """Whether a ``yes`` can mean the submitted move: there is one for the turn asked about."""
+    waiting = queued_moves.submitted(context.connection, board.id, sitter.seat)
+    return waiting is not None and waiting[0] == bound_turn(context, board)

@@ -1,25 +1,23 @@
-"""The house at the desk: whom it plays, when it is to move, and how its move gets into a letter.
+"""Bots in a transaction: whom they play, when they are to move, how a move gets into a letter.
 
-A move of the house may take long to think of, so it is not made in the transaction that makes it
-the house's turn. That transaction leaves a row, and keeps back the letter to the one who moved;
-`service.thinking` thinks beside the writer and makes the move, and the letter goes out with both.
+A bot may take long to think, so its move is not made in the transaction that makes it the bot's
+turn. That transaction leaves a row, and keeps back the letter to the one who moved; `bot_worker`
+thinks beside the writer and makes the move, and the letter goes out with both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pbmserv.engine.bots import must_agree
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import HOUSE, Seat
+from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError, Refused
-from pbmserv.service.core.answers import Notification, Part
-from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.core.words_for_others import again
-from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -27,15 +25,18 @@ from pbmserv.store.bots import turns as rows
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 
+if TYPE_CHECKING:
+    from pbmserv.service.core.context import CommandContext
+
 MOST = 20
-"""Running boards that one player may have with each of the house's players."""
+"""Running boards that one player may have with each bot."""
 
 _BOARD_LETTERS = frozenset({"board", "result"})
 _KEPT_BACK = _BOARD_LETTERS | {"started"}
 
 
-def is_house(one: Player | Sitter) -> bool:
-    """Whether this is one of the house's players and not a person."""
+def is_bot(one: Player | Sitter) -> bool:
+    """Whether this is a bot and not a person."""
     return one.state == rows.STATE
 
 
@@ -46,10 +47,10 @@ def invited(
     options: tuple[str, ...],
     userids: Sequence[str],
 ) -> Player:
-    """The house's player of this userid, who is to play a board with these options among *userids*.
+    """The bot of this userid, which is to play a board with these options among *userids*.
 
     Raises:
-        Refused: the house does not play this game.
+        Refused: bots do not play this game.
         OptionError: not with these options.
     """
     if userid not in game.bots:
@@ -73,34 +74,34 @@ def invited(
 
 
 def must_have_room(context: CommandContext, sender: Player, others: Sequence[Player]) -> None:
-    """Refuse one board too many with the house."""
+    """Refuse one board too many with a bot."""
     for one in others:
         if (
-            is_house(one)
+            is_bot(one)
             and challenges.running_between(context.connection, sender.id, one.id) >= MOST
         ):
             example = f"games {sender.userid}"
             raise Refused("many-with-house", part=one.userid, most=MOST, example=example)
 
 
-def must_listen(board: BoardRow, sitter: Sitter) -> None:
-    """Refuse words to a board at which only the house would hear them."""
+def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
+    """Refuse words to a board at which only bots would hear them."""
     others = [one for one in board.sitters if one.player_id != sitter.player_id]
-    if others and all(map(is_house, others)):
+    if others and all(map(is_bot, others)):
         raise Refused("house-deaf", part=others[0].userid, example="show")
 
 
 def to_move(board: BoardRow, position: Position) -> Seat | None:
-    """The first seat of the house that may use a turn."""
-    machines = [sitter.seat for sitter in board.sitters if is_house(sitter)]
-    if not machines:
+    """The first seat of a bot that may use a turn."""
+    bots = [sitter.seat for sitter in board.sitters if sitter.state == rows.STATE]
+    if not bots:
         return None
     acting = position.game.to_act(position.state)
-    return min((seat for seat in machines if seat in acting), default=None)
+    return min((seat for seat in bots if seat in acting), default=None)
 
 
 def take_note(context: CommandContext, board: BoardRow, position: Position, *, runs: bool) -> None:
-    """After a ply, or when a board begins: is the house to move?
+    """After a ply, or when a board begins: is it a bot's turn?
 
     Args:
         runs: everybody has agreed to play, and the board is not over.
@@ -112,9 +113,9 @@ def take_note(context: CommandContext, board: BoardRow, position: Position, *, r
 
 
 def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
-    """Queue a mail's letters; those to people who wait for the house wait with them.
+    """Queue a mail's letters; those to people who wait for a bot wait with them.
 
-    Only the answer to the one who has just moved: it is the letter that the house's move belongs
+    Only the answer to the one who has just moved: it is the letter that the bot's move belongs
     in. Where nobody else sees the moves (races), nothing waits.
     """
     waiting = {board_id for board_id, together in context.bot_turns if together}
@@ -143,7 +144,7 @@ def _boards_in(letter: NewLetter) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A letter that waits for the house, and into which its move is to be written."""
+    """A letter that waits for a bot, and into which its move is to be written."""
 
     row: QueuedLetter
 
@@ -158,7 +159,7 @@ class Kept:
         )
 
     def with_news(self, news: Part) -> NewLetter:
-        """The letter with the house's move in it; its Message-ID is the old one."""
+        """The letter with the bot's move in it; its Message-ID is the old one."""
         row = self.row
         if row.letter == "report":
             return replace(row, words=_report_with(row.words, news))
@@ -168,7 +169,7 @@ class Kept:
 
 
 def _report_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
-    """A report in which the newest part about the board tells of the house's move."""
+    """A report in which the newest part about the board tells of the bot's move."""
     lines = [{**line, "parts": list(line["parts"])} for line in words["lines"]]
     for line in reversed(lines):
         for at in reversed(range(len(line["parts"]))):
@@ -184,7 +185,7 @@ def _report_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
 
 
 def _merged(old: Part, news: Part) -> Part:
-    """One part that tells of both: what its reader did, and what the house did then."""
+    """One part that tells of both: what its reader did, and what the bot did then."""
     if old.letter == "started" and news.letter == "board":
         return replace(old, ply=news.ply)  # where the atoms are hidden is all there is to tell
     event = old.words.get("event")
@@ -198,12 +199,4 @@ def _merged(old: Part, news: Part) -> Part:
 
 def people_of(board: BoardRow) -> list[str]:
     """Userids of those at a board who read what is said there."""
-    return [sitter.userid for sitter in board.sitters if not is_house(sitter)]
-
-
-def named(context: CommandContext, userid: str) -> Player | None:
-    """An active player, or one of the house's: somebody whose boards can be looked at."""
-    found = players.by_userid(context.connection, userid)
-    if found is None and userid in HOUSE:
-        return rows.known(context.connection, userid)
-    return found
+    return [sitter.userid for sitter in board.sitters if not is_bot(sitter)]

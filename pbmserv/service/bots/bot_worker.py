@@ -23,13 +23,11 @@ from pbmserv.engine.bots import house_move
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import ServerFault
 from pbmserv.monitoring.pulse import Vital
-from pbmserv.service.boards import moves, queued_moves
+from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.bots.bot_moves import Kept
-from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.done import NOTHING, Done
-from pbmserv.service.core.results import told_letter
+from pbmserv.service.core.results import NOTHING, Answer, Done, told_letter
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.service.time.rounds import Rounds
@@ -235,7 +233,7 @@ class BotMoves:
 def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
     sitter = board.sitters[thought.seat]
     position = context.position(board)
-    answer = moves.play_move(context, board, sitter, position, thought.move, UNSAID)
+    answer = plies.play_move(context, board, sitter, position, thought.move, UNSAID)
     return queued_moves.go_on(context, answer)
 
 

@@ -7,12 +7,24 @@ same boards always ends at the same place, between two statements and never in o
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
+from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
+from pbmserv.engine.protocol import sized
 from pbmserv.engine.record import Ply, weight
+from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
+from pbmserv.letters.foreseen_boards import FORESEEN
+from pbmserv.store.boards import boards
+
+if TYPE_CHECKING:
+    from pbmserv.service.core.context import CommandContext
+    from pbmserv.service.core.results import Notification, Part
 
 ALLOWED = 36_000
 """What a mail may spend: 0.36 s, so that one whose work takes longer than usual ends in half a
@@ -37,6 +49,8 @@ class Work(Enum):
     EXPORT = "all that is kept of a player, as a file", 20_000
     SQUARES = "64 squares of a board that is drawn", 30
 
+    __hash__ = object.__hash__  # an enum's own is Python code, run at every count
+
     def __init__(self, meaning: str, price: int) -> None:
         self.meaning = meaning
         self.price = price
@@ -55,11 +69,11 @@ class Budget:
         drawn: boards that the answer draws, each with the seat that it is drawn for.
     """
 
-    def __init__(self, allowed: int = ALLOWED) -> None:
+    def __init__(self, allowed: float = ALLOWED) -> None:
         self._allowed = allowed
         self._begun = 0
         self.spent = 0
-        self.counts: Counter[Work] = Counter()
+        self.counts: dict[Work, int] = defaultdict(int)
         self.drawn: set[tuple[int | None, int | None]] = set()
 
     @property
@@ -82,8 +96,10 @@ class Budget:
         Raises:
             TooMuch: there is not so much left. A command that has caught it fails all the same.
         """
-        self.charge(work, amount)
-        self.check()
+        self.spent += work.price * amount
+        self.counts[work] += amount
+        if self.spent > self._allowed:
+            self.check()
 
     def replay(self, plies: Iterable[Ply]) -> None:
         """Count plies that are about to be replayed; raises as `spend`."""
@@ -97,9 +113,81 @@ class Budget:
 
 
 class Unbounded(Budget):
-    """For what no mail asks for: clocks, the house, operators."""
+    """For what no mail asks for: clocks, bots, operators."""
 
-    @property
-    def is_over(self) -> bool:
-        """Never."""
-        return False
+    def __init__(self) -> None:
+        super().__init__(math.inf)
+
+
+_SQUARES = 64
+
+_FOR_MANY = frozenset({"followed", "broadcast"})
+"""Letters to people whom the writer of a mail has not chosen; what follows has less left."""
+
+
+def count_command(context: CommandContext, line: Line) -> None:
+    """Count a command that is about to be carried out.
+
+    Raises:
+        TooMuch: the mail has spent what it may.
+    """
+    context.budget.begin()
+    context.budget.spend(Work.COMMAND)
+    asked = line.asked
+    text = len(line.echo)
+    if isinstance(asked, TrayReply):
+        text = max(text, len(asked.text))
+    elif isinstance(asked, ReplyMove):
+        text = sum(map(len, asked.lines))
+    context.budget.spend(Work.TEXT, weight(text))
+
+
+def count_refusal(context: CommandContext, part: Part) -> Part:
+    """The letter about a refused command; without the board it is about where that is too much."""
+    try:
+        count_letters(context, (part,), ())
+    except TooMuch:
+        return replace(part, board=None, ply=None, seat=None)
+    return part
+
+
+def count_letters(
+    context: CommandContext, parts: Sequence[Part], told: Sequence[Notification]
+) -> None:
+    """Count an answer and the letters to others. A board that is told of again is drawn once.
+
+    Raises:
+        TooMuch: the mail has spent what it may, here or where its command did not heed it.
+    """
+    for part in parts:
+        seat = (part.board, part.seat)
+        is_drawn = part.board is not None and (
+            part.letter in FORESEEN or seat not in context.budget.drawn
+        )
+        _draw(context, part, Work.DRAWN if is_drawn else Work.PART)
+        context.budget.drawn.add(seat)
+    many = 0
+    for one in told:
+        if one.part.letter in _FOR_MANY:
+            many += 1
+        elif one.recipient:
+            _draw(context, one.part, Work.LETTER)
+    context.budget.check()
+    context.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
+
+
+def _draw(context: CommandContext, part: Part, work: Work) -> None:
+    budget = context.budget
+    budget.spend(work)
+    if part.board is None or part.opens:
+        return
+    position = context.played.get(part.board)
+    if position is None:  # also its Message-ID says how many turns were used
+        board = boards.load(context.connection, part.board)
+        assert board is not None
+        position = context.position(board)
+    seat = None if part.seat is None else Seat(part.seat)
+    budget.spend(Work.TOLD, len(position.since(seat)))
+    game: object = position.game
+    if work is not Work.PART and sized(game):
+        budget.spend(Work.SQUARES, 1 + game.squares(position.state) // _SQUARES)

@@ -1,4 +1,4 @@
-"""The desk at which one mail is carried out: who speaks, of which board, on what connection."""
+"""What one mail is carried out with: who speaks, of which board, on what connection."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.mail.networks import NOWHERE, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.auth.lockout import Lockout
-from pbmserv.service.auth.passwords import Memo
+from pbmserv.service.auth.passwords import Lockout, Memo
 from pbmserv.service.core.budget import Budget, Unbounded
-from pbmserv.service.core.may_speak import (
+from pbmserv.service.core.lookup import (
     not_seated,
     signed_off,
     suspended,
     too_many_passwords,
     wrong_game,
 )
-from pbmserv.service.core.quoted_letters import Letters
-from pbmserv.service.core.receipt import Tally
-from pbmserv.service.core.words_for_others import Passed, Said, pass_on
+from pbmserv.service.core.results import Tally
+from pbmserv.service.core.words_for_others import Letters, Passed, Said, pass_on
 from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -48,12 +46,12 @@ class IncomingMail:
 
     Attributes:
         text: what the writer added on top of any quoted mail.
-        capability: what the reply address it came to says, if it was one.
+        reply_address: what the reply address it came to says, if it was one.
         verdict: whether the From address is proven.
         report: whom it reports as not reached, if it came to where a letter comes back to.
         left_out: the mail holds more than `text`, and it may be its writer's.
         source: where it comes from, for counting mails and wrong passwords.
-        vetted: the userids and passwords in it that may be asked about (`service.vetting`).
+        checked: the userids and passwords in it that may be asked about (`password_checks`).
     """
 
     envelope: Envelope
@@ -65,7 +63,7 @@ class IncomingMail:
     report: tuple[Failure, ...] = ()
     left_out: bool = False
     source: Source = NOWHERE
-    vetted: frozenset[Credentials] = frozenset()
+    checked: frozenset[Credentials] = frozenset()
 
     @property
     def comes_back(self) -> bool:
@@ -75,7 +73,7 @@ class IncomingMail:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What every desk shares.
+    """What all mails are carried out with.
 
     Attributes:
         memo: what was found out about passwords; nothing here can run argon2.
@@ -109,7 +107,7 @@ class Focus:
 
 @dataclass(slots=True)
 class CommandContext:
-    """One mail's desk. Lives as long as its transaction.
+    """What one mail is carried out with. Lives as long as its transaction.
 
     Attributes:
         mail_id: row of the mail in the inbox.
@@ -133,6 +131,7 @@ class CommandContext:
         budget: what the mail has spent.
         replayed: positions as the record had them when they were asked for.
         attached: texts of files that came with the mail, by what marks them.
+        reply_address: what the reply address says that the mail came to.
     """
 
     services: Services
@@ -161,11 +160,10 @@ class CommandContext:
     budget: Budget = field(default_factory=Unbounded)
     replayed: dict[int, Position] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)
+    reply_address: ReplyAddress | None = field(init=False)
 
-    @property
-    def reply_address(self) -> ReplyAddress | None:
-        """What the reply address says."""
-        return self.incoming.reply_address
+    def __post_init__(self) -> None:
+        self.reply_address = self.incoming.reply_address
 
     @property
     def words(self) -> Said:
@@ -210,12 +208,12 @@ class CommandContext:
         """
         if who.password == VOUCHED:
             return self._by_sender(who.userid)
-        if who not in self.incoming.vetted:
+        if who not in self.incoming.checked:
             self.echo_hidden = True
             raise too_many_passwords()
         player = players.of_name(self.connection, who.userid)
         lockout, source = self.services.lockout, self.incoming.source
-        if lockout.may_try(who.userid, source) or self.vouched_for(who.userid):
+        if lockout.may_try(who.userid, source) or self.verified_as(who.userid):
             right = self._is_right(who, player)
             if right and player is None:
                 raise Refused("not-confirmed", part=who.userid)
@@ -238,7 +236,7 @@ class CommandContext:
             known = [request.password_hash for request in waiting] or [None]
         return any(self.services.memo.right(who.userid, one, who.password.text) for one in known)
 
-    def vouched_for(self, userid: str) -> Player | None:
+    def verified_as(self, userid: str) -> Player | None:
         """The player of that name, if it is proven that the mail comes from one of their
         confirmed addresses; also one who has signed off."""
         if not self.incoming.verdict.passed:
@@ -255,7 +253,7 @@ class CommandContext:
         Raises:
             Refused: nothing is proven, or not that; whoever has that userid makes no difference.
         """
-        player = self.vouched_for(userid)
+        player = self.verified_as(userid)
         if player is None:
             verdict = self.incoming.verdict
             why = "address" if verdict.passed else verdict.result

@@ -2,72 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pbmserv.commands.reading.yes_no import says_yes
+from pbmserv.commands.reading.yes_no import first_paragraph, says_yes
 from pbmserv.commands.table import model
 from pbmserv.commands.table.catalogue import STOPS
 from pbmserv.commands.table.model import Line
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.accounts import (
-    address_changes,
-    confirmations,
-    leaving,
-    out_of_office,
-    preferences,
-    signup,
-    unsubscribe,
-)
+from pbmserv.service.accounts import absences, account, leaving, messages, preferences
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.boards import (
     followers,
-    history,
     invitations,
-    matching,
     moves,
-    offers,
-    previews,
+    plies,
+    proposals,
     queries,
     queued_moves,
-    undo,
 )
-from pbmserv.service.core import refusals, spending
-from pbmserv.service.core.answers import Answer
+from pbmserv.service.core import budget, refusals
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import CommandResult, answers_to, last_answer, told_letter
+from pbmserv.service.core.results import Answer, CommandResult, answers_to, last_answer, told_letter
 from pbmserv.service.core.words_for_others import WORDS
-from pbmserv.service.delivery import digest, reachability
+from pbmserv.service.delivery import bounces, digest
 from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Reply
 from pbmserv.service.ratings import rating
-from pbmserv.service.solo import daily_box, races, save_load, scores
+from pbmserv.service.solo import daily_box, races
 from pbmserv.store.core.savepoint import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
 
 _HANDLERS: Mapping[type, Callable[[CommandContext, Any], Answer]] = {
     model.Help: queries.help_on,
     model.ListGames: queries.list_games,
-    model.Signup: signup.signup,
-    model.ChangePassword: signup.change_password,
-    model.Forgot: signup.forgot,
+    model.Signup: account.signup,
+    model.ChangePassword: account.change_password,
+    model.Forgot: account.forgot,
     model.Challenge: invitations.challenge,
-    model.Accept: offers.accept,
-    model.Reject: offers.reject,
+    model.Accept: moves.accept,
+    model.Reject: moves.reject,
     model.Queue: queued_moves.queue,
-    model.Submit: previews.submit,
-    model.ConfirmMove: previews.confirm,
-    model.Preview: previews.preview,
-    model.Check: previews.check,
-    model.Undo: undo.undo,
+    model.Submit: queued_moves.submit,
+    model.ConfirmMove: queued_moves.confirm,
+    model.Preview: moves.preview,
+    model.Check: moves.check,
+    model.Undo: plies.undo,
     model.Solve: races.solve,
     model.Practise: races.practise,
     model.Replay: races.replay,
-    model.Scores: scores.show_scores,
-    model.Save: save_load.save,
-    model.Load: save_load.load,
+    model.Scores: daily_box.show_scores,
+    model.Save: races.save,
+    model.Load: races.load,
     model.Daily: daily_box.daily,
     model.Week: daily_box.week,
     model.MakeMove: moves.make_move,
@@ -78,18 +66,18 @@ _HANDLERS: Mapping[type, Callable[[CommandContext, Any], Answer]] = {
     model.Games: queries.games,
     model.Chat: moves.chat,
     model.Rematch: invitations.rematch,
-    model.Seek: matching.seek,
+    model.Seek: invitations.seek,
     model.Standings: rating.standings,
     model.Ratings: rating.explain,
-    model.History: history.history,
-    model.Record: history.record,
+    model.History: queries.history,
+    model.Record: queries.record,
     model.Follow: followers.follow,
-    model.Message: signup.message,
-    model.Broadcast: signup.broadcast,
-    model.ChangeAddress: address_changes.change,
+    model.Message: messages.message,
+    model.Broadcast: messages.broadcast,
+    model.ChangeAddress: account.change_address,
     model.Prefs: preferences.prefs,
-    model.Away: preferences.away,
-    model.Back: preferences.back,
+    model.Away: absences.away,
+    model.Back: absences.back,
     model.SignOff: leaving.sign_off,
     model.Delete: leaving.delete,
     model.Export: leaving.export,
@@ -97,10 +85,43 @@ _HANDLERS: Mapping[type, Callable[[CommandContext, Any], Answer]] = {
 
 _COMMAND = Savepoint("command")
 _ONE_MEANING: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
-    Purpose.MESSAGE: signup.message_by_reply,
-    Purpose.UNSUBSCRIBE: unsubscribe.by_mail,
+    Purpose.MESSAGE: messages.message_by_reply,
+    Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,
 }
 """Addresses at which all of a mail is one thing, if it is no command."""
+
+_MEANT: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
+    (Purpose.ADDRESS, model.Yes): account.confirm_address,
+    (Purpose.ADDRESS, model.ReplyMove): account.confirm_address,
+    (Purpose.ADDRESS, model.Reject): account.refuse_address,
+    (Purpose.KEEP_ADDRESS, model.Reject): account.keep_address,
+    (Purpose.SIGNOFF, model.Yes): leaving.signed_off,
+    (Purpose.DELETE, model.Yes): leaving.deleted,
+    (Purpose.BEGIN, model.Yes): proposals.begin_confirmed,
+    (
+        Purpose.BEGIN,
+        model.ReplyMove,
+    ): proposals.begin_confirmed,  # what is no clear yes has been asked back
+    (Purpose.BROADCAST, model.Yes): messages.broadcast_confirmed,
+}
+
+_UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
+    (Purpose.KEEP_ADDRESS, model.Yes): ("keep-address-how", "reject"),
+    (Purpose.KEEP_ADDRESS, model.ReplyMove): ("keep-address-how", "reject"),
+    (Purpose.SIGNOFF, model.ReplyMove): ("leaving-how", "no"),
+    (Purpose.DELETE, model.ReplyMove): ("leaving-how", "no"),
+    (Purpose.BROADCAST, model.ReplyMove): ("broadcast-how", "yes"),
+}
+"""Words that could mean either: what is said about them, and what would be clear."""
+
+_FOR_GOOD = frozenset({Purpose.SIGNOFF, Purpose.DELETE, Purpose.BROADCAST})
+"""What cannot be taken back: here a yes is the whole first paragraph, and no empty reply is one."""
+
+_LEAVING = frozenset({Purpose.SIGNOFF, Purpose.DELETE})
+
+_NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "cancel", "stay"}) | {
+    *("nein", "non", "nee", "nej", "nei", "não", "nao", "nie")
+}
 
 
 def carry_out(context: CommandContext) -> list[NewLetter]:
@@ -109,12 +130,36 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     A refused command leaves nothing behind. Anything but a `PlayerError` is our fault and
     leaves this function, so that the mail is kept for the operator.
     """
-    letters: list[NewLetter] = []
-    said: list[CommandResult] = []
-    told_before: set[Line] = set()
     lines = context.incoming.reading.lines
     if context.reply_address is not None and context.reply_address.purpose is Purpose.UNSUBSCRIBE:
         lines = lines[:1]  # all of such a mail is one thing, whatever its lines look like
+    letters, said = _each(context, lines)
+    done = context.tally.done > 0
+    # A reply address answers a letter of ours.
+    context.carried_out = done and (bool(context.proven) or context.reply_address is not None)
+    homes, welcome = _reached(context) if context.unreachable else ({}, [])
+    if context.incoming.mail.automatic:
+        return letters + welcome
+    answers = answers_to(context, said)
+    if homes:
+        answers = _readdressed(answers, homes)
+    if not context.led_on:
+        found = answer_limits.outcome(context, lines, done=done, told=bool(letters))
+        reply = answer_limits.goes_on(context, found, answers)
+        if reply is Reply.NONE:  # not the words to somebody else either
+            return [*welcome, *(one for one in letters if one.letter in answer_limits.UNHUSHED)]
+        if reply is Reply.LAST:
+            answers += [last_answer(context, letter) for letter in answers[:1]]
+    return answers + welcome + letters  # before what queued moves led to
+
+
+def _each(
+    context: CommandContext, lines: Sequence[Line]
+) -> tuple[list[NewLetter], list[CommandResult]]:
+    """Carry out one line after the other: letters to others, and what became of each line."""
+    letters: list[NewLetter] = []
+    said: list[CommandResult] = []
+    told_before: set[Line] = set()
     for line in lines:
         context.next_command()
         if isinstance(line.asked, model.NotTried):
@@ -132,24 +177,9 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
         # Whoever has left has no address any more.
         letters += [told_letter(context, told) for told in answer.told if told.recipient]
         said.append(CommandResult(context.answer_to, echo, status, answer.parts))
-        said += _left_out(context, told_before)
-    is_known = (
-        bool(context.proven) or context.reply_address is not None
-    )  # that answers a letter of ours
-    context.carried_out = is_known and any(one.status == "done" for one in said)
-    homes, welcome = _reached(context)
-    if context.incoming.mail.automatic:
-        return letters + welcome
-    answers = _readdressed(answers_to(context, said), homes)
-    if not context.led_on:
-        done = any(one.status == "done" for one in said)
-        found = answer_limits.outcome(context, lines, done=done, told=bool(letters))
-        reply = answer_limits.goes_on(context, found, answers)
-        if reply is Reply.NONE:  # not the words to somebody else either
-            return [*welcome, *(one for one in letters if one.letter in answer_limits.UNHUSHED)]
-        if reply is Reply.LAST:
-            answers += [last_answer(context, letter) for letter in answers[:1]]
-    return answers + welcome + letters  # before what queued moves led to
+        if context.left_out:
+            said += _left_out(context, told_before)
+    return letters, said
 
 
 def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandResult]:
@@ -169,20 +199,14 @@ def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandRe
     ]
 
 
-def _reached(context: CommandContext) -> tuple[Mapping[int, reachability.Home], list[NewLetter]]:
+def _reached(context: CommandContext) -> tuple[Mapping[int, bounces.Home], list[NewLetter]]:
     """Where speakers who could not be reached are to be found now, and what that leads to."""
-    homes = {
-        player_id: reachability.come_back(context, player_id) for player_id in context.unreachable
-    }
+    homes = {player_id: bounces.come_back(context, player_id) for player_id in context.unreachable}
     return homes, [told_letter(context, told) for home in homes.values() for told in home.told]
 
 
-def _readdressed(
-    letters: list[NewLetter], homes: Mapping[int, reachability.Home]
-) -> list[NewLetter]:
+def _readdressed(letters: list[NewLetter], homes: Mapping[int, bounces.Home]) -> list[NewLetter]:
     """Answers to somebody who was given up go to where they can be reached now."""
-    if not homes:
-        return letters
     found = {player_id: home.address for player_id, home in homes.items() if home.address}
     return [
         replace(letter, recipient=found.get(letter.player_id or 0, letter.recipient))
@@ -197,11 +221,11 @@ def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
     waiting, plies, known = len(context.bot_turns), len(context.tally.plies), dict(context.played)
     _COMMAND.begin(context.connection)
     try:
-        spending.on_line(context, read)
+        budget.count_command(context, read)
         asked = _ask(context, read)
         answer_limits.must_not_reach_too_many(context, asked)
         answer = queued_moves.go_on(context, asked)
-        spending.on_answer(context, answer)
+        budget.count_letters(context, answer.parts, answer.told)
     except PlayerError as error:
         _COMMAND.undo(context.connection)
         context.take_back(known)
@@ -212,7 +236,7 @@ def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
         if unsaid is not None and not verified_sender.was_meant(error):
             read, error = line, verified_sender.otherwise(context, line)
         part, echo = refusals.told(context, read, error)
-        part = spending.on_refusal(context, part)
+        part = budget.count_refusal(context, part)
         _COMMAND.end(context.connection)
         return Answer((part,)), echo, "refused"
     _COMMAND.end(context.connection)
@@ -253,19 +277,19 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case Purpose.MESSAGE | Purpose.UNSUBSCRIBE if _is_for(reply_address.purpose, line):
             return _ONE_MEANING[reply_address.purpose](context, reply_address)
         case Purpose.CONFIRM if isinstance(asked, model.Reject):
-            return signup.refuse_signup(context, reply_address)
+            return account.refuse_signup(context, reply_address)
         case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN if _unclear(
             context, reply_address, asked
         ):
             part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""
             raise Refused("confirm-how", part=part, example="yes")
         case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):
-            return signup.confirm_by_reply(context, reply_address)
+            return account.confirm_by_reply(context, reply_address)
         case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
             context.echo_hidden = True  # somebody may have written just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
         case Purpose.AWAY:
-            return out_of_office.answer(context, asked)
+            return absences.answer_if_away(context, asked)
         case Purpose.FOLLOW:
             return followers.by_reply(context, line, reply_address)
         case Purpose.TRAY if digest.names_no_board(asked):
@@ -273,7 +297,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
             return _HANDLERS[type(command)](context, command)
         case Purpose.PLAYER if isinstance(asked, model.ReplyMove):
             raise digest.without_number(context, asked)
-    return confirmations.answer(context, asked, reply_address)
+    return _confirmed(context, asked, reply_address)
 
 
 def _is_for(purpose: Purpose, line: Line) -> bool:
@@ -290,7 +314,7 @@ def _unclear(context: CommandContext, reply_address: ReplyAddress, asked: object
     """
     if isinstance(asked, model.Yes):
         return asked.unsaid and context.incoming.left_out
-    if reply_address.purpose is Purpose.BEGIN and confirmations.is_no(asked):
+    if reply_address.purpose is Purpose.BEGIN and _is_no(asked):
         return False
     return isinstance(asked, model.ReplyMove) and not says_yes(asked.lines[0])
 
@@ -303,12 +327,46 @@ def _yes(context: CommandContext, asked: model.Yes, reply_address: ReplyAddress 
         if sitter.accepted_at is None:
             raise Refused("accept-how", example="accept")
         raise Refused("empty-reply", example=moves.example_of(context.position(board), sitter.seat))
-    if previews.may_confirm(context, board, sitter):
-        return previews.confirm(context, model.ConfirmMove(None, None, None))
+    if queued_moves.may_confirm(context, board, sitter):
+        return queued_moves.confirm(context, model.ConfirmMove(None, None, None))
     if board.status == "proposed" and sitter.accepted_at is None:
-        return offers.accept(context, model.Accept(None, None, None, asked.below))
+        return moves.accept(context, model.Accept(None, None, None, asked.below))
     if asked.below is not None:
         return moves.reply_move(context, asked.below)
     raise Refused(
         "nothing-to-confirm", example=moves.example_of(context.position(board), sitter.seat)
     )
+
+
+def _is_no(asked: object) -> bool:
+    """Whether a reply says no: by a command that does, or by its first word."""
+    if isinstance(asked, model.Reject):
+        return True
+    if not isinstance(asked, model.ReplyMove):
+        return False
+    return asked.lines[0].partition(" ")[0].strip(".,;:!").lower() in _NO
+
+
+def _confirmed(
+    context: CommandContext, asked: object, reply_address: ReplyAddress
+) -> Answer | None:
+    """What the reply leads to; ``None`` when it is a command of its own.
+
+    Raises:
+        Refused: it is not clear, or it comes too late.
+    """
+    if reply_address.purpose in _LEAVING and _is_no(asked):
+        return leaving.stay(context, reply_address)
+    if reply_address.purpose is Purpose.BEGIN and _is_no(asked):
+        return proposals.drop_unconfirmed(context, reply_address)
+    kind = type(asked)
+    if kind is model.Yes and reply_address.purpose in _FOR_GOOD:
+        kind = model.Yes if says_yes(first_paragraph(context.incoming.text)) else model.ReplyMove
+    asks = (reply_address.purpose, kind)
+    if asks in _MEANT:
+        return _MEANT[asks](context, reply_address)
+    if asks in _UNCLEAR:
+        code, example = _UNCLEAR[asks]
+        part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""
+        raise Refused(code, part=part, example=example)
+    return None

@@ -1,22 +1,35 @@
-"""Finds what a command names: games, boards and players."""
+"""Finds what a command names, and refuses what its speaker may not do or be told.
+
+A board shows each reader what that reader may know; what spoils a box is about everybody else, and
+about boards with the same box. A copy names the board that its box was drawn for (`boards.origin`),
+so that whatever keeps that one secret keeps every copy of it secret, however it was made.
+
+Boxes are never compared. Whether a box that somebody names (``-id``, ``-seed``, a file) is the box
+of another board is just what nobody shall find out by naming boxes until one is refused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pbmserv.commands.table.catalogue import nearest
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
-from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.budget import Work
-from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.may_speak import wrong_game
-from pbmserv.service.core.refusals import nearest_userid
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.bots import turns as rows
 from pbmserv.store.operators import audit
+from pbmserv.store.solo import dailies
+
+if TYPE_CHECKING:
+    from pbmserv.service.core.context import CommandContext
 
 EPOCH = date(1970, 1, 1)
 
@@ -75,7 +88,7 @@ def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
     found: list[Player] = []
     for userid in dict.fromkeys(userids):
         context.budget.spend(Work.NAME)
-        player = bot_moves.named(context, userid)
+        player = shown_player(context, userid)
         if player is None:
             if found:
                 context.echo_hidden = True
@@ -88,3 +101,120 @@ def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
 def unknown_player(context: CommandContext, userid: str) -> Refused:
     """Nobody plays under a name that stands where no password belongs."""
     return Refused("no-such-player", part=userid, suggestion=nearest_userid(context, userid))
+
+
+Spoils: TypeAlias = Literal["", "daily-today", "daily-runs", "origin-runs", "box-chosen"]
+"""Why a box may not be told; these are the codes of refusals. "" = it may."""
+
+_RUNNING = frozenset({"proposed", "active"})
+
+
+def spoils(context: CommandContext, board: BoardRow) -> Spoils:
+    """Whom it would harm if somebody heard what is hidden on a board without playing it.
+
+    The box of the day is kept from everybody until its day (UTC) is over and nobody who has got it
+    still runs; a copy, until the board that it was made of is over; and a box that somebody chose
+    until the day after its board has ended, since it may be that day's.
+    """
+    origin = board if board.origin is None else boards.load(context.connection, board.origin)
+    assert origin is not None
+    one = dailies.of_board(context.connection, origin.id) if origin.seats == 1 else None
+    today = _day(context.now)
+    if one is not None:
+        if one.day == today:
+            return "daily-today"
+        return "daily-runs" if dailies.still_run(context.connection, origin.game, one.day) else ""
+    if board.origin is not None and origin.status in _RUNNING:
+        return "origin-runs"
+    if not origin.comparable:
+        ended = histories.ended_at(context.connection, origin.id)
+        return "box-chosen" if ended is None or _day(ended) == today else ""
+    return ""
+
+
+def is_kept(context: CommandContext, board: BoardRow) -> bool:
+    """Whether even one of its players may make no copy: somebody has still to solve the box.
+
+    What somebody chose, the board's own players have been told in full when it ended.
+    """
+    return board.status in _RUNNING or spoils(context, board) not in {"", "box-chosen"}
+
+
+def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
+    """Refuse what would tell somebody a box that others have still to solve."""
+    found = spoils(context, board)
+    if found:
+        raise Refused(found, part=str(board.id), example=f"{board.game} show {board.id}")
+
+
+def must_allow_copy(context: CommandContext, board: BoardRow) -> None:
+    """Refuse one of its players a copy of a box that anybody, that player too, has to solve."""
+    if board.status in _RUNNING:
+        raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
+    if is_kept(context, board):
+        must_not_spoil(context, board)
+
+
+def origin_of(board: BoardRow) -> int:
+    """What a copy of this board names as the board that its box was drawn for."""
+    return board.id if board.origin is None else board.origin
+
+
+def _day(moment: datetime) -> int:
+    """The UTC day, counted from 1970."""
+    return (moment.astimezone(UTC).date() - EPOCH).days
+
+
+def nearest_userid(context: CommandContext, word: str) -> str:
+    """A player whose userid is meant by a misspelt *word*; ``""`` if there is none.
+
+    Only those who sit at a board: their names everybody can read there.
+    """
+    near = players.seated_like(context.connection, word) if len(word) > 1 else []
+    return nearest(word, tuple(near)) or ""
+
+
+def shown_player(context: CommandContext, userid: str) -> Player | None:
+    """An active player, or a bot: somebody whose boards can be looked at."""
+    found = players.by_userid(context.connection, userid)
+    if found is None and userid in HOUSE:
+        return rows.known(context.connection, userid)
+    return found
+
+
+def not_seated(board: BoardRow) -> Refused:
+    """The speaker has no seat at *board*."""
+    return Refused(
+        "not-your-board",
+        part=str(board.id),
+        players=", ".join(board.names),
+        example=f"{board.game} show {board.id}",
+    )
+
+
+def wrong_game(board: BoardRow, game: str) -> Refused:
+    """The command named another game than the board's."""
+    return Refused(
+        "wrong-game",
+        part=game,
+        board=board.id,
+        game=board.game,
+        example=f"{board.game} show {board.id}",
+    )
+
+
+def suspended(userid: str) -> Refused:
+    """An operator has suspended the speaker's account."""
+    return Refused("suspended", part=userid, example="help")
+
+
+def signed_off(player: Player) -> Refused:
+    """The speaker has left and has not come back, or an operator has suspended the account."""
+    if player.state == "barred":
+        return suspended(player.userid)
+    return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
+
+
+def too_many_passwords() -> Refused:
+    """One mail brings more passwords than are looked at or hashed for one (`password_checks`)."""
+    return Refused("many-passwords")

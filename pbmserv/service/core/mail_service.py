@@ -9,19 +9,16 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.service.accounts import out_of_office
+from pbmserv.service.accounts import absences
 from pbmserv.service.bots import bot_moves
-from pbmserv.service.core.answers import Part
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext, IncomingMail, Services
-from pbmserv.service.core.done import NOTHING, Done
 from pbmserv.service.core.executor import carry_out
-from pbmserv.service.core.receipt import Receipt
-from pbmserv.service.core.results import message_id, told_letter
+from pbmserv.service.core.results import NOTHING, Done, Part, Receipt, message_id, told_letter
 from pbmserv.service.delivery import bounces
-from pbmserv.service.limits import over_limit_notice
+from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Over
-from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.time.retention import Quota
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
@@ -121,7 +118,7 @@ class MailService:
 
     def tell_too_many(self, sender: str, over: Over, now: datetime, connection: Connection) -> Done:
         """Explain, once a day, why mails are not taken."""
-        letter = over_limit_notice.letter(self._services, connection, sender, over, now)
+        letter = answer_limits.over_limit_letter(self._services, connection, sender, over, now)
         if letter is None:
             return NOTHING
         outbox.add(connection, [letter], now)
@@ -229,7 +226,7 @@ def _copy(connection: Connection, digest: str, recipient: str) -> Done:
 def _question(context: CommandContext) -> list[NewLetter]:
     """The letter to a player who seems to be away."""
     return [
-        told_letter(context, told) for told in out_of_office.ask(context, context.incoming.mail)
+        told_letter(context, told) for told in absences.ask_if_away(context, context.incoming.mail)
     ]
 
 

@@ -12,13 +12,13 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 
-from pbmserv.commands.table.catalogue import WHICH, nearest
+from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.model import Challenge, Line, Sender
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.answers import Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Part
 from pbmserv.service.delivery import digest
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
@@ -54,15 +54,6 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
     if focus is None or focus.board.status == "declined":  # such a board is nobody's move
         return Part("refusal", words), echo
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
-
-
-def nearest_userid(context: CommandContext, word: str) -> str:
-    """A player whose userid is meant by a misspelt *word*; ``""`` if there is none.
-
-    Only those who sit at a board: their names everybody can read there.
-    """
-    near = players.seated_like(context.connection, word) if len(word) > 1 else []
-    return nearest(word, tuple(near)) or ""
 
 
 def _sender(context: CommandContext) -> Sender:

@@ -1,17 +1,142 @@
-"""What a mail led to, as rows of letters: answers to its sender, and letters to others."""
+"""What a mail leads to: parts of answers, letters to others, and what the log may tell of it."""
 
 from __future__ import annotations
 
 import secrets
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from pbmserv.commands.table import model
+from pbmserv.engine.referee import Position
+from pbmserv.engine.types import Seat
+from pbmserv.errors import ServerFault
 from pbmserv.letters.kinds import CAN_WAIT
-from pbmserv.service.core.answers import Notification, Part
-from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.words_for_others import Said
 from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import Sitter
+from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery.outbox import NewLetter
+
+if TYPE_CHECKING:
+    from pbmserv.service.core.context import CommandContext
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing a letter says.
+
+    Attributes:
+        letter: the template folder that says it.
+        words: JSON-ready values that the record does not hold.
+        board, ply: the position it shows, if any.
+        seat: through whose eyes; ``None`` = a spectator's.
+        opens: the board's thread word, when this letter is the first one of its thread.
+    """
+
+    letter: str
+    words: Mapping[str, Any] = field(default_factory=dict)
+    board: int | None = None
+    ply: int | None = None
+    seat: Seat | None = None
+    opens: str = ""
+
+    def __post_init__(self) -> None:
+        """Nobody's words get into a letter to others but through the guard.
+
+        Raises:
+            ServerFault: these words have not passed it.
+        """
+        words = self.words
+        if "by" in words and words.get("said") and not isinstance(words["said"], Said):
+            raise ServerFault("words for others have not passed the guard")
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A letter to somebody who is not the sender (or to a second address of theirs).
+
+    `digest`: they get one mail a day, so that what is not urgent waits for it.
+    """
+
+    recipient: str
+    player_id: int | None
+    part: Part
+    digest: bool = False
+
+    @classmethod
+    def sitter(cls, sitter: Sitter, part: Part) -> Notification:
+        """A letter to a player at a board."""
+        return cls(sitter.address, sitter.player_id, part, sitter.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one command led to. No parts: the sender is told nothing (others may be)."""
+
+    parts: tuple[Part, ...] = ()
+    told: tuple[Notification, ...] = ()
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a mail has led to so far.
+
+    Attributes:
+        plies: board and number of each ply that it added.
+        done, refused: how many of its commands were.
+    """
+
+    plies: list[tuple[int, int]] = field(default_factory=list)
+    done: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A stored mail.
+
+    Attributes:
+        mail: its number in the inbox; of a copy, that of the mail it is a copy of.
+        outcome: what became of it.
+        player: who spoke, 0 for nobody known.
+        plies: board and number of each ply that it added.
+        done, refused: how many of its commands were.
+        letters: how many it led to at once.
+    """
+
+    mail: int
+    outcome: Literal["taken", "copy", "ignored", "kept"]
+    player: int = 0
+    plies: tuple[tuple[int, int], ...] = ()
+    done: int = 0
+    refused: int = 0
+    letters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a committed job leaves to do in memory.
+
+    Attributes:
+        played: newest positions by board.
+        letters: how many were queued.
+        bots: it has become a bot's turn somewhere.
+        receipt: of the mail that the job stored, if it was one.
+    """
+
+    played: Mapping[int, Position]
+    letters: int
+    bots: bool = False
+    receipt: Receipt | None = None
+
+    def remember(self, positions: Positions) -> None:
+        """Keep the positions for whoever looks at these boards next."""
+        for board_id, position in self.played.items():
+            positions.remember(board_id, position)
+
+
+NOTHING = Done({}, 0)
 
 
 @dataclass(frozen=True, slots=True)

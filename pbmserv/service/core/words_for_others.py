@@ -2,24 +2,33 @@
 
 Letters take no other text as somebody's words than `Said`, which only this module makes. What is
 left out its writer is told, with the answer to the same mail: nothing is lost without a word.
+
+What a mail may quote, letters that its writer has got, is made once more from the record: their
+kept bytes may be gone by then.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.spelling import LONGEST_PASSWORD, SHORTEST_PASSWORD
 from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.reading.bodies import text_lines
-from pbmserv.commands.reading.quoted_lines import Quoted
+from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.commands.reading.trailing_text import LONGEST_WORDS, Below
 from pbmserv.commands.table.model import Challenge, ChangePassword, Line, NotTried
-from pbmserv.service.core.quoted_letters import letters_before
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.core.budget import Work
+from pbmserv.store.delivery import answered
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
@@ -66,7 +75,7 @@ class Passed:
 def pass_on(context: CommandContext, written: str) -> Said:
     """What others may read of the words that the present speaker has written.
 
-    What is left out, and why, the desk notes for the answer.
+    What is left out, and why, the context notes for the answer.
     """
     if not written.strip():
         return UNSAID
@@ -101,7 +110,7 @@ def _has_proved(context: CommandContext, writer: Writer) -> bool:
         context.reply_address is not None and context.reply_address.player == writer.player_id
     )
     proven = by_address or writer.player_id in context.proven
-    return proven or context.vouched_for(writer.userid) is not None
+    return proven or context.verified_as(writer.userid) is not None
 
 
 def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
@@ -177,7 +186,7 @@ def _read(context: CommandContext) -> Iterator[Line]:
     for line in context.incoming.reading.lines:
         yield line
         other = line.proving() if line.proving is not None else None
-        if other is not None and other.who in context.incoming.vetted:
+        if other is not None and other.who in context.incoming.checked:
             yield other
 
 
@@ -218,3 +227,96 @@ def _of_letters(context: CommandContext, writer: Writer, lines: Sequence[str]) -
         return set()
     letters = letters_before(context, writer.player_id)
     return Quoted(letters.texts, letters.said, letters.own).places(lines)
+
+
+class Letters(Protocol):
+    """Makes letters from their rows."""
+
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Text and perhaps HTML of a letter; nothing if it cannot be made any more.
+
+        It may be asked inside of a transaction and must remember nothing of what it sees there.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The texts of letters without what people say in them; what others and their reader say."""
+
+    texts: tuple[str, ...]
+    said: tuple[str, ...]
+    own: tuple[str, ...]
+
+
+def letters_before(context: CommandContext, player_id: int) -> Before:
+    """The letters to a player that a mail of theirs may quote.
+
+    Those that its headers name, and the newest ones: of the board that is spoken of, and at all.
+    Nobody else's, whatever the headers say, or one could find out what stands in them.
+
+    Raises:
+        TooMuch: the mail has spent what it may.
+    """
+    reply_address = context.reply_address
+    is_digest = reply_address is not None and reply_address.purpose is Purpose.TRAY
+    rows = answered.letters(
+        context.connection,
+        player_id,
+        context.incoming.mail.answers,
+        board_id=context.focus.board.id if context.focus is not None else None,
+        letter_id=reply_address.about if reply_address is not None and is_digest else None,
+    )
+    texts = tuple(text for row in rows for text in _texts(context, row))
+    found = [one for row in rows for one in _said(row.words)]
+    return Before(
+        texts,
+        tuple(said for by, said in found if by),
+        tuple(said for by, said in found if not by),
+    )
+
+
+def _texts(context: CommandContext, row: QueuedLetter) -> tuple[str, ...]:
+    """What stands in a letter; each is made once for a mail, however many of its words need it."""
+    known = context.reread.get(row.id)
+    if known is None:
+        context.budget.spend(Work.LETTER)
+        context.budget.spend(Work.DRAWN, _parts(row.words))
+        silent = replace(row, words=_silent(row.words))
+        made = context.services.letters.texts(context.connection, silent)
+        known = tuple(html.unescape(bare(text)) if "</" in text else text for text in made)
+        context.reread[row.id] = known
+    return known
+
+
+def _parts(words: Mapping[str, Any]) -> int:
+    """How many letters a digest or a report is made of, each perhaps with a board."""
+    listed = (words.get(key, ()) for key in ("waiting", "news", "lines"))
+    return sum(len(one) for one in listed)
+
+
+def _silent(words: Any) -> Any:
+    """The words of a letter without what people say in it.
+
+    What they say is looked for apart: cut out of the text, it could take something else with it
+    that an opponent has repeated on purpose.
+    """
+    match words:
+        case Mapping():
+            return {key: "" if key == "said" else _silent(one) for key, one in words.items()}
+        case list():
+            return [_silent(one) for one in words]
+        case _:
+            return words
+
+
+def _said(words: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Who says what in a letter, wherever it stands in it; its reader says it as ``""``."""
+    for key, value in words.items():
+        if key == "said" and isinstance(value, str):
+            yield words.get("by", ""), value
+        elif isinstance(value, Mapping):
+            yield from _said(value)
+        elif isinstance(value, list):
+            for one in value:
+                if isinstance(one, Mapping):
+                    yield from _said(one)

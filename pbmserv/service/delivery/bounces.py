@@ -10,36 +10,41 @@ A letter that came back is sent once more a day later, as a new one: so nothing 
 server's bad hour, and an address where nobody is shows itself even if few letters go there.
 
 What is given up: no letter goes there any more. Letters to its player go to another confirmed
-address; if there is none they wait (see `returning`), and each opponent is told once.
+address; if there is none they wait, and each opponent is told once.
 
 A player who cannot be reached counts as away for `AWAY`, out of the days of the year that everybody
 has: nobody is to lose a game by a mailbox that was full for a week, nor to wait for ever for
 somebody who will never be heard of again, and whoever fakes reports to gain time only spends
 days that `away` would give for the asking.
+
+Any mail that proves to be theirs is enough to reach them again, by a password or a reply address:
+somebody who writes is there, and if letters come back again, they are counted again.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection
 
+from pbmserv.letters.kinds import CAN_WAIT
 from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
-from pbmserv.service.accounts import out_of_office
-from pbmserv.service.accounts import preferences as accounts
-from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.accounts import absences
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import told_letter
-from pbmserv.service.delivery import reachability
+from pbmserv.service.core.results import Notification, Part, told_letter
+from pbmserv.service.delivery import digest
 from pbmserv.service.time.deadlines import clock_context
-from pbmserv.store.accounts import notices, players, preferences
+from pbmserv.store.accounts import leaving, notices, players, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import Sitter
 from pbmserv.store.delivery import bounces, inbox, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
-from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 
 MOST_HARD = 2
 MOST_SOFT = 10
@@ -85,7 +90,7 @@ def _received(context: CommandContext, letter: Posted) -> list[Notification]:
     if context.incoming.report:
         return _reported(context, letter, context.incoming.report)
     if context.incoming.mail.automatic:
-        return out_of_office.ask(context, context.incoming.mail, letter.player_id)
+        return absences.ask_if_away(context, context.incoming.mail, letter.player_id)
     return _astray(context, letter)
 
 
@@ -233,22 +238,144 @@ def _without(context: CommandContext, player: Player, given_up: Standing) -> lis
         return _unreachable(context, player)
     preferences.save(context.connection, player.id, {"address": other})
     bounces.redirect(context.connection, player.id, given_up.address, other)
-    digests, _ = reachability.send_kept(context, player.id, other)
+    digests, _ = send_kept(context, player.id, other)
     words = {
         "event": "moved",
         "userid": player.userid,
         "other": other,
         "tz": player.tz,
-        "failed": [reachability.told_of(given_up)],
+        "failed": [told_of(given_up)],
     }
     parts = [Part("came-back", words), *digests]
     return [Notification(other, player.id, part) for part in parts]
 
 
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
-    ends = accounts.away_unasked(context, player, AWAY)
+    ends = absences.away_unasked(context, player, AWAY)
     preferences.save(context.connection, player.id, {"unreachable_since": context.now})
     if not notices.may_tell(context.connection, player.id, "gone", context.now, TOLD_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
-    return reachability.opponents(context, player, {"event": "gone", "until": until})
+    return opponents(context, player, {"event": "gone", "until": until})
+
+
+MOST_BOARDS = 500
+"""Boards of a player at which opponents are looked for."""
+
+_OUT_OF_DATE = frozenset({"reminder", "away-asked", *outbox.ALWAYS_TRIED})
+"""Letters that nobody wants to read later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a player can be reached, and letters that say so; no address = nothing was wrong."""
+
+    address: str = ""
+    told: tuple[Notification, ...] = ()
+
+
+def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
+    """The player speaks, or an operator for them: nothing is held against their addresses any more.
+
+    Letters go to the address that this mail comes from, if it is a confirmed one. Who shares an
+    address with them can be reached again as well.
+
+    Args:
+        why: an operator's reason, ``""`` where the player has written.
+    """
+    preferences.lock(context.connection, player_id)
+    player = players.by_id(context.connection, player_id)
+    if player is None or not player.active or player.unreachable_since is None:
+        return Home()
+    own = players.addresses_of(context.connection, player.id)
+    failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
+    bounces.forgive(context.connection, own)
+    sender = context.incoming.mail.sender.lower()
+    address = sender if sender in own else player.address
+    told = _welcome(context, player, address, failed, why)
+    for other in _sharing(context, own):
+        shared = [s for s in failed if s.address == other.address]
+        if other.id != player.id and shared:
+            told += _welcome(context, other, other.address, shared, why)
+    return Home(address, tuple(told))
+
+
+def _sharing(context: CommandContext, own: Sequence[str]) -> list[Player]:
+    """Players who cannot be reached and have one of these addresses."""
+    found: dict[int, Player] = {}
+    for address in own:
+        for player in players.by_address(context.connection, address):
+            if player.unreachable_since is not None:
+                found[player.id] = player
+    return list(found.values())
+
+
+def _welcome(
+    context: CommandContext, player: Player, address: str, failed: Sequence[Standing], why: str
+) -> list[Notification]:
+    since = player.unreachable_since
+    assert since is not None
+    columns = {"address": address, "unreachable_since": None}
+    preferences.save(context.connection, player.id, columns)
+    was_away = absences.no_longer_away(context, player, since)
+    digests, again = send_kept(context, player.id, address)
+    words = {
+        "event": "back",
+        "why": why,
+        "userid": player.userid,
+        "other": address,
+        "tz": player.tz,
+        "failed": [told_of(one) for one in failed],
+        "again": again,
+        "away": was_away,
+        "digest": bool(digests),
+    }
+    told = [Notification(address, player.id, Part("came-back", words))]
+    told += [Notification(address, player.id, digest) for digest in digests]
+    heard = notices.last_told(context.connection, player.id, "gone")
+    if heard is not None and heard >= since:
+        told += opponents(context, player, {"event": "back", "why": why})
+    return told
+
+
+def send_kept(context: CommandContext, player_id: int, address: str) -> tuple[list[Part], int]:
+    """Send what has waited for a player: the boards as they stand in one mail (more if very much
+    was said), other letters as they were. These mails, and how many others are on their way."""
+    kept = bounces.waiting(context.connection, player_id)
+    later = [one for one in kept if one.letter in CAN_WAIT]
+    stale = [one for one in kept if one.letter in _OUT_OF_DATE]
+    others = [one for one in kept if one not in later and one not in stale]
+    bounces.out_of_date(context.connection, _ids(stale))
+    bounces.send_again(context.connection, _ids(others), address, context.now)
+    return digest.gathered(context, player_id, later), len(others)
+
+
+def _ids(letters: Sequence[QueuedLetter]) -> list[int]:
+    return [letter.id for letter in letters]
+
+
+def told_of(failed: Standing) -> dict[str, str]:
+    """An address that failed, when, and what its mail server said, for a letter to its owner."""
+    at = max(moment for moment in (failed.hard_at, failed.soft_at) if moment is not None)
+    return {"address": failed.address, "at": at.isoformat(), "said": failed.diagnostic}
+
+
+def opponents(
+    context: CommandContext, player: Player, words: Mapping[str, Any]
+) -> list[Notification]:
+    """One letter to each opponent of a player's running boards, with the numbers of these."""
+    found: dict[int, tuple[Sitter, list[int]]] = {}
+    for number in leaving.running(context.connection, player.id)[:MOST_BOARDS]:
+        board = boards.load(context.connection, number)
+        for sitter in board.sitters if board is not None else ():
+            if sitter.player_id != player.id and sitter.state == "active":
+                found.setdefault(sitter.player_id, (sitter, []))[1].append(number)
+    about = {"who": player.userid, **words}
+    return [
+        Notification(
+            sitter.address,
+            sitter.player_id,
+            Part("unreachable", {**about, "boards": numbers, "tz": sitter.tz}),
+        )
+        for sitter, numbers in found.values()
+    ]

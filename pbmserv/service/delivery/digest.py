@@ -1,4 +1,4 @@
-"""The tray: one mail a day with every board that waits, and the one reply that answers it."""
+"""The digest: one mail a day with every board that waits, and the one reply that answers it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pbmserv.commands.table import model
 from pbmserv.engine.spans import daytime, zone
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
@@ -30,7 +30,7 @@ MOST_DRAWN = 40
 
 MOST_SAID = 24_000
 """Octets of players' words in one digest, as they stand in HTML. It keeps short enough for mail
-programs then (`render.letters.ROOM`), and has room for a letter's longest words."""
+programs then (`ROOM` in `letters`), and has room for a letter's longest words."""
 
 MOST_LOOKED_AT = 500
 """Newest boards of a player among which those that wait are looked for."""

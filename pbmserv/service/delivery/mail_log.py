@@ -19,7 +19,7 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.networks import Source, block_of
 from pbmserv.mail.reply_address import MailDomain, ReplyAddress
 from pbmserv.monitoring import metrics
-from pbmserv.service.core.receipt import Receipt
+from pbmserv.service.core.results import Receipt
 
 log = logging.getLogger("pbmserv.receive")
 

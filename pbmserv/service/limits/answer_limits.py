@@ -2,26 +2,29 @@
 
 Only mails that lead nowhere are counted: those that move a game on, or tell somebody else
 something, are the game itself. Letters that anybody can have sent to anybody (a signup's question,
-a new password) have limits of their own.
+a new password) have limits of their own. Whose mails are put off hears so once a day.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
 
 from pbmserv.commands.table import model
 from pbmserv.commands.table.model import Line
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.answers import Answer
-from pbmserv.service.core.context import CommandContext
-from pbmserv.service.limits.rates import Idle, Reply
-from pbmserv.store.accounts import players
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.results import Answer, Part, message_id
+from pbmserv.service.limits.rates import Idle, Over, Reply
+from pbmserv.store.accounts import notices, players
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import NewLetter
 
 UNHUSHED = frozenset({"confirm", "reset", "welcome"})
 """Letters that go out however many answers there were: who asks for them may have nothing else."""
-
 
 REACHING = frozenset({"message", "chat", "challenge", "started"})
 """Letters to others that come of a player's wish alone, not of a turn on a board."""
@@ -128,3 +131,38 @@ def _may_be_forged(context: CommandContext, answers: Sequence[NewLetter]) -> boo
         or player.reply_epoch != incoming.reply_address.epoch
         or incoming.mail.sender.lower() not in players.addresses_of(context.connection, player.id)
     )
+
+
+TOLD_EVERY = timedelta(days=1)
+
+
+def over_limit_letter(
+    services: Services, connection: Connection, sender: str, over: Over, now: datetime
+) -> NewLetter | None:
+    """The explanation, unless it was given today.
+
+    It goes to a player's own address, or to the address that has sent too much itself. Of a network
+    with too much mail only players hear: the addresses in such mails may be anybody's.
+    """
+    player = _sender_of(connection, sender, over)
+    if player is not None:
+        if not notices.may_tell(connection, player.id, "busy", now, TOLD_EVERY):
+            return None
+    elif over.kind != "address" or not services.traffic.may_tell(sender):
+        return None
+    words = {"kind": over.kind, "most": over.most, "span": over.span}
+    part = Part("too-many", words | {"again": f"{over.again:%Y-%m-%d %H:%M} UTC"})
+    return NewLetter(
+        letter=part.letter,
+        recipient=player.address if player else sender,
+        words=part.words,
+        message_id=message_id(services.mail_domain.domain, part),
+        player_id=player.id if player else None,
+    )
+
+
+def _sender_of(connection: Connection, sender: str, over: Over) -> Player | None:
+    if over.kind == "player":
+        found = players.by_id(connection, int(over.who))
+        return found if found is not None and found.active else None
+    return next(iter(players.by_address(connection, sender.lower())), None)

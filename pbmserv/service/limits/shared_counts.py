@@ -1,6 +1,6 @@
 """Makes all processes over one database count together.
 
-Each keeps what is counted in its own memory (`service.windows`), where the event loop may ask it
+Each keeps what is counted in its own memory (`windows`), where the event loop may ask it
 without waiting, and twice a second tells the others what it has counted since, and learns from
 them: one transaction for all mails of that half second, instead of one for each. So a sender who
 writes to several processes at once gets, beyond a limit, what the others take from him in half a
@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.clock import Clock
 from pbmserv.log import reason
-from pbmserv.service.auth.lockout import FORGIVEN
+from pbmserv.service.auth.passwords import FORGIVEN
 from pbmserv.service.limits.windows import Event, Kind, Windows, packed, unpacked
 from pbmserv.service.time.rounds import Rounds
 from pbmserv.store.core import counted

@@ -1,7 +1,7 @@
-"""Moving windows on our own clock for whatever is counted by time, and doors that stay closed.
+"""Moving windows on our own clock for whatever is counted by time, and locks that last a while.
 
 They are kept in memory, where the event loop may ask them, by hashes of what they are about. Each
-change is told as an `Event`, so that other processes can be told of it (`service.counting`), and
+change is told as an `Event`, so that other processes can be told of it (`shared_counts`), and
 learned from theirs.
 """
 
@@ -25,7 +25,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 REMEMBERED = 20_000
-"""Windows kept, and doors, and usual sources; the least recently used one goes first."""
+"""Windows kept, and locks, and usual sources; the least recently used one goes first."""
 
 USUAL_FOR = timedelta(days=30)
 """How long others are told of a usual source."""
@@ -42,7 +42,7 @@ class Kind(IntEnum):
     CLEAR = 2
     """A window is empty from now on."""
     LOCK = 3
-    """A door is closed until `until`, for the `level`th time in a row."""
+    """Something is locked until `until`, for the `level`th time in a row."""
     USUAL = 4
     """A source is known to be somebody's."""
 
@@ -66,7 +66,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A door that is closed, or was; `level` counts how often in a row, from 0."""
+    """A lock that holds, or held; `level` counts how often in a row, from 0."""
 
     until: datetime
     level: int
@@ -174,18 +174,18 @@ class Windows(Storage):
                 at = max(self._now(), hits[-1])
                 self._happens(Event(Kind.CLEAR, name(key), at, at + USUAL_FOR.total_seconds()))
 
-    # -- doors and sources -----------------------------------------------------------------
+    # -- locks and sources -----------------------------------------------------------------
 
     def lock(self, key: str) -> Lock | None:
-        """When a door will be, or was, open again; ``None`` = it never was closed."""
+        """The lock that holds, or held last; ``None`` = there was none."""
         return self._locks.get(name(key))
 
     def close(self, key: str, until: datetime, level: int) -> None:
-        """Close a door."""
+        """Lock it."""
         self._happens(Event(Kind.LOCK, name(key), self._now(), until.timestamp(), level))
 
     def open(self, key: str) -> None:
-        """Open a door, and forget that it was closed."""
+        """Unlock it, and forget that it was locked."""
         if self.lock(key) is not None:
             self._happens(Event(Kind.LOCK, name(key), self._now(), 0.0))
 
@@ -245,7 +245,7 @@ class Windows(Storage):
             return
         found = Lock(datetime.fromtimestamp(event.until, UTC), event.level)
         known = self._locks.get(event.key)
-        # Two processes may close one door at the same moment: that is once.
+        # Two processes may set one lock at the same moment: that is once.
         if known is None or (known.until, known.level) < (found.until, found.level):
             remember(self._locks, event.key, found)
 

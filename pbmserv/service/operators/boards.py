@@ -8,11 +8,11 @@ from dataclasses import replace
 from pbmserv.engine.clocks import SeatClock
 from pbmserv.errors import OperatorError, OptionError
 from pbmserv.service.boards.followers import not_played
-from pbmserv.service.bots.bot_moves import is_house
-from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.bots.bot_moves import is_bot
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.service.ratings import rerating
+from pbmserv.service.ratings import rating
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
@@ -52,7 +52,7 @@ def hand_over(context: CommandContext, by: Signature, number: int, old: str, new
     if leaving is None:
         names = ", ".join(board.names)
         raise OperatorError(f"{old} does not sit at board {number}; these do: {names}")
-    if is_house(leaving):
+    if is_bot(leaving):
         raise OperatorError(f"{leaving.userid} is played by this server itself and keeps its seat")
     coming = players.by_userid(context.connection, new.lower())
     if coming is None:
@@ -117,18 +117,18 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
     """Whether a board's result counts; ratings are computed anew if it has ended.
 
     Raises:
-        OperatorError: there is no such board, it is so already, or the house has a seat there.
+        OperatorError: there is no such board, it is so already, or a bot has a seat there.
     """
     board = known(context, number)
     if board.rated == rated:
         state = "rated" if rated else "unrated"
         raise OperatorError(f"board {number} is {state} already")
-    if rated and any(map(is_house, board.sitters)):
+    if rated and any(map(is_bot, board.sitters)):
         raise OperatorError(f"board {number} was played with the house, which has no rating")
     operating.set_rated(context.connection, number, rated=rated)
     changed = 0
     if board.status == "finished":
-        changed = rerating.rebuild(context.connection).differences
+        changed = rating.rebuild(context.connection).differences
     told = _letters(board, "rated" if rated else "unrated", by)
     facts = {"before": board.rated, "after": rated}
     said = f"Board {number} {'counts' if rated else 'does not count'}; {changed} rows were changed."
@@ -138,7 +138,7 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
 
 def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
     """All ratings are computed again from the record of the boards."""
-    done = rerating.rebuild(context.connection)
+    done = rating.rebuild(context.connection)
     rows = f"{done.boards} rated boards, {done.players} ratings"
     said = f"{rows}: all as it should be."
     if done.differences:

@@ -11,9 +11,8 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError
-from pbmserv.service.core.answers import Notification
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import told_letter
+from pbmserv.service.core.results import Notification, told_letter
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
@@ -56,7 +55,7 @@ class Operators:
     """The operators' side of a server, which may be running at the same time.
 
     Args:
-        rooms: what every desk shares.
+        services: what every mail is carried out with.
     """
 
     def __init__(

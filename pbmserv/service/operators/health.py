@@ -2,28 +2,37 @@
 
 Live: every thread is there and heard of; if not, a restart helps. Ready: a mail would be stored
 for good within `WRITE_S`, a client would find a free session, nothing waits too long, the relay
-answers, and there is room on the disk; if not, an operator should know.
+answers, and there is room on the disk; if not, an operator should know. `metrics` tells the same
+to Prometheus.
 """
 
 from __future__ import annotations
 
 import asyncio
+import platform
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from pbmserv import __version__, log
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
+from pbmserv.monitoring import metrics as counters
 from pbmserv.monitoring.pulse import Vital
-from pbmserv.service.limits.text_quota import FULL
+from pbmserv.service.time.retention import FULL
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
 from pbmserv.store.operators.health import Queues, Waiting
@@ -312,3 +321,74 @@ def span(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
+async def metrics(health: Health, counted: bytes) -> bytes:
+    """Everything there is to tell, measured now and *counted* so far."""
+    registry = CollectorRegistry()
+    registry.register(_Gauges(await health.seen()))
+    return counted + generate_latest(registry)
+
+
+ProcessCollector(registry=counters.REGISTRY)  # memory, processor time, open files
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Gauges(Collector):
+    """One look, as Prometheus wants it."""
+
+    seen: Seen
+
+    def collect(self) -> Iterator[Metric]:
+        seen = self.seen
+        build = GaugeMetricFamily("pbmserv_build", "Versions.", labels=("version", "python"))
+        build.add_metric((__version__, platform.python_version()), 1)
+        yield build
+        lost = CounterMetricFamily("pbmserv_log_lines_lost", "Lines of the log nobody will read.")
+        lost.add_metric((), log.lost())
+        yield lost
+        states = {name: one.state != "failing" for name, one in seen.report.checks.items()}
+        yield _one("pbmserv_check_ok", "Checks of /healthz: 0 = failing.", "check", states)
+        slots = seen.slots.items()
+        opened = {name: one.open for name, one in slots}
+        yield _one("pbmserv_sessions", "Open sessions.", "listener", opened)
+        most = {name: one.most for name, one in slots}
+        yield _one("pbmserv_sessions_most", "Sessions that may be open.", "listener", most)
+        yield GaugeMetricFamily(
+            "pbmserv_relay_failures",
+            "Attempts in a row that did not reach the relay.",
+            value=seen.relay.failures,
+        )
+        yield GaugeMetricFamily(
+            "pbmserv_relay_waits", "1 while letters wait for the relay.", value=seen.relay.is_open
+        )
+        sizes = {**seen.sizes, "free": seen.free}
+        yield _one("pbmserv_bytes", "Database, its log, free disk.", "what", sizes)
+        yield from self._queues()
+
+    def _queues(self) -> Iterator[Metric]:
+        queues = self.seen.queues
+        if queues is None:
+            return
+        waiting = {
+            "kept": queues.kept,
+            "letters-due": queues.due,
+            "letters-queued": queues.queued,
+            "house": queues.house,
+            "clocks": queues.clocks,
+            "digests": queues.digests,
+        }
+        counted = {name: float(one.count) for name, one in waiting.items()}
+        counted |= {f"letters-{state}": n for state, n in queues.letters.items()}
+        yield _one("pbmserv_waiting", "Mails, letters, boards that wait.", "queue", counted)
+        ages = {name: one.oldest_s for name, one in waiting.items()}
+        yield _one("pbmserv_waiting_seconds", "For how long the first has.", "queue", ages)
+        ever = {"mails": queues.mails_ever, "letters": queues.letters_ever}
+        yield _one("pbmserv_newest_number", "Mails and letters so far.", "of", ever)
+
+
+def _one(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
+    found = GaugeMetricFamily(name, words, labels=(label,))
+    for given, value in values.items():
+        found.add_metric((given,), value)
+    return found

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import password_mark
-from pbmserv.service.bots.bot_moves import is_house
-from pbmserv.service.core.answers import Notification, Part
+from pbmserv.service.bots.bot_moves import is_bot
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.delivery import reachability
+from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.delivery.bounces import come_back, told_of
 from pbmserv.service.operators.boards import withdrawn
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.service.ratings import rerating
+from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -93,10 +93,10 @@ def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
     failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
     if not player.active or not failed:
         raise OperatorError(f"no address of {userid} is given up; letters go there as always")
-    home = reachability.come_back(context, player.id, by.why)
+    home = come_back(context, player.id, by.why)
     bounces.forgive(context.connection, own)
     given_up = ", ".join(one.address for one in failed)
-    facts = {"addresses": [reachability.told_of(one) for one in failed]}
+    facts = {"addresses": [told_of(one) for one in failed]}
     said = f"Letters to {userid} are sent again; given up was {given_up}."
     return Deed("reachable", f"user {userid}", said, home.told, facts)
 
@@ -124,7 +124,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     leaving.leave(context.connection, old)
     seats = operating.move_everything(context.connection, old.id, new.id)
     operating.retire(context.connection, old.id)
-    rerating.rebuild(context.connection)
+    rating.rebuild(context.connection)
     told = [Notification(new.address, new.id, _account("merged", into, by, other=userid))]
     for number in moved:
         told += board_letters(context, number, new.id)
@@ -137,10 +137,10 @@ def _person(context: CommandContext, userid: str) -> Player:
     """As `named`, but nobody whom the server plays itself.
 
     Raises:
-        OperatorError: there is no such player, or it is the house.
+        OperatorError: there is no such player, or it is a bot.
     """
     player = named(context, userid)
-    if is_house(player):
+    if is_bot(player):
         raise OperatorError(
             f"{player.userid} is played by this server itself; it has no password and gets no "
             "letters. Its boards can be ended one by one: pbmserv board end NUMBER"

@@ -1,4 +1,4 @@
-"""The box of the day: one for everybody who wants it, at their hour; streaks and a weekly table.
+"""The box of the day, its streaks and weekly table; and the scores of races and solo games.
 
 Days are UTC. Box number 1 is that of `FIRST`. What a day's box is, is drawn when the first player
 gets it, so nobody can know it before; everybody's board of that day is made of the same words.
@@ -13,24 +13,25 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from pbmserv.commands.table.model import Daily, Week
+from pbmserv.commands.table.model import Daily, Scores, Week
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
-from pbmserv.errors import Refused
-from pbmserv.service.boards.game_options import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board
-from pbmserv.service.core.answers import Answer, Notification, Part
+from pbmserv.engine.spans import zone
+from pbmserv.errors import OptionError, Refused
+from pbmserv.service.boards.proposals import Proposal, make_board, read_options
+from pbmserv.service.bots.bot_moves import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import EPOCH, known_game, races_of
-from pbmserv.service.time.localtime import next_local, zone
+from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.time.localtime import next_local
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.operators import audit
-from pbmserv.store.solo import dailies
+from pbmserv.store.solo import dailies, scores
 from pbmserv.store.solo.dailies import Reader
 
 FIRST = date(2026, 1, 1)
@@ -203,3 +204,74 @@ def _minute(text: str, example: str) -> int:
     if found is None:
         raise Refused("daily-time", part=text[:20], example=example)
     return int(found[1]) * 60 + int(found[2])
+
+
+BEST = 20
+"""Lines of a list."""
+
+KINDS = 5
+"""Kinds of boards in an answer that names none."""
+
+
+def keep_scores(
+    context: CommandContext, board: BoardRow, after: Position, ended_at: datetime
+) -> None:
+    """Keep what can be compared: of people who have guessed, on a box that nobody could know."""
+    game, outcome = after.game, after.outcome
+    if not races(game) or outcome is None or not outcome.scores:
+        return
+    kind = game.kind(after.state)
+    if not kind or not board.comparable:
+        return
+    found = {
+        sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
+        for sitter in board.sitters
+        if not is_bot(sitter) and game.guessed(after.state, sitter.seat)
+    }
+    scores.keep(context.connection, board.id, board.game, kind, found, ended_at)
+
+
+def show_scores(context: CommandContext, command: Scores) -> Answer:
+    """``game scores [kind]``: the best of one kind of board, or of those most played."""
+    parts = []
+    for game in races_of(context, command.game):
+        key = game.info.key
+        try:
+            wanted = game.read_kind(command.kind) if command.kind else ""
+        except OptionError as error:
+            example = f"{key} scores {error.refusal.example}"
+            context.echo_hidden = not command.kind[:1].isdigit()  # "scores alice secret"
+            part = "" if context.echo_hidden else command.kind
+            raise OptionError(
+                error.refusal.code, part=part, example=example, **error.refusal.values
+            ) from error
+        kinds = [wanted] if wanted else [k for k, _ in scores.kinds(context.connection, key, KINDS)]
+        lists = [
+            {
+                "kind": kind,
+                "rows": [
+                    {
+                        "rank": rank,
+                        "userid": line.userid,
+                        "score": line.score,
+                        "board": line.board,
+                        "ended": f"{line.ended_at:%Y-%m-%d}",
+                    }
+                    for rank, line in _ranked(scores.best(context.connection, key, kind, BEST))
+                ],
+            }
+            for kind in kinds
+        ]
+        words = {"game": key, "title": game.info.title, "kind": wanted, "lists": lists}
+        parts.append(Part("scores", words))
+    if not parts:
+        raise Refused("no-scores", part=command.game or "", example="list")
+    return Answer(tuple(parts))
+
+
+def _ranked(lines: list[scores.ScoreLine]) -> list[tuple[int, scores.ScoreLine]]:
+    """Places, equal scores sharing one."""
+    return [
+        (1 + sum(other.score < line.score for other in lines[:place]), line)
+        for place, line in enumerate(lines)
+    ]

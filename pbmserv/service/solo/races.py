@@ -1,19 +1,33 @@
-"""Races and solo games: giving up, practice, and a finished box once more."""
+"""Races and solo games: giving up, practice, a finished box once more, and boards as files."""
 
 from __future__ import annotations
 
-from pbmserv.commands.table.model import Practise, Replay, Solve
-from pbmserv.engine.protocol import races
-from pbmserv.errors import Illegal, Refused
-from pbmserv.service.boards.game_options import read_options
-from pbmserv.service.boards.invitations import invite, must_run, sender_of
-from pbmserv.service.boards.moves import log_ply
-from pbmserv.service.boards.proposals import Proposal
-from pbmserv.service.core.answers import Answer
+from collections.abc import Iterable
+
+from pbmserv.commands.table.model import Load, Practise, Replay, Save, Solve
+from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.protocol import Saved, Saving, races
+from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply, weight
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Illegal, MoveError, OptionError, PlayerError, Refused
+from pbmserv.inbound.body import attached_text
+from pbmserv.service.boards.plies import log_ply, must_run
+from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
+from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, known_game, unknown_player
-from pbmserv.service.solo.spoilers import must_allow_copy, must_not_spoil, origin_of
+from pbmserv.service.core.lookup import (
+    board_of,
+    is_kept,
+    known_game,
+    must_allow_copy,
+    must_not_spoil,
+    origin_of,
+    unknown_player,
+)
+from pbmserv.service.core.results import Answer, Part
+from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
 
 
 def solve(context: CommandContext, command: Solve) -> Answer:
@@ -77,3 +91,141 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     context.focus = None
     proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))
     return invite(context, sender, proposal, {"replay": board.id})
+
+
+MOST_MOVES = 300
+"""Moves that are made again when a file is loaded."""
+
+
+def save(context: CommandContext, command: Save) -> Answer:
+    """``game save board userid password``: the board as a file, with all that was taken back.
+
+    As long as what is hidden in it must not be told, the file names the board instead.
+
+    Raises:
+        Refused: it is no board of one player.
+    """
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    game = context.services.registry.version(board.game, board.rules_version)
+    if board.seats != 1 or not isinstance(game, Saving):
+        raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
+    saved = written(boards.record(context.connection, board.id))
+    kept = is_kept(context, board)
+    text = game.save(game.options(board.options, 1), saved, board.id if kept else None)
+    words = {"board": board.id, "text": text, "key": board.game, "running": kept}
+    return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
+
+
+def written(plies: Iterable[Ply]) -> Saved:
+    """The moves of a record, those at the end that were taken back set apart."""
+    done: list[str] = []
+    undone: list[str] = []
+    for ply in plies:
+        if ply.text == UNDO:
+            undone.append(done.pop())
+        elif ply.text == REDO:
+            done.append(undone.pop())
+        else:
+            done.append(ply.text)
+            undone.clear()
+    return Saved((), (*done, *reversed(undone)), len(done))
+
+
+def load(context: CommandContext, command: Load) -> Answer:
+    """``game load userid password`` with the file attached, or its text below.
+
+    Raises:
+        Refused: there is no file, something in it is wrong, or its box is not open yet.
+    """
+    player = context.speaker(command.who)
+    game = known_game(context, command.game)
+    if not races(game) or not isinstance(game, Saving):
+        raise Refused("no-save", part=command.game, example="list")
+    text = _text(context, game.mark)
+    if game.mark not in text:
+        raise Refused("load-nothing", part="load", example=f"help {command.game}")
+
+    origin: int | None = None
+
+    def options_of(number: int) -> tuple[str, ...]:
+        nonlocal origin
+        board = boards.load(context.connection, number)
+        if board is None or board.seats != 1 or board.sitter_of(player.id) is None:
+            raise Refused("load-not-yours", part=f"board {number}", example="games")
+        must_allow_copy(context, board)
+        origin = origin_of(board)
+        return board.options
+
+    context.budget.spend(Work.TEXT, weight(len(text)))
+    try:
+        found = game.load(text, options_of)
+        options, rated = read_options(game, found.options, 1, "load", "")
+    except (MoveError, OptionError) as error:
+        raise _refused(error) from error
+    if len(found.moves) > MOST_MOVES:
+        raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
+    context.focus = None
+    proposal = Proposal(game, options, rated, USUAL, (player,), origin)
+    answer = invite(context, player, proposal, {"loaded": True})
+    number = answer.parts[0].board
+    assert number is not None
+    _replay(context, number, found.moves[: found.done])
+    after = boards.lock(context.connection, number)
+    assert after is not None
+    context.moved.clear()
+    if after.status == "finished":
+        words = {"event": "show", "undecided": [], "ratings": []}
+        return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
+    part = answer.parts[0]
+    return Answer((Part(part.letter, part.words, number, after.plies, Seat(0), after.thread),))
+
+
+def _text(context: CommandContext, mark: str) -> str:
+    """The file that came with the mail, else the mail's own text; it is looked for once."""
+    if mark not in context.attached:
+        context.attached[mark] = attached_text(context.incoming.envelope.raw, mark)
+    return context.attached[mark] or context.incoming.text
+
+
+def _replay(context: CommandContext, number: int, moves: Iterable[str]) -> None:
+    """Make the moves of a file.
+
+    Raises:
+        Refused: one of them cannot be made where it stands.
+    """
+    for at, move in enumerate(moves, 1):
+        context.budget.spend(Work.MOVE)
+        context.budget.spend(Work.TEXT, weight(len(move)))
+        if not _again(context, number, move):
+            raise Refused("load-move", part=move[:40], number=at, example="help load")
+
+
+def _again(context: CommandContext, number: int, text: str) -> bool:
+    """Make one move of a file; whether it can be made."""
+    board = boards.lock(context.connection, number)
+    assert board is not None
+    if board.status == "finished":
+        return False
+    (sitter,) = board.sitters
+    position = context.played.get(number) or context.position(board)
+    try:
+        if text == RESTART:
+            after = position.practise(sitter.seat, RESTART)
+        elif text == WITHDRAW:
+            after = position.withdraw(sitter.seat)
+        else:
+            move = position.game.parse(position.game.view(position.state, sitter.seat), text)
+            if move.text != text:
+                return False
+            after = position.move(sitter.seat, move)
+    except TooMuch:
+        raise
+    except PlayerError:
+        return False
+    log_ply(context, board, sitter, after, UNSAID)
+    return True
+
+
+def _refused(error: PlayerError) -> PlayerError:
+    refusal = error.refusal
+    return type(error)(refusal.code, part=refusal.part, example="help load", **refusal.values)

@@ -109,11 +109,11 @@ def _times(
     ended: Collection[Seat],
 ) -> Times:
     before = board.clocks or (SeatClock(),) * board.seats
-    machines = {s.seat for s in board.sitters if s.state == STATE}  # no clock runs for the house
+    bots = {s.seat for s in board.sitters if s.state == STATE}  # no clock runs for a bot
     if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
         waiting = {s.seat for s in board.sitters if s.userid in undecided}
     else:
-        waiting = set(position.game.to_act(position.state)) - machines
+        waiting = set(position.game.to_act(position.state)) - bots
     if board.status == "proposed" and not undecided:
         ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
     spent = {}

@@ -1,6 +1,6 @@
 """What a board's clocks lead to: reminders, lost games, challenges that nobody took up.
 
-A keeper calls this for one due board at a time, inside a transaction that has it locked.
+The scheduler calls this for one due board at a time, in a transaction that has it locked.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from pbmserv.engine.clocks import (
 )
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.boards import moves, queued_moves
+from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.boards.followers import not_played
-from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext, IncomingMail, Services
+from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -40,7 +40,7 @@ _NO_MAIL = IncomingMail(Envelope("", "", b""), Mail.of_nobody("clock"), "", Read
 def clock_context(
     services: Services, connection: Connection, now: datetime, speaks: ReplyAddress | None = None
 ) -> CommandContext:
-    """A desk to which no mail has led but the clock, or a page; *speaks*: what its link says."""
+    """A context to which no mail has led but the clock, or a page; *speaks*: what its link says."""
     incoming = _NO_MAIL if speaks is None else replace(_NO_MAIL, reply_address=speaks)
     return CommandContext(services, connection, incoming, None, now)
 
@@ -143,7 +143,7 @@ class _Look:
             "reminded": _iso(clock.reminded[0]),
             "total": self._terms.total if forfeit.total else None,
         }
-        forfeited = moves.forfeit(self._context, self._board, sitter, position, why)
+        forfeited = plies.forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
         return (*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told)
 
@@ -162,7 +162,7 @@ class _Look:
                 "total": None,
             }
             position = self._context.played.get(board.id) or self._context.position(board)
-            answer = moves.forfeit(self._context, board, sitter, position, why)
+            answer = plies.forfeit(self._context, board, sitter, position, why)
             told += [*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told]
         return told
 

@@ -7,10 +7,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
-from zoneinfo import ZoneInfo, available_timezones
-
-MINUTES = 24 * 60
-"""Minutes of a day as clocks show them; local days may be longer or shorter."""
+from zoneinfo import available_timezones
 
 _MONTHS = (
     "january",
@@ -129,12 +126,6 @@ def near_zones(text: str, most: int = 3) -> list[str]:
         by_city = {name.rpartition("/")[2]: name for name in sorted(zones, reverse=True)}
         near = [by_city[c] for c in difflib.get_close_matches(city, by_city, most, 0.75)]
     return [zones[name] for name in near]
-
-
-@cache
-def zone(name: str) -> ZoneInfo:
-    """The zone of a name that `zone_name` gave."""
-    return ZoneInfo(name)
 
 
 @cache

@@ -17,10 +17,8 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.monitoring.pulse import Vital
-from pbmserv.service.core.answers import Notification
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.done import Done
-from pbmserv.service.core.results import told_letter
+from pbmserv.service.core.results import Done, Notification, told_letter
 from pbmserv.service.delivery import digest
 from pbmserv.service.solo import daily_box
 from pbmserv.service.time import deadlines

@@ -1,4 +1,4 @@
-"""People: signing up, confirming, passwords, and words from one to others."""
+"""Accounts: signing up, passwords, and changes of address."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.reserved_userids import is_reserved
 from pbmserv.commands.grammar.spelling import is_userid
-from pbmserv.commands.table.model import Broadcast, ChangePassword, Forgot, Message, Secret, Signup
-from pbmserv.engine.types import HOUSE
+from pbmserv.commands.table.model import (
+    ChangeAddress,
+    ChangePassword,
+    Forgot,
+    Secret,
+    Signup,
+)
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
-from pbmserv.service.accounts.address_changes import boards_anew
-from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import unknown_player
-from pbmserv.service.core.may_speak import too_many_passwords
-from pbmserv.service.core.words_for_others import Said, again
+from pbmserv.service.core.lookup import too_many_passwords
+from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.limits.answer_limits import must_not_flood
 from pbmserv.store.accounts import addresses, players, preferences
+from pbmserv.store.accounts.addresses import AddressChange
 from pbmserv.store.accounts.players import PendingSignup, Player
-from pbmserv.store.delivery import outbox
-from pbmserv.store.operators import audit
-from pbmserv.store.operators.audit import Entry
+from pbmserv.store.boards import boards
+from pbmserv.store.delivery import bounces, inbox
 
-LONGEST_KEPT = 500
-"""Characters of a broadcast that the audit keeps."""
+BOARDS = 60
+"""Most boards that are sent anew to a new address."""
 
 
 def signup(context: CommandContext, command: Signup) -> Answer:
@@ -146,85 +148,6 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     return Answer((Part("reset-sent", {"userid": command.userid}),), told)
 
 
-def message(context: CommandContext, command: Message) -> Answer:
-    """Words to other players, without a board and without showing anybody's address."""
-    sender = context.speaker(command.who)
-    if not context.words:
-        raise Refused("no-words", part="message")
-    to: list[Player] = []
-    for userid in command.to:
-        if userid in HOUSE:
-            raise Refused("house-deaf", part=userid, example="help message")
-        player = players.by_userid(context.connection, userid)
-        if player is None:
-            raise unknown_player(context, userid)
-        to.append(player)
-    return _send_words(context, sender, to, context.words)
-
-
-def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A reply to a message goes back to who wrote it."""
-    sender = context.speaker(None)
-    peer = players.by_id(context.connection, reply_address.about)
-    if peer is None or not peer.active:
-        part = "" if peer is None or peer.state == "deleted" else peer.userid
-        raise Refused("takes-no-messages", part=part, example="help message")
-    if not context.words:
-        raise Refused("no-words", part="message")
-    return _send_words(context, sender, [peer], context.words)
-
-
-def broadcast(context: CommandContext, command: Broadcast) -> Answer:
-    """An operator's words to everybody who wants them: first a letter says how many that is."""
-    sender = context.speaker(command.who)
-    if sender.userid not in context.services.operators:
-        raise Refused(
-            "not-an-operator",
-            part=sender.userid,
-            example=f"message {sender.userid} PASSWORD USERID",
-        )
-    if not context.words:
-        raise Refused("no-words", part="broadcast")
-    count = len(_listeners(context, sender))
-    if not count:
-        raise Refused("nobody-listens", part="broadcast", example="help broadcast")
-    asked = Part("broadcast-asked", {"count": count, "said": context.words})
-    return Answer((), (Notification(sender.address, sender.id, asked),))
-
-
-def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``yes`` to the letter that asked: the words go out, once to each address and only once.
-
-    Raises:
-        Refused: they have gone out before, or the writer is no operator any more.
-    """
-    sender = context.speaker(None)
-    letter = outbox.locked(context.connection, reply_address.about)
-    target = f"broadcast {reply_address.about}"
-    if letter is None or letter.player_id != sender.id or letter.letter != "broadcast-asked":
-        raise Refused("revoked-address", example=f"forgot {sender.userid}")
-    if sender.userid not in context.services.operators:
-        raise Refused("not-an-operator", part=sender.userid, example="help message")
-    if audit.entries(context.connection, target, 1):
-        raise Refused("broadcast-settled", part="yes", example="help broadcast")
-    said = again(letter.words)["said"]
-    part = Part("broadcast", {"by": sender.userid, "said": said})
-    told = [Notification(to, player, part) for to, player in _listeners(context, sender).items()]
-    facts = {"addresses": len(told)}
-    entry = Entry(context.now, sender.userid, "broadcast", target, said[:LONGEST_KEPT], facts)
-    audit.add(context.connection, entry)
-    return Answer((Part("broadcast-sent", {"count": len(told), "said": said}),), tuple(told))
-
-
-def _listeners(context: CommandContext, sender: Player) -> dict[str, int]:
-    """The addresses, each with a player, of everybody but the sender who wants such words."""
-    found: dict[str, int] = {}
-    for player in preferences.wanting_broadcasts(context.connection):
-        if player.id != sender.id:
-            found.setdefault(player.address, player.id)
-    return found
-
-
 def welcome(userid: str) -> Part:
     """The letter that greets a new player and says what to do next."""
     return Part("welcome", {"userid": userid})
@@ -245,22 +168,8 @@ def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
     return player
 
 
-def _send_words(context: CommandContext, sender: Player, to: list[Player], words: Said) -> Answer:
-    for player in to:
-        if preferences.blocks_player(context.connection, player.id, sender.id):
-            raise Refused("takes-no-messages", part=player.userid, example="help message")
-    part = Part("message", {"by": sender.userid, "peer": sender.id, "said": words})
-    told = tuple(Notification(p.address, p.id, part, p.digest_minute is not None) for p in to)
-    answer = {
-        "to": [p.userid for p in to],
-        "unreachable": [p.userid for p in to if p.unreachable_since],
-        "said": words,
-    }
-    return Answer((Part("message-sent", answer),), told)
-
-
 def _hashed(context: CommandContext, password: Secret) -> str:
-    """The hash of a new password; it was made before the mail came to the desk."""
+    """The hash of a new password; it was made before the mail came to the writer."""
     made = context.services.memo.new_hash(password.text)
     if made is None:
         context.echo_hidden = True
@@ -307,3 +216,126 @@ def _activate(connection: Connection, request: PendingSignup, now: datetime) -> 
         players.add_address(connection, owner.id, request.address, now)
     players.settle_signup(connection, request.id, owner.id)
     return owner
+
+
+def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
+    """``change address userid password address…``: from now on these, once they are confirmed.
+
+    It needs the password also in a reply: a letter that was passed on must not be enough to
+    take an account over. Each address so far is told, and can stop it.
+    """
+    if command.who is None:
+        example = "change address USERID PASSWORD NEWADDRESS"
+        raise Refused("address-needs-password", example=example)
+    player = context.authenticate(command.who)
+    wanted = list(dict.fromkeys(address.lower() for address in command.addresses))
+    preferences.lock(context.connection, player.id)
+    present = players.addresses_of(context.connection, player.id)
+    new = [address for address in wanted if address not in present]
+    if not new:
+        return _fewer_addresses(context, player, wanted, present)
+    must_not_flood(context, new)
+    confirmed = [address for address in wanted if address in present]
+    batch = secrets.token_hex(8)
+    rows = addresses.ask(context.connection, player.id, wanted, confirmed, batch, context.now)
+    told = [
+        Notification(
+            address, player.id, Part("address-confirm", _words(player, change=rows[address]))
+        )
+        for address in new
+    ]
+    dropped = [address for address in present if address not in wanted]
+    words = _words(player, new=new, dropped=dropped, change=rows[new[0]])
+    told += [Notification(address, player.id, Part("address-asked", words)) for address in present]
+    return Answer((), tuple(told))
+
+
+def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """A reply from a new address: it is used from now on."""
+    found, player = _waiting_change(context, reply_address)
+    dropped = addresses.confirm(context.connection, found, context.now)
+    changed = players.by_id(context.connection, player.id)
+    assert changed is not None
+    context.player = changed
+    context.heard(changed.id, changed.unreachable_since)
+    part = Part("address-changed", _words(player, address=found.address, dropped=dropped))
+    anew = boards_anew(context, changed) if dropped else ()
+    return Answer((part,), (*_farewells(changed, dropped), *anew))
+
+
+def refuse_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """A new address says that it is none of that player's."""
+    found, player = _waiting_change(context, reply_address)
+    addresses.forget(context.connection, found.id)
+    return Answer((Part("address-refused", _words(player)),))
+
+
+def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """``reject`` from an address so far: nothing changes."""
+    player = context.speaker(None)
+    found = addresses.change(context.connection, reply_address.about)
+    if found is None or found.confirmed_at is not None:
+        raise Refused("address-settled")
+    addresses.stop(context.connection, player.id)
+    return Answer((Part("address-stopped", _words(player)),))
+
+
+def boards_anew(context: CommandContext, player: Player) -> tuple[Notification, ...]:
+    """The running boards once more, for a player whose earlier letters are dead."""
+    told = []
+    numbers = boards.of_player(context.connection, player.id, ("proposed", "active"), None, BOARDS)
+    for number in sorted(numbers):
+        board = boards.load(context.connection, number)
+        sitter = board.sitter_of(player.id) if board is not None else None
+        if board is not None and sitter is not None:
+            words = {"event": "show", "undecided": list(board.undecided)}
+            part = Part("board", words, number, board.plies, sitter.seat)
+            told.append(Notification.sitter(sitter, part))
+    return tuple(told)
+
+
+def _waiting_change(
+    context: CommandContext, reply_address: ReplyAddress
+) -> tuple[AddressChange, Player]:
+    """The change that a reply from the new address is about, its player's row locked."""
+    found = addresses.change(context.connection, reply_address.about)
+    if found is not None:
+        preferences.lock(context.connection, found.player_id)
+        found = addresses.change(context.connection, reply_address.about)
+    player = players.by_id(context.connection, found.player_id) if found is not None else None
+    if found is None or found.confirmed_at is not None or player is None or not player.active:
+        raise Refused("address-settled")
+    if context.mail_id is not None:
+        inbox.spoken_by(context.connection, context.mail_id, player.id)
+    return found, player
+
+
+def _fewer_addresses(
+    context: CommandContext, player: Player, wanted: list[str], present: list[str]
+) -> Answer:
+    """All of them are confirmed already: the others go at once."""
+    if set(wanted) == set(present) and wanted[0] == player.address:
+        example = f"change address {player.userid} PASSWORD NEWADDRESS"
+        raise Refused("address-same", part=", ".join(wanted), example=example)
+    addresses.stop(context.connection, player.id)
+    bounces.forgive(context.connection, wanted)  # their owner says that they work
+    dropped = addresses.keep_only(context.connection, player.id, wanted)
+    values: dict[str, str | int] = {"address": wanted[0]}
+    if dropped:
+        values["reply_epoch"] = player.reply_epoch + 1
+    preferences.save(context.connection, player.id, values)
+    changed = players.by_id(context.connection, player.id)
+    assert changed is not None
+    context.player = changed
+    part = Part("address-changed", _words(player, address=wanted[0], dropped=dropped))
+    anew = boards_anew(context, changed) if dropped else ()
+    return Answer((part,), (*_farewells(changed, dropped), *anew))
+
+
+def _farewells(player: Player, dropped: list[str]) -> tuple[Notification, ...]:
+    part = Part("address-moved", _words(player))
+    return tuple(Notification(address, player.id, part) for address in dropped)
+
+
+def _words(player: Player, **more: object) -> dict[str, object]:
+    return {"userid": player.userid, **more}

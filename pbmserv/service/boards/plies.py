@@ -1,0 +1,269 @@
+"""What a ply does: it is logged, ends the board if it must, and everybody is told; and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pbmserv.commands.table.model import Undo
+from pbmserv.engine.protocol import races
+from pbmserv.engine.record import FORFEIT, WITHDRAW
+from pbmserv.engine.referee import Position
+from pbmserv.engine.registry import shown_options
+from pbmserv.engine.types import Move, Outcome
+from pbmserv.errors import Illegal, Refused
+from pbmserv.service.boards.followers import news_to_followers, not_played
+from pbmserv.service.bots import bot_moves
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import UNSAID, Said
+from pbmserv.service.ratings import rating
+from pbmserv.service.solo import daily_box
+from pbmserv.service.solo.daily_box import keep_scores
+from pbmserv.service.time import clocks
+from pbmserv.store.boards import boards, followers
+from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.delivery import unsent
+from pbmserv.store.operators import operating
+
+MOST_WEIGHT = 2_000
+"""What the free moves of all players at a board may weigh together (`engine.record.weight`)."""
+
+
+def play_move(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    move: Move,
+    words: Said,
+) -> Answer:
+    """Make a move that the game has read, and tell everybody.
+
+    Raises:
+        Refused: it uses a turn, and the turn is another's.
+    """
+    to_act = position.game.to_act(position.state)
+    if not move.free and sitter.seat not in to_act:
+        waiting = ", ".join(board.names[seat] for seat in sorted(to_act))
+        raise Refused("not-your-turn", part=move.text, waiting=waiting)
+    return log_ply(
+        context,
+        board,
+        sitter,
+        position.move(sitter.seat, recorded(context, sitter, position, move)),
+        words,
+    )
+
+
+def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:
+    """The move as the record has it: where time counts, with the moment it was made at."""
+    game = position.game
+    if move.free or not races(game) or not game.timed(position.state):
+        return move
+    begun = sitter.accepted_at or context.now
+    return game.stamped(move, int((context.now - begun).total_seconds()))
+
+
+def log_ply(
+    context: CommandContext, board: BoardRow, sitter: Sitter, after: Position, words: Said
+) -> Answer:
+    """Log the ply that led to *after*, end the board if it did, and tell everybody."""
+    ply = after.ply
+    assert ply is not None
+    must_have_room(board, sitter, after)
+    undecided = join(context, board, sitter)
+    times = clocks.after_turn(context, board, after, undecided)
+    boards.append(context.connection, board.id, ply, context.mail_id, context.now, times)
+    context.played[board.id] = after
+    context.moved.append(board.id)
+    context.tally.plies.append((board.id, ply.number))
+    outcome = after.outcome
+    letter = "board"
+    rated: list[dict[str, Any]] = []
+    opening = 0
+    of_the_day: dict[str, Any] = {}
+    runs = outcome is None and not undecided
+    bot_moves.take_note(context, board, after, runs=runs)
+    if outcome is not None:
+        early = board.rated and board.seats > 1 and after.given_up_early
+        if early or (board.rated and not _everybody_played(board, after)):
+            operating.set_rated(context.connection, board.id, rated=False)
+            board = replace(board, rated=False)
+        ended = rating.board_ended(context.connection, board, outcome, undecided, context.now)
+        boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
+        keep_scores(context, board, after, ended.at)
+        of_the_day = daily_box.ended(context, board, after)
+        letter, rated = "result", ended.words
+        opening = after.game.info.opening if early else 0
+    said_to = words if len(bot_moves.people_of(board)) > 1 else ""
+    own = Part(
+        letter,
+        {"event": "moved", "undecided": list(undecided), "said_to": said_to, "ratings": rated}
+        | ({"daily": of_the_day} if of_the_day else {})
+        | ({"opening": opening} if opening else {}),
+        board.id,
+        after.number,
+        sitter.seat,
+    )
+    news: dict[str, Any] = {"event": "news", "by": sitter.userid, "said": words}
+    news |= {"undecided": list(undecided), "ratings": rated}
+    news |= {"opening": opening} if opening else {}
+    told = []
+    for other in board.sitters:
+        if other.player_id == sitter.player_id or other.userid in undecided:
+            continue
+        if outcome is not None or (not ply.free and after.is_news_for(other.seat)):
+            told.append(
+                Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
+            )
+        elif words:  # a free move is nobody's news, but what was said with it is
+            said = {"by": sitter.userid, "said": words}
+            told.append(
+                Notification.sitter(other, Part("chat", said, board.id, after.number, other.seat))
+            )
+    unseen = ply.free or not after.is_news_for(None)
+    told += news_to_followers(context, board, after.number, free=unseen, ended=outcome is not None)
+    return Answer((own,), tuple(told))
+
+
+def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
+    """Note that *sitter* plays along (making a move says so too); who is still undecided."""
+    if board.status != "proposed":
+        return ()
+    undecided = board.undecided
+    if sitter.accepted_at is None:
+        boards.accept(context.connection, board.id, sitter.player_id, context.now)
+        undecided = tuple(userid for userid in undecided if userid != sitter.userid)
+    if not undecided:
+        boards.set_status(context.connection, board.id, "active")
+    return undecided
+
+
+def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
+    """Refuse a ply for which a board's record has no room: it is replayed for every look at it.
+
+    Each seat has its share, so that nobody can use up another's; turns have as much again when
+    markers and seals have used theirs up. Giving up is always possible.
+    """
+    ply = after.ply
+    assert ply is not None
+    share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
+    if ply.text in {WITHDRAW, FORFEIT} or after.weight <= share:
+        return
+    if after.weight_of(sitter.seat) > share:
+        code = "board-full-free" if ply.free else "board-full"
+        raise Refused(code, part=str(board.id), example="resign", seats=board.seats)
+
+
+def _everybody_played(board: BoardRow, after: Position) -> bool:
+    """Whether each player has shown to know of the board: From alone may have begun it, and
+    whoever did that shall not be able to give ratings away in others' names."""
+    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text != FORFEIT}
+    return len(present) == board.seats
+
+
+def _as_json(outcome: Outcome) -> Mapping[str, Any]:
+    return {
+        "places": list(outcome.places),
+        "scores": list(outcome.scores),
+        "reason": outcome.reason,
+        "seat": outcome.seat,
+    }
+
+
+def forfeit(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    why: Mapping[str, Any],
+) -> Answer:
+    """*sitter* has taken too long; *why* goes into the letters."""
+    answer = log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
+
+    zones = {one.player_id: one.tz for one in board.sitters}
+
+    def with_reason(part: Part, player_id: int | None) -> Part:
+        if part.seat is None:  # somebody who only watches
+            return part
+        reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
+        return replace(part, words={**part.words, "forfeit": reason})
+
+    told = tuple(replace(t, part=with_reason(t.part, t.player_id)) for t in answer.told)
+    return Answer(tuple(with_reason(part, sitter.player_id) for part in answer.parts), told)
+
+
+def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
+    """The board will not be played; it counts for nothing."""
+    boards.set_status(context.connection, board.id, "declined")
+    words = {"by": sitter.userid, "players": list(board.names), "said": context.words}
+    told = tuple(
+        Notification.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
+        for other in board.sitters
+        if other.player_id != sitter.player_id
+    )
+    own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
+    return Answer((own,), told + not_played(context, board))
+
+
+def must_run(context: CommandContext, board: BoardRow) -> None:
+    """Refuse what only a board that is not over can be asked for."""
+    if board.status == "finished":
+        raise Refused("board-over", part=str(board.id), example=another_game(context, board))
+    if board.status == "declined":
+        raise Refused("board-declined", part=str(board.id), example=another_game(context, board))
+
+
+def another_game(context: CommandContext, board: BoardRow) -> str:
+    """The command for one more game of the same kind."""
+    game = context.services.registry.version(board.game, board.rules_version)
+    options = shown_options(game, board.options, board.seats)
+    if board.seats == 1:
+        return " ".join((board.game, "solo", *board.names, *(w for w in options if w != "-race")))
+    return " ".join((board.game, "challenge", *board.names, *options))
+
+
+def undo(context: CommandContext, command: Undo) -> Answer:
+    """``game undo board userid password``: the board is as it was before one's last move.
+
+    It must be the board's last move, must have told nobody anything hidden, and nobody else may
+    have been sent a letter about it. Letters that still wait are dropped, but not the words of
+    people in them.
+
+    Raises:
+        Refused: why it cannot be taken back.
+    """
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    position = context.position(board)
+    try:
+        before = position.undoable(sitter.seat)
+    except Illegal as error:
+        raise Refused(error.refusal.code, part="undo", example="show") from error
+    _drop_news(context, board, sitter, position, before.number)
+    answer = log_ply(context, board, sitter, position.undo(sitter.seat), context.words)
+    context.moved.clear()  # a plan is for turns that come, not for those that are given back
+    return answer
+
+
+def _drop_news(
+    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position, before: int
+) -> None:
+    """Drop the letters to others about what is taken back, if none of them is on its way."""
+    letters = [
+        letter
+        for letter in unsent.about(context.connection, board.id, before, context.now)
+        if letter.player_id != sitter.player_id
+    ]
+    told: set[int | None] = set()
+    if any(p.ply is not None and not p.ply.free for p in position.after(before)):
+        told = {s.player_id for s in board.sitters if s.accepted_at is not None}
+        told |= {
+            f.player_id for f in followers.of_board(context.connection, board.id) if f.what == "all"
+        }
+        told.discard(sitter.player_id)
+    if any(letter.begun for letter in letters) or told - {one.player_id for one in letters}:
+        raise Refused("undo-seen", part="undo", example="show")
+    unsent.drop(context.connection, letters)
