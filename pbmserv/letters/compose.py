@@ -18,13 +18,14 @@ from pbmserv.engine.registry import Registry, shown_options
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
-from pbmserv.letters.foreseen_boards import FORESEEN, foreseen, plan_dropped
+from pbmserv.letters.foreseen_boards import foreseen, plan_dropped
 from pbmserv.letters.mailto import Links, Mailto
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.reader import Reader
-from pbmserv.letters.reply_links import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
+from pbmserv.letters.reply_links import confirmation, feedback_id, reply_of, ways_out
 from pbmserv.letters.scene import BoardScene, Composed, board_scene, compose, excerpt, page, why
 from pbmserv.letters.shortening import cut, told_once
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -161,7 +162,7 @@ class Composer:
                 key = (part["letter"], None) if no_board else (part["board"], part["seat"])
                 if key not in drawn or part["letter"] != "show":
                     parts.append(self._excerpt(connection, part, reader, brief=key in drawn))
-                if part["letter"] not in FORESEEN:
+                if not kind_of(part["letter"]).beyond_record:
                     drawn.add(key)
             found.append({**line, "parts": parts[::-1]})
         return found[::-1]
@@ -203,7 +204,7 @@ class Composer:
         }
         own = self._own_board(seen, reader)
         values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
-        values["links"] = Links.ALL if own and letter not in FORESEEN else Links.NONE
+        values["links"] = Links.ALL if own and not kind_of(letter).beyond_record else Links.NONE
         if scene is not None:  # the names that a game's own templates know
             values |= {
                 "view": scene.view,
@@ -266,7 +267,7 @@ class Composer:
 
     def _thread_root(self, row: QueuedLetter, seen: _Seen | None) -> str:
         """The first letter of this board to this seat, unless this is it."""
-        if seen is None or (seen.seat is None and row.letter not in FOLLOWERS):
+        if seen is None or (seen.seat is None and not kind_of(row.letter).to_followers):
             return ""
         seat = "s" if seen.seat is None else seen.seat
         root = f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.mail_domain.domain}>"

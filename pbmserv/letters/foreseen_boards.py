@@ -10,9 +10,7 @@ from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal
 from pbmserv.letters.scene import BoardScene, note_sentences, why
-
-FORESEEN = frozenset({"preview", "submitted"})
-"""Letters whose boards are not those of the record, so that they stand for no other drawing."""
+from pbmserv.mail.letter_kinds import kind_of
 
 
 def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
@@ -21,7 +19,7 @@ def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardS
     Made of the reader's view alone, so nothing hidden can get into it.
     """
     game = scene.game
-    if letter in FORESEEN and isinstance(game, Previewing):
+    if kind_of(letter).beyond_record and isinstance(game, Previewing):
         preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
         notes = note_sentences(game, preview.notes, scene.names, scene.you)
         return replace(scene, view=preview.view, events=tuple(notes))

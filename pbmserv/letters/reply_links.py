@@ -1,50 +1,23 @@
 """Where a reader can go from a letter: the address for replies, and the way out of a subscription.
 
-Every kind of letter that is not about a board alone has its row in one of the tables below.
+What a reply to each kind of letter says stands in the table of kinds.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from pbmserv.letters.kinds import can_be_ended
+from pbmserv.mail.letter_kinds import can_be_ended, kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
-
-FOLLOWERS = frozenset({"follow", "followed"})
-"""Letters to those who watch a board; they are a thread, too, and can be answered."""
 
 
 def confirmation(words: Mapping[str, Any]) -> ReplyAddress:
     """What confirms the signup that a letter asks about."""
     return ReplyAddress(Purpose.CONFIRM, about=words["signup"])
-
-
-_DROPPED = frozenset({"address-moved"})
-"""Letters to a player's address that is no longer one: no reply to it speaks for anybody."""
-
-_STRANGERS: Mapping[str, Callable[[Mapping[str, Any]], ReplyAddress]] = {
-    "confirm": confirmation,
-    "address-confirm": lambda words: ReplyAddress(Purpose.ADDRESS, about=words["change"]),
-}
-"""Letters to addresses that nobody has confirmed: a reply says just that."""
-
-_OF_ITSELF: Mapping[str, Purpose] = {"tray": Purpose.TRAY, "broadcast-asked": Purpose.BROADCAST}
-"""Letters whose replies are about what stands in that very letter."""
-
-_ASKING: Mapping[str, Callable[[Mapping[str, Any]], tuple[Purpose, int, int]]] = {
-    "begin-asked": lambda words: (Purpose.BEGIN, words["number"], 0),
-    "reset": lambda words: (Purpose.RESET, 0, words["mark"]),
-    "message": lambda words: (Purpose.MESSAGE, words["peer"], 0),
-    "address-asked": lambda words: (Purpose.KEEP_ADDRESS, words["change"], 0),
-    "signoff-asked": lambda words: (Purpose.SIGNOFF, 0, words["day"]),
-    "away-asked": lambda words: (Purpose.AWAY, 0, 0),  # noqa: ARG005 - one form for all
-    "delete-asked": lambda words: (Purpose.DELETE, 0, words["day"]),
-}
-"""Letters to players whose reply answers a question: purpose, about and number of its address."""
 
 
 def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
@@ -53,17 +26,20 @@ def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
     For a letter to a player that is about nothing special the purpose is PLAYER: the caller, who
     sees the board, may make BOARD of it.
     """
-    if row.letter in _STRANGERS:
-        return _STRANGERS[row.letter](row.words)
-    if player is None or row.letter in _DROPPED:
-        return None
+    kind = kind_of(row.letter)
     purpose, about, number = Purpose.PLAYER, 0, 0
-    if row.letter in _ASKING:
-        purpose, about, number = _ASKING[row.letter](row.words)
-    elif row.letter in _OF_ITSELF:
-        purpose, about = _OF_ITSELF[row.letter], row.id
-    elif row.letter in FOLLOWERS and row.board_id is not None:
+    if kind.question is not None:
+        purpose = kind.question.purpose
+        about = row.words[kind.question.about] if kind.question.about else 0
+        number = row.words[kind.question.number] if kind.question.number else 0
+        if kind.asks_of_itself:
+            about = row.id
+    elif kind.to_followers and row.board_id is not None:
         purpose, about = Purpose.FOLLOW, row.board_id
+    if kind.asks_stranger:
+        return ReplyAddress(purpose, about=about)
+    if player is None or kind.to_old_address:
+        return None
     return ReplyAddress(purpose, player.id, about, number, player.reply_epoch)
 
 

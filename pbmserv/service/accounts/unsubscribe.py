@@ -13,7 +13,7 @@ from typing import Any
 
 from pbmserv.commands.table.model import Daily, Follow, Prefs
 from pbmserv.errors import Refused
-from pbmserv.letters.kinds import brought_by
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts import preferences
 from pbmserv.service.boards import followers
@@ -42,7 +42,7 @@ class Subscription:
     """What brought a letter.
 
     Attributes:
-        what: see `render.kinds.brought_by`.
+        what: see `LetterKind.subscription`.
         userid: whose letter it was.
         board: the board that was followed, else 0.
         game: key of the game whose daily box it was, else ``""``.
@@ -62,7 +62,7 @@ def of(context: CommandContext, reply_address: ReplyAddress) -> Subscription:
     """
     player = context.speaker(None)
     letter = outbox.letter(context.connection, reply_address.about)
-    if letter is None or letter.player_id != player.id or not brought_by(letter.letter):
+    if letter is None or letter.player_id != player.id or not kind_of(letter.letter).subscription:
         raise Refused("revoked-address", example=f"forgot {player.userid}")
     return _subscription(context, player, letter)
 
@@ -104,7 +104,7 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
 
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
-    what = brought_by(letter.letter)
+    what = kind_of(letter.letter).subscription
     if what not in {"follow", "daily"}:
         return Subscription(what, player.userid)
     board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)

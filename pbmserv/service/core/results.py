@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pbmserv.commands.table import model
-from pbmserv.letters.kinds import CAN_WAIT
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import boards
@@ -97,7 +97,7 @@ def told_letter(context: CommandContext, told: Notification) -> NewLetter:
         board_id=part.board,
         ply=part.ply,
         seat=part.seat,
-        tray=told.digest and part.letter in CAN_WAIT,
+        tray=told.digest and kind_of(part.letter).can_wait,
     )
 
 

@@ -8,16 +8,13 @@ from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
 from pbmserv.engine.protocol import sized
 from pbmserv.engine.record import weight
 from pbmserv.engine.types import Seat
-from pbmserv.letters.foreseen_boards import FORESEEN
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import boards
 
 _SQUARES = 64
-
-_FOR_MANY = frozenset({"followed", "broadcast"})
-"""Letters to people whom the writer of a mail has not chosen; what follows has less left."""
 
 
 def on_line(context: CommandContext, line: Line) -> None:
@@ -55,15 +52,15 @@ def on_answer(context: CommandContext, answer: Answer) -> None:
     for part in answer.parts:
         seat = (part.board, part.seat)
         is_drawn = part.board is not None and (
-            part.letter in FORESEEN or seat not in context.budget.drawn
+            kind_of(part.letter).beyond_record or seat not in context.budget.drawn
         )
         _draw(context, part, Work.DRAWN if is_drawn else Work.PART)
         context.budget.drawn.add(seat)
     for told in answer.told:
-        if told.recipient and told.part.letter not in _FOR_MANY:
+        if told.recipient and not kind_of(told.part.letter).for_many:
             _draw(context, told.part, Work.LETTER)
     context.budget.check()
-    many = sum(told.part.letter in _FOR_MANY for told in answer.told)
+    many = sum(kind_of(told.part.letter).for_many for told in answer.told)
     context.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
 
 

@@ -28,6 +28,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.accounts import out_of_office
 from pbmserv.service.accounts import preferences as accounts
 from pbmserv.service.core.answers import Notification, Part
@@ -193,7 +194,7 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
     after = counted(before, failure, context.now) if before.suspended_at is None else before
     if after.suspended_at is not None:
         bounces.set_aside(context.connection, letter)
-    elif letter.letter not in outbox.ALWAYS_TRIED:
+    elif not kind_of(letter.letter).always_tried:
         bounces.send_later(context.connection, letter, context.now + AGAIN, context.now)
     if after == before:
         return []

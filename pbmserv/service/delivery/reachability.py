@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.letters.kinds import CAN_WAIT
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.accounts import preferences as accounts
 from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
@@ -19,15 +19,12 @@ from pbmserv.store.accounts import leaving, notices, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
-from pbmserv.store.delivery import bounces, outbox
+from pbmserv.store.delivery import bounces
 from pbmserv.store.delivery.bounces import Standing
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 MOST_BOARDS = 500
 """Boards of a player at which opponents are looked for."""
-
-_OUT_OF_DATE = frozenset({"reminder", "away-asked", *outbox.ALWAYS_TRIED})
-"""Letters that nobody wants to read later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +103,8 @@ def send_kept(context: CommandContext, player_id: int, address: str) -> tuple[li
     """Send what has waited for a player: the boards as they stand in one mail (more if very much
     was said), other letters as they were. These mails, and how many others are on their way."""
     kept = bounces.waiting(context.connection, player_id)
-    later = [one for one in kept if one.letter in CAN_WAIT]
-    stale = [one for one in kept if one.letter in _OUT_OF_DATE]
+    later = [one for one in kept if kind_of(one.letter).can_wait]
+    stale = [one for one in kept if kind_of(one.letter).soon_stale]
     others = [one for one in kept if one not in later and one not in stale]
     bounces.out_of_date(context.connection, _ids(stale))
     bounces.send_again(context.connection, _ids(others), address, context.now)

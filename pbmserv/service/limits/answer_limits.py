@@ -12,19 +12,13 @@ from collections.abc import Iterable, Sequence
 from pbmserv.commands.table import model
 from pbmserv.commands.table.model import Line
 from pbmserv.errors import Refused
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.store.accounts import players
 from pbmserv.store.delivery.outbox import NewLetter
-
-UNHUSHED = frozenset({"confirm", "reset", "welcome"})
-"""Letters that go out however many answers there were: who asks for them may have nothing else."""
-
-
-REACHING = frozenset({"message", "chat", "challenge", "started"})
-"""Letters to others that come of a player's wish alone, not of a turn on a board."""
 
 
 def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
@@ -39,7 +33,7 @@ def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
     others = [
         told
         for told in answer.told
-        if told.part.letter in REACHING and told.player_id not in {None, speaker}
+        if kind_of(told.part.letter).reaches_others and told.player_id not in {None, speaker}
     ]
     if speaker is None or not others:
         return
