@@ -1,8 +1,14 @@
-"""The one Jinja environment: where templates lie and how they are read."""
+"""The one Jinja environment: where templates lie and how they are read.
+
+A letter is one file, ``letters/NAME.j2``, with four blocks: ``subject``, ``headline`` (one line:
+what this letter is), ``text`` and ``html``. It is compiled twice, as ``letters/NAME.txt.j2`` and as
+``letters/NAME.html.j2``, since what is printed is escaped in HTML alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +30,43 @@ def templates_root() -> Path:
     return packed if packed.is_dir() else package.parent / "templates"
 
 
+_LETTER = re.compile(r"letters/([a-z-]+)\.(txt|html)\.j2")
+_BLOCKS_OF_THE_OTHER = {
+    "txt": re.compile(r"{% block html %}.*?{% endblock %}\n", re.DOTALL),
+    "html": re.compile(r"{% block (?:subject|text) %}.*?{% endblock %}\n", re.DOTALL),
+}
+_ESCAPED = ".html.j2"
+_INCLUDED = re.compile(r'{% include "((?:letters|games)/[^"]+)" %}')
+
+
+class TemplateLoader(FileSystemLoader):
+    """Finds letters in either form, and writes the pieces that they name into them.
+
+    An include costs a look-up and a copy of all values each time; a letter has twenty of them.
+    """
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        """The template's text, its file, and whether that is still the same."""
+        found = _LETTER.fullmatch(template)
+        path = f"letters/{found[1]}.j2" if found else template
+        source, file, is_same = super().get_source(environment, path)
+        if found:
+            source = _BLOCKS_OF_THE_OTHER[found[2]].sub("", source)
+        if not template.startswith(("letters/", "games/")):
+            return source, file, is_same
+
+        def piece(include: re.Match[str]) -> str:
+            """A piece in a scope of its own, as an include has one, escaped as its name says."""
+            inside = self.get_source(environment, include[1])[0]
+            if template.endswith(_ESCAPED) and not include[1].endswith(_ESCAPED):
+                return f"{{% autoescape false %}}{inside}{{% endautoescape %}}"
+            return f"{{% with %}}{inside}{{% endwith %}}"
+
+        return _INCLUDED.sub(piece, source), file, is_same
+
+
 @cache
 def environment() -> Environment:
     """The environment that renders every letter and page; templates are compiled once.
@@ -32,14 +75,16 @@ def environment() -> Environment:
     beginning of a line are kept, since boards need them.
     """
     templates = Environment(
-        loader=FileSystemLoader(templates_root()),
+        loader=TemplateLoader(templates_root()),
         trim_blocks=True,
         lstrip_blocks=False,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
         auto_reload=False,  # a letter has two dozen templates: no asking the disk about each
         extensions=[InlineStyles],
-        autoescape=select_autoescape(("html.j2",), (), default=False, default_for_string=False),
+        autoescape=select_autoescape(
+            (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
+        ),
     )
     templates.filters["padded"] = padded
     templates.filters["forms"] = forms

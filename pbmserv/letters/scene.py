@@ -1,21 +1,20 @@
-"""Composes letters: a template folder and what it may say, to subject, text and HTML.
+"""Composes letters: the blocks of a template and what they may say, to subject, text and HTML.
 
-Every letter is a folder under ``templates/letters`` with ``subject.j2``, ``body.txt.j2`` and
-``body.html.j2``. Bodies extend a layout and fill two blocks, ``headline`` (one line: what this
-letter is) and ``body``, so that a report can put several letters' bodies into one.
+A report puts the blocks of several letters into one; a letter of its own stands in a layout.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, lru_cache, partial
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, Literal
 
 from jinja2 import Environment, Template
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
@@ -185,14 +184,24 @@ def note_sentences(
 
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
-    templates = _environment()
-    folder = f"letters/{letter}"
-    html = _fitted(templates.get_template(f"{folder}/body.html.j2").render, values, ROOM, ROOM)
+    words, page = _Blocks.of(letter, "txt", values), _Blocks.of(letter, "html", values)
+    frame = {"house": values["house"], "title": values["title"]}
+    layout = _environment().get_template("letters/pieces/layout.txt.j2")
+    text = layout.render(frame, headline=words.block("headline"), body=words.block("text"))
+    layout = _environment().get_template("letters/pieces/layout.html.j2")
+    around = layout.render(frame, headline=Markup(page.block("headline")), body=_BODY)  # noqa: S704
+    before, _, after = around.partition(_BODY)
+    html = page.fitted(ROOM - len(before) - len(after), ROOM - len(before) - len(after))
+    html = f"{before}{html}{after}"
     return Composed(
-        " ".join(templates.get_template(f"{folder}/subject.j2").render(values).split()),
-        _spaced(templates.get_template(f"{folder}/body.txt.j2").render(values)),
+        " ".join(words.block("subject").split()),
+        _spaced(text),
         html if len(html.encode()) < LONGEST_HTML else "",
     )
+
+
+_BODY = "\0"
+"""Stands for the body of a letter while its frame is made."""
 
 
 def excerpt(
@@ -205,41 +214,55 @@ def excerpt(
         most: how many it may have without.
         most_text: how many octets of text it may have with its board.
     """
-    folder = f"letters/{letter}"
-    text = _environment().get_template(f"{folder}/body.txt.j2")
-    html = _environment().get_template(f"{folder}/body.html.j2")
-    words = _spaced(_block(text, "body", values))
+    blocks = _Blocks.of(letter, "txt", values)
+    words = _spaced(blocks.block("text"))
     if len(words.encode()) > most_text and values.get("scene") is not None:
         values = {**values, "drawn": False, "links": Links.UNDRAWN}
-        words = _spaced(_block(text, "body", values))
+        blocks = _Blocks.of(letter, "txt", values)
+        words = _spaced(blocks.block("text"))
+    page = _Blocks.of(letter, "html", values)
     return Composed(
-        _block(text, "headline", values).strip(),
+        blocks.block("headline").strip(),
         words,
-        Markup(_fitted(partial(_block, html, "body"), values, fair, most)),  # noqa: S704 - as above
+        Markup(page.fitted(fair, most)),  # noqa: S704 - HTML of templates that escape
     )
 
 
-def _fitted(
-    render: Callable[[dict[str, Any]], str], values: Mapping[str, Any], fair: int, most: int
-) -> str:
-    """HTML with as many links as there is room for; without them what does not fit, either."""
-    wanted: Links = values.get("links", Links.NONE)
-    html = ""
-    for links in list(Links)[list(Links).index(wanted) :]:
-        html = render({**values, "links": links})
-        room = most if links is Links.NONE else fair
-        if len(html) <= room or values.get("scene") is None:
-            break
-    return html
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """One form of a letter, whose blocks share their values."""
+
+    template: Template
+    values: dict[str, Any]
+    context: Context
+
+    @classmethod
+    def of(cls, letter: str, form: Literal["txt", "html"], values: Mapping[str, Any]) -> _Blocks:
+        """The letter as text or as HTML."""
+        template = _environment().get_template(f"letters/{letter}.{form}.j2")
+        known = {**values, "is_html": form == "html"}
+        return cls(template, known, template.new_context(known))
+
+    def block(self, name: str) -> str:
+        """One of the blocks of its template."""
+        return "".join(self.template.blocks[name](self.context))
+
+    def fitted(self, fair: int, most: int) -> str:
+        """HTML with as many links as there is room for; without them what does not fit, either."""
+        wanted: Links = self.values.get("links", Links.NONE)
+        html = ""
+        for links in list(Links)[list(Links).index(wanted) :]:
+            context = self.template.new_context({**self.values, "links": links})
+            html = "".join(self.template.blocks["html"](context))
+            room = most if links is Links.NONE else fair
+            if len(html) <= room or self.values.get("scene") is None:
+                break
+        return html
 
 
 def _spaced(text: str) -> str:
     """The text with one blank line between blocks, however many its pieces have left there."""
     return _GAP.sub("\n\n", text.strip("\n")) + "\n"
-
-
-def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:
-    return "".join(template.blocks[name](template.new_context(dict(values))))
 
 
 def page(template: str, values: Mapping[str, Any]) -> str:

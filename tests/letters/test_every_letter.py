@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +17,6 @@ from pbmserv.letters.environment import templates_root
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
 
-NO_LETTERS = {"pieces"}
-"""Folders beside the letters'."""
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 
 
@@ -40,8 +39,11 @@ def test_the_stories_have_a_letter_of_every_kind(letters: list[Posted]) -> None:
 
 
 def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() -> None:
-    folders = {path.name for path in (templates_root() / "letters").iterdir() if path.is_dir()}
-    assert folders - NO_LETTERS == set(KINDS)
+    templates = list((templates_root() / "letters").glob("*.j2"))
+    assert {path.stem for path in templates} == set(KINDS)
+    for path in templates:
+        named = re.findall(r"{% block (\w+) %}", path.read_text("utf-8"))
+        assert named == ["subject", "headline", "text", "html"], path
 
 
 def test_every_letter_keeps_the_form(letters: list[Posted]) -> None:

@@ -62,8 +62,12 @@ def test_only_letters_and_boards_in_html_are_styled() -> None:
 def test_templates_name_only_classes_that_the_stylesheet_knows() -> None:
     root = templates_root()
     sheet = (root / "letters/letter.css").read_text()
-    for room in ("letters", "games"):
-        for path in (root / room).rglob("*.html.j2"):
-            for classes in re.findall(r'class="([^"]*)"', path.read_text()):
-                for word in classes.split():
-                    assert f".{word} " in sheet, (path, word)
+    letters = (root / "letters").glob("*.j2")
+    for path in [
+        *letters,
+        *root.glob("letters/pieces/*.html.j2"),
+        *root.glob("games/**/*.html.j2"),
+    ]:
+        for classes in re.findall(r'class="([^"]*)"', path.read_text()):
+            for word in classes.split():
+                assert f".{word} " in sheet, (path, word)
