@@ -22,7 +22,7 @@ from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.spans import zone
 from pbmserv.engine.types import Note, Outcome, Seat
-from pbmserv.errors import Refusal
+from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.environment import environment
 from pbmserv.letters.mailto import Links
 from pbmserv.letters.tables import aligned, definitions
@@ -271,11 +271,17 @@ def page(template: str, values: Mapping[str, Any]) -> str:
 
 
 def why(refusal: Refusal) -> str:
-    """The sentence of a refusal: a game's own where its code begins with the game's key."""
-    templates = _environment()
-    game, dot, _ = refusal.code.partition(".")
-    path = f"games/{game}/refusals.j2" if dot else "refusals.j2"
-    return " ".join(templates.get_template(path).render(refusal=refusal).split())
+    """The sentence of a refusal: a game's own where its code begins with the game's key.
+
+    Raises:
+        ServerFault: there is none for this code.
+    """
+    game, dot, code = refusal.code.rpartition(".")
+    template = _environment().get_template(f"games/{game}/refusals.j2" if dot else "refusals.j2")
+    sentence = template.blocks.get(code.replace("-", "_"))
+    if sentence is None:
+        raise ServerFault(f"no sentence for the refusal {refusal.code}")
+    return " ".join("".join(sentence(template.new_context({"refusal": refusal}))).split())
 
 
 def marked(headline: str) -> str:
