@@ -6,10 +6,12 @@ board's record or in the row's words. Retries repeat the kept bytes, never this.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from jinja2 import TemplateError
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.help import HelpTopic, topic
@@ -18,13 +20,20 @@ from pbmserv.engine.registry import Registry, shown_options
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
-from pbmserv.letters.foreseen_boards import foreseen, plan_dropped
-from pbmserv.letters.mailto import Links, Mailto
+from pbmserv.letters.links import Links, Mailto, confirmation, feedback_id, reply_of, ways_out
 from pbmserv.letters.mime import Headers, build
-from pbmserv.letters.reader import Reader
-from pbmserv.letters.reply_links import confirmation, feedback_id, reply_of, ways_out
-from pbmserv.letters.scene import BoardScene, Composed, board_scene, compose, excerpt, page, why
-from pbmserv.letters.shortening import cut, told_once
+from pbmserv.letters.scene import (
+    BoardScene,
+    Composed,
+    board_scene,
+    compose,
+    excerpt,
+    foreseen,
+    page,
+    plan_dropped,
+    why,
+)
+from pbmserv.letters.shortening import Reader, cut, told_once
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts import players
@@ -34,6 +43,8 @@ from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.bots.turns import STATE
 from pbmserv.store.delivery.outbox import QueuedLetter
+
+log = logging.getLogger("pbmserv.send")
 
 _USUAL: dict[str, Any] = {
     "event": "",
@@ -102,10 +113,18 @@ class Composer:
             return build(headers, composed.text, "", files)
         return raw
 
-    def texts_of(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
-        """Text and perhaps HTML of the mail, without what travels with it; raises as `bytes_of`."""
-        player, seen, reply_to = self._about(connection, row)
-        composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Text and perhaps HTML of a letter as its reader got it, to see what a mail quotes of it.
+
+        Nothing comes back for one that cannot be made any more, as of templates that have changed
+        since: whoever answers it must not be kept from speaking.
+        """
+        try:
+            player, seen, reply_to = self._about(connection, row)
+            composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+        except (ServerFault, TemplateError, LookupError, TypeError, ValueError):
+            log.exception("a letter cannot be made once more", extra={"letter": row.id})
+            return ()
         is_html = player is None or player.format == "html"
         return (composed.text, composed.html) if is_html else (composed.text,)
 

@@ -6,29 +6,24 @@ A report puts the blocks of several letters into one; a letter of its own stands
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from functools import cache, lru_cache
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from jinja2 import Environment, Template
+from jinja2 import Template
 from jinja2.runtime import Context
 from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.spans import zone
 from pbmserv.engine.types import Note, Outcome, Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.environment import environment
-from pbmserv.letters.mailto import Links
-from pbmserv.letters.tables import aligned, definitions
-
-WIDTH = 76
-"""Columns of a text letter (spec/mail.md)."""
+from pbmserv.letters.filters import listing
+from pbmserv.letters.links import Links
+from pbmserv.mail.letter_kinds import kind_of
 
 ROOM = 55_000
 """Characters of an HTML letter: 60 kB with players' words in any script. Gmail cuts at 102 kB."""
@@ -170,7 +165,7 @@ def note_sentences(
     game: AnyGame, notes: Iterable[Note], names: Sequence[str], seat: Seat | None
 ) -> list[str]:
     """One sentence for each note that *seat* (``None`` = a spectator) may read."""
-    templates = _environment()
+    templates = environment()
     own = templates.get_template(f"games/{game.info.key}/notes.j2")
     undone = templates.get_template("letters/pieces/undone.j2")
     return [
@@ -182,13 +177,33 @@ def note_sentences(
     ]
 
 
+def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
+    """The scene as this letter shows it: what a move would do, or what one's markers explain.
+
+    Made of the reader's view alone, so nothing hidden can get into it.
+    """
+    game = scene.game
+    if kind_of(letter).beyond_record and isinstance(game, Previewing):
+        preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
+        notes = note_sentences(game, preview.notes, scene.names, scene.you)
+        return replace(scene, view=preview.view, events=tuple(notes))
+    if letter == "check" and isinstance(game, Aided) and words.get("drawn"):
+        drawn = game.drawn(scene.view, words["drawn"])
+        notes = note_sentences(game, drawn.notes, scene.names, scene.you)
+        return replace(scene, view=drawn.view, events=tuple(notes))
+    if letter == "check" and isinstance(game, Aided):
+        notes = note_sentences(game, game.check(scene.view), scene.names, scene.you)
+        return replace(scene, events=tuple(notes))
+    return scene
+
+
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
     words, page = _Blocks.of(letter, "txt", values), _Blocks.of(letter, "html", values)
     frame = {"house": values["house"], "title": values["title"]}
-    layout = _environment().get_template("letters/pieces/layout.txt.j2")
+    layout = environment().get_template("letters/pieces/layout.txt.j2")
     text = layout.render(frame, headline=words.block("headline"), body=words.block("text"))
-    layout = _environment().get_template("letters/pieces/layout.html.j2")
+    layout = environment().get_template("letters/pieces/layout.html.j2")
     around = layout.render(frame, headline=Markup(page.block("headline")), body=_BODY)  # noqa: S704
     before, _, after = around.partition(_BODY)
     html = page.fitted(ROOM - len(before) - len(after), ROOM - len(before) - len(after))
@@ -239,7 +254,7 @@ class _Blocks:
     @classmethod
     def of(cls, letter: str, form: Literal["txt", "html"], values: Mapping[str, Any]) -> _Blocks:
         """The letter as text or as HTML."""
-        template = _environment().get_template(f"letters/{letter}.{form}.j2")
+        template = environment().get_template(f"letters/{letter}.{form}.j2")
         known = {**values, "is_html": form == "html"}
         return cls(template, known, template.new_context(known))
 
@@ -267,7 +282,7 @@ def _spaced(text: str) -> str:
 
 def page(template: str, values: Mapping[str, Any]) -> str:
     """A page of text, such as help."""
-    return _environment().get_template(template).render(values).strip("\n")
+    return environment().get_template(template).render(values).strip("\n")
 
 
 def why(refusal: Refusal) -> str:
@@ -277,86 +292,15 @@ def why(refusal: Refusal) -> str:
         ServerFault: there is none for this code.
     """
     game, dot, code = refusal.code.rpartition(".")
-    template = _environment().get_template(f"games/{game}/refusals.j2" if dot else "refusals.j2")
+    template = environment().get_template(f"games/{game}/refusals.j2" if dot else "refusals.j2")
     sentence = template.blocks.get(code.replace("-", "_"))
     if sentence is None:
         raise ServerFault(f"no sentence for the refusal {refusal.code}")
     return " ".join("".join(sentence(template.new_context({"refusal": refusal}))).split())
 
 
-def marked(headline: str) -> str:
-    """The first line of a letter, with the words that end the reading of a reply.
-
-    Both stand in one line, so that a reply that quotes us without quote marks leaves neither.
-    """
-    line = f"{' '.join(headline.split())}  -- Reply above this line --"
-    return line if len(line) <= WIDTH else f"-- Reply above this line --\n{sentence(headline)}"
-
-
-def said(words: str, indent: str = "  ") -> str:
-    """A person's words, indented and wrapped, their own line breaks kept."""
-    lines = []
-    for line in words.splitlines():
-        wrapped = textwrap.wrap(line, WIDTH - len(indent), break_on_hyphens=False)
-        lines += [indent + part for part in wrapped] or [""]
-    return "\n".join(lines)
-
-
-@lru_cache(maxsize=1_000)  # wrapping is slow, and letters have most of their sentences in common
-def sentence(words: str, indent: str = "", hanging: str = "") -> str:
-    """A sentence of ours wrapped to the letter's width."""
-    return textwrap.fill(
-        " ".join(words.split()),
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=hanging,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-
-
-def moment(iso: str, tz: str) -> str:
-    """``Saturday 21 March 2026, 14:00 (Europe/Berlin)``, of a moment in ISO 8601."""
-    at = datetime.fromisoformat(iso).astimezone(zone(tz))
-    return f"{at:%A} {at.day} {at:%B %Y, %H:%M} ({tz})"
-
-
-def day(iso: str, tz: str = "") -> str:
-    """``21 March 2026``, of a moment in ISO 8601, or of a day that is one without a time zone."""
-    at = datetime.fromisoformat(iso)
-    if tz:
-        at = at.astimezone(zone(tz))
-    return f"{at.day} {at:%B %Y}"
-
-
-def verbatim(words: str, label: str) -> str:
-    """What somebody wrote, behind a label; only what is too long for a line is broken."""
-    return textwrap.fill(
-        words,
-        WIDTH,
-        initial_indent=label,
-        subsequent_indent=" " * len(label),
-        break_on_hyphens=False,
-    )
-
-
-def listing(words: Sequence[str], last: str = "and") -> str:
-    """``a, b and c``"""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {last} {words[-1]}"
-
-
-@cache
-def _environment() -> Environment:
-    templates = environment().overlay()
-    templates.filters["aligned"] = aligned
-    templates.filters["definitions"] = definitions
-    templates.filters["marked"] = marked
-    templates.filters["said"] = said
-    templates.filters["sentence"] = sentence
-    templates.filters["listing"] = listing
-    templates.filters["moment"] = moment
-    templates.filters["day"] = day
-    templates.filters["verbatim"] = verbatim
-    return templates
+def plan_dropped(words: Mapping[str, Any]) -> str:
+    """Why a queued move could not be played; "" when none was dropped."""
+    plan = words.get("plan") or {}
+    dropped = plan.get("dropped")
+    return why(Refusal(**dropped["refusal"])) if dropped else ""

@@ -10,7 +10,6 @@ from pbmserv.config import Settings
 from pbmserv.engine.registry import Registry
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
-from pbmserv.letters.rereading import Rereading
 from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.mail.reply_address import MailDomain
 from pbmserv.monitoring.pulse import Vital
@@ -93,7 +92,7 @@ class Server:
             self.mail_domain.domain, [load_key(named) for named in settings.dkim_keys]
         )
         looking = Lookout(self.positions, self.registry)
-        letters = Rereading(Composer(self.mail_domain, self.registry, looking, settings.web_url))
+        letters = Composer(self.mail_domain, self.registry, looking, settings.web_url)
         composer = Composer(self.mail_domain, self.registry, self.positions, settings.web_url)
         self.passwords = passwords or Passwords()
         passwords_book = Book("passwords", self.database, self.writer, self.clock)

@@ -7,8 +7,7 @@ import re
 import pytest
 from jinja2 import DictLoader, Environment
 
-from pbmserv.letters.environment import templates_root
-from pbmserv.letters.stylesheet import InlineStyles, with_styles
+from pbmserv.letters.environment import InlineStyles, templates_root, with_styles
 
 SHEET = "p{margin:0} p.big{font-size:20px} td.hit{color:#123456} .kept{top:0}"
 ADAPTIVE = "@media print{.kept{color:red}}"

@@ -1,18 +1,59 @@
-"""Where a reader can go from a letter: the address for replies, and the way out of a subscription.
-
-What a reply to each kind of letter says stands in the table of kinds.
-"""
+"""Where a reader can go from a letter: reply addresses, replies with words in them, ways out."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
 from pbmserv.mail.letter_kinds import can_be_ended, kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
+
+
+class Links(StrEnum):
+    """How many links a board has, and whether there is room for the board at all.
+
+    A letter begins at the top of this list and goes down until it is short enough.
+    """
+
+    ALL = "all"
+    FEW = "few"
+    NONE = "none"
+    UNDRAWN = "undrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Mailto:
+    """Makes the links of one letter; templates call it with the text of a reply.
+
+    Attributes:
+        address: where the reply goes; it says who speaks and of what.
+        subject: of the reply; words of ours, for people to see.
+    """
+
+    address: str
+    subject: str
+
+    def __call__(self, words: str) -> str:
+        """``mailto:…`` with address, subject and *words* filled in.
+
+        More words of a move may be appended as they are if they are letters and digits. All else
+        is percent-encoded, ``+`` as well: some programs take a bare one for a blank (RFC 6068,
+        section 5); a line ends with CR LF.
+        """
+        return _start(self.address, self.subject) + quote(words.replace("\n", "\r\n"), safe="")
+
+
+@lru_cache(maxsize=16)
+def _start(address: str, subject: str) -> str:
+    to, about = quote(address, safe="@"), quote(subject, safe="")
+    return f"mailto:{to}?subject={about}&body="
 
 
 def confirmation(words: Mapping[str, Any]) -> ReplyAddress:
