@@ -87,7 +87,8 @@ def environment() -> Environment:
         lstrip_blocks=False,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
-        auto_reload=False,  # a letter has two dozen templates: no asking the disk about each
+        auto_reload=False,  # a letter has several templates: no asking the disk about each
+        cache_size=-1,  # all that there are: a limited one is searched from its end each time
         extensions=[InlineStyles],
         autoescape=select_autoescape(
             (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
