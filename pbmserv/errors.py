@@ -39,8 +39,8 @@ class Refusal:
     """Why something was refused, as data for the refusal template.
 
     Attributes:
-        code: key of the sentence, e.g. ``"blackbox.port-used"``. Codes are
-            looked up in ``templates/refusals.j2`` (server) and
+        code: key of the sentence, e.g. ``"blackbox.port-used"``. It is a block of
+            ``templates/refusals.j2`` (server) or of
             ``templates/games/<game>/refusals.j2`` (codes that begin with the
             game's key and a dot).
         part: the offending part of the input, as the sender wrote it.

@@ -6,10 +6,12 @@ board's record or in the row's words. Retries repeat the kept bytes, never this.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from jinja2 import TemplateError
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.help import HelpTopic, topic
@@ -18,13 +20,21 @@ from pbmserv.engine.registry import Registry, shown_options
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
-from pbmserv.letters.foreseen_boards import FORESEEN, foreseen, plan_dropped
-from pbmserv.letters.mailto import Links, Mailto
+from pbmserv.letters.links import Links, Mailto, confirmation, feedback_id, reply_of, ways_out
 from pbmserv.letters.mime import Headers, build
-from pbmserv.letters.reader import Reader
-from pbmserv.letters.reply_links import FOLLOWERS, confirmation, feedback_id, reply_of, ways_out
-from pbmserv.letters.scene import BoardScene, Composed, board_scene, compose, excerpt, page, why
-from pbmserv.letters.shortening import cut, told_once
+from pbmserv.letters.scene import (
+    BoardScene,
+    Composed,
+    board_scene,
+    compose,
+    excerpt,
+    foreseen,
+    page,
+    plan_dropped,
+    why,
+)
+from pbmserv.letters.shortening import Reader, cut, told_once
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -33,6 +43,8 @@ from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.bots.turns import STATE
 from pbmserv.store.delivery.outbox import QueuedLetter
+
+log = logging.getLogger("pbmserv.send")
 
 _USUAL: dict[str, Any] = {
     "event": "",
@@ -101,10 +113,18 @@ class Composer:
             return build(headers, composed.text, "", files)
         return raw
 
-    def texts_of(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
-        """Text and perhaps HTML of the mail, without what travels with it; raises as `bytes_of`."""
-        player, seen, reply_to = self._about(connection, row)
-        composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Text and perhaps HTML of a letter as its reader got it, to see what a mail quotes of it.
+
+        Nothing comes back for one that cannot be made any more, as of templates that have changed
+        since: whoever answers it must not be kept from speaking.
+        """
+        try:
+            player, seen, reply_to = self._about(connection, row)
+            composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+        except (ServerFault, TemplateError, LookupError, TypeError, ValueError):
+            log.exception("a letter cannot be made once more", extra={"letter": row.id})
+            return ()
         is_html = player is None or player.format == "html"
         return (composed.text, composed.html) if is_html else (composed.text,)
 
@@ -161,7 +181,7 @@ class Composer:
                 key = (part["letter"], None) if no_board else (part["board"], part["seat"])
                 if key not in drawn or part["letter"] != "show":
                     parts.append(self._excerpt(connection, part, reader, brief=key in drawn))
-                if part["letter"] not in FORESEEN:
+                if not kind_of(part["letter"]).beyond_record:
                     drawn.add(key)
             found.append({**line, "parts": parts[::-1]})
         return found[::-1]
@@ -203,7 +223,7 @@ class Composer:
         }
         own = self._own_board(seen, reader)
         values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
-        values["links"] = Links.ALL if own and letter not in FORESEEN else Links.NONE
+        values["links"] = Links.ALL if own and not kind_of(letter).beyond_record else Links.NONE
         if scene is not None:  # the names that a game's own templates know
             values |= {
                 "view": scene.view,
@@ -266,7 +286,7 @@ class Composer:
 
     def _thread_root(self, row: QueuedLetter, seen: _Seen | None) -> str:
         """The first letter of this board to this seat, unless this is it."""
-        if seen is None or (seen.seat is None and row.letter not in FOLLOWERS):
+        if seen is None or (seen.seat is None and not kind_of(row.letter).to_followers):
             return ""
         seat = "s" if seen.seat is None else seen.seat
         root = f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.mail_domain.domain}>"

@@ -1,16 +1,29 @@
-"""The one Jinja environment: where templates lie and how they are read."""
+"""The one Jinja environment: where templates lie, and what becomes of them when they are loaded.
+
+A letter is one file, ``letters/NAME.j2``, with four blocks: ``subject``, ``headline`` (one line:
+what this letter is), ``text`` and ``html``. It is compiled twice, as ``letters/NAME.txt.j2`` and as
+``letters/NAME.html.j2``, since what is printed is escaped in HTML alone.
+
+Mail programs throw stylesheets away, so every element must carry its own style (Gmail does so
+with answers and forwarded mail). Templates name elements and classes, ``letters/letter.css`` says
+how these look, and css_inline, which knows how selectors work, works out the style of each start
+tag. A letter that is rendered costs nothing more for it.
+
+What stands outside one tag (`div p`, `:hover`) cannot be used in that file; what must stay in
+the head (dark mode) is in ``letters/adaptive.css``, and only classes named there stay.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
+from jinja2.ext import Extension
 
-from pbmserv.letters.stylesheet import InlineStyles
+from pbmserv.letters.filters import FILTERS
 
 
 def templates_root() -> Path:
@@ -24,6 +37,43 @@ def templates_root() -> Path:
     return packed if packed.is_dir() else package.parent / "templates"
 
 
+_LETTER = re.compile(r"letters/([a-z-]+)\.(txt|html)\.j2")
+_BLOCKS_OF_THE_OTHER = {
+    "txt": re.compile(r"{% block html %}.*?{% endblock %}\n", re.DOTALL),
+    "html": re.compile(r"{% block (?:subject|text) %}.*?{% endblock %}\n", re.DOTALL),
+}
+_ESCAPED = ".html.j2"
+_INCLUDED = re.compile(r'{% include "((?:letters|games)/[^"]+)" %}')
+
+
+class TemplateLoader(FileSystemLoader):
+    """Finds letters in either form, and writes the pieces that they name into them.
+
+    An include costs a look-up and a copy of all values each time; a letter has twenty of them.
+    """
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        """The template's text, its file, and whether that is still the same."""
+        found = _LETTER.fullmatch(template)
+        path = f"letters/{found[1]}.j2" if found else template
+        source, file, is_same = super().get_source(environment, path)
+        if found:
+            source = _BLOCKS_OF_THE_OTHER[found[2]].sub("", source)
+        if not template.startswith(("letters/", "games/")):
+            return source, file, is_same
+
+        def piece(include: re.Match[str]) -> str:
+            """A piece in a scope of its own, as an include has one, escaped as its name says."""
+            inside = self.get_source(environment, include[1])[0]
+            if template.endswith(_ESCAPED) and not include[1].endswith(_ESCAPED):
+                return f"{{% autoescape false %}}{inside}{{% endautoescape %}}"
+            return f"{{% with %}}{inside}{{% endwith %}}"
+
+        return _INCLUDED.sub(piece, source), file, is_same
+
+
 @cache
 def environment() -> Environment:
     """The environment that renders every letter and page; templates are compiled once.
@@ -32,66 +82,86 @@ def environment() -> Environment:
     beginning of a line are kept, since boards need them.
     """
     templates = Environment(
-        loader=FileSystemLoader(templates_root()),
+        loader=TemplateLoader(templates_root()),
         trim_blocks=True,
         lstrip_blocks=False,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
-        auto_reload=False,  # a letter has two dozen templates: no asking the disk about each
+        auto_reload=False,  # a letter has several templates: no asking the disk about each
+        cache_size=-1,  # all that there are: a limited one is searched from its end each time
         extensions=[InlineStyles],
-        autoescape=select_autoescape(("html.j2",), (), default=False, default_for_string=False),
+        autoescape=select_autoescape(
+            (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
+        ),
     )
-    templates.filters["padded"] = padded
-    templates.filters["forms"] = forms
-    templates.filters["row_spots"] = row_spots
-    templates.filters["spots"] = spots
+    templates.filters.update(FILTERS)
     return templates
 
 
-def padded(values: Sequence[str], between: str) -> str:
-    """A line of a grid: every value two columns wide.
+_VALUE = r'"(?:\{\{.*?\}\}|\{%.*?%\}|[^"{]|\{(?![{%]))*"'
+_TAG = re.compile(
+    rf"<(?P<name>[a-z][a-z0-9]*)(?P<said>(?:\s+[a-z-]+={_VALUE}|{{%.*?%}})*)\s*>", re.DOTALL
+)
+_CLASS = re.compile(r'\s+class="([^"{}]*)"')
+_STYLE = re.compile(r'\s+style="([^"]*)"')
+_INSIDE = {"tr": "<table>", "caption": "<table>", "td": "<table><tr>", "th": "<table><tr>"}
+"""What an HTML parser wants to see in front of a tag, else it drops it."""
 
-    Grids are most of a letter; Jinja takes a hundred times as long for a loop over the cells.
+
+class InlineStyles(Extension):
+    """Gives the start tags of HTML letters, and of games' boards in them, their style."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self._sheets: tuple[str, str] | None = None
+
+    def preprocess(  # the third argument is the signature's; no template here asks for it
+        self,
+        source: str,
+        name: str | None,
+        filename: str | None = None,  # noqa: ARG002
+    ) -> str:
+        """The template with styles in place of classes."""
+        if name is None or not name.endswith(".html.j2"):
+            return source
+        if not name.startswith(("letters/", "games/")):
+            return source
+        if self._sheets is None:
+            assert self.environment.loader is not None
+            load = self.environment.loader.get_source
+            self._sheets = (
+                load(self.environment, "letters/letter.css")[0],
+                load(self.environment, "letters/adaptive.css")[0],
+            )
+        return with_styles(source, *self._sheets)
+
+
+def with_styles(source: str, sheet: str, adaptive: str) -> str:
+    """HTML (with Jinja in it) whose start tags have the style that *sheet* gives them.
+
+    Classes that *adaptive* does not name are dropped.
     """
-    return between.join([value.ljust(2) for value in values])
+
+    def restyled(found: re.Match[str]) -> str:
+        said = found["said"]
+        classes = _CLASS.search(said)
+        kept = [word for word in classes[1].split() if f".{word}" in adaptive] if classes else []
+        name, own = found["name"], _STYLE.search(said)
+        style = _style(name, classes[1] if classes else "", own[1] if own else "", sheet)
+        rest = _STYLE.sub("", _CLASS.sub("", said))
+        if kept:
+            rest += f' class="{" ".join(kept)}"'
+        return f"<{name}{rest}" + (f' style="{style}">' if style else ">")
+
+    return _TAG.sub(restyled, source)
 
 
-Forms = Mapping[str, tuple[list[str], bool]]
-"""For each kind of spot its HTML, cut where the name belongs; whether it shows more than that."""
+@cache
+def _style(name: str, classes: str, own: str, sheet: str) -> str:
+    import css_inline  # takes a moment to load, and only who sends letters needs it
 
-
-def forms(written: Mapping[str, str]) -> Forms:
-    """HTML for each kind of spot, in which ``[name]``, ``[shown]`` and ``[more]`` may stand."""
-    return {kind: _cut(str(form)) for kind, form in written.items()}
-
-
-@lru_cache(maxsize=1_024)  # most of them are the same in every letter
-def _cut(form: str) -> tuple[list[str], bool]:
-    return form.split("[name]"), "[shown]" in form or "[more]" in form
-
-
-def spots(found: Iterable[Sequence[str]], filled: Forms) -> Markup:
-    """The cells of a grid in HTML, a line each: for each spot the form of its kind, filled in.
-
-    *found* are (kind, name, shown, more) for each spot, the way a game's view lists them.
-    """
-    return Markup("\n".join([_spot(spot, filled) for spot in found]))  # noqa: S704 - see `_spot`
-
-
-def row_spots(row: Sequence[Any], labels: Forms, ends: Forms, cells: Forms) -> Markup:
-    """A row of a grid: label and spot of its left end, its cells, spot and label of its right."""
-    left, inside, right = row
-    made = [_spot(left, labels), _spot(left, ends)]
-    made += [_spot(spot, cells) for spot in inside]
-    made += (_spot(right, ends), _spot(right, labels))
-    return Markup("\n".join(made))  # noqa: S704 - see `_spot`
-
-
-def _spot(spot: Sequence[str], filled: Forms) -> str:
-    """One cell; its form is a template's own, all else is escaped."""
-    kind, name, shown, more = spot
-    pieces, rich = filled[kind]
-    form = (name if name.isalnum() else str(escape(name))).join(pieces)
-    if rich:
-        form = form.replace("[more]", escape(more)).replace("[shown]", escape(shown))
-    return form
+    inliner = css_inline.CSSInliner(extra_css=sheet, load_remote_stylesheets=False, minify_css=True)
+    tag = f'{_INSIDE.get(name, "")}<{name} class="{classes}" style="{own}">'
+    # The parser puts html, head and body around it: a name ends where it ends.
+    found = re.search(rf'<{name}(?=[\s>])[^>]* style="([^"]*)"', inliner.inline(tag))
+    return found[1].removesuffix(";") if found else ""

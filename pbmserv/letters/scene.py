@@ -1,35 +1,29 @@
-"""Composes letters: a template folder and what it may say, to subject, text and HTML.
+"""Composes letters: the blocks of a template and what they may say, to subject, text and HTML.
 
-Every letter is a folder under ``templates/letters`` with ``subject.j2``, ``body.txt.j2`` and
-``body.html.j2``. Bodies extend a layout and fill two blocks, ``headline`` (one line: what this
-letter is) and ``body``, so that a report can put several letters' bodies into one.
+A report puts the blocks of several letters into one; a letter of its own stands in a layout.
 """
 
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from functools import cache, lru_cache, partial
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from jinja2 import Environment, Template
+from jinja2 import Template
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.spans import zone
 from pbmserv.engine.types import Note, Outcome, Seat
-from pbmserv.errors import Refusal
+from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.environment import environment
-from pbmserv.letters.mailto import Links
-from pbmserv.letters.tables import aligned, definitions
-
-WIDTH = 76
-"""Columns of a text letter (spec/mail.md)."""
+from pbmserv.letters.filters import listing
+from pbmserv.letters.links import Links
+from pbmserv.mail.letter_kinds import kind_of
 
 ROOM = 55_000
 """Characters of an HTML letter: 60 kB with players' words in any script. Gmail cuts at 102 kB."""
@@ -171,7 +165,7 @@ def note_sentences(
     game: AnyGame, notes: Iterable[Note], names: Sequence[str], seat: Seat | None
 ) -> list[str]:
     """One sentence for each note that *seat* (``None`` = a spectator) may read."""
-    templates = _environment()
+    templates = environment()
     own = templates.get_template(f"games/{game.info.key}/notes.j2")
     undone = templates.get_template("letters/pieces/undone.j2")
     return [
@@ -183,16 +177,46 @@ def note_sentences(
     ]
 
 
+def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
+    """The scene as this letter shows it: what a move would do, or what one's markers explain.
+
+    Made of the reader's view alone, so nothing hidden can get into it.
+    """
+    game = scene.game
+    if kind_of(letter).beyond_record and isinstance(game, Previewing):
+        preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
+        notes = note_sentences(game, preview.notes, scene.names, scene.you)
+        return replace(scene, view=preview.view, events=tuple(notes))
+    if letter == "check" and isinstance(game, Aided) and words.get("drawn"):
+        drawn = game.drawn(scene.view, words["drawn"])
+        notes = note_sentences(game, drawn.notes, scene.names, scene.you)
+        return replace(scene, view=drawn.view, events=tuple(notes))
+    if letter == "check" and isinstance(game, Aided):
+        notes = note_sentences(game, game.check(scene.view), scene.names, scene.you)
+        return replace(scene, events=tuple(notes))
+    return scene
+
+
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
-    templates = _environment()
-    folder = f"letters/{letter}"
-    html = _fitted(templates.get_template(f"{folder}/body.html.j2").render, values, ROOM, ROOM)
+    words, page = _Blocks.of(letter, "txt", values), _Blocks.of(letter, "html", values)
+    frame = {"house": values["house"], "title": values["title"]}
+    layout = environment().get_template("letters/pieces/layout.txt.j2")
+    text = layout.render(frame, headline=words.block("headline"), body=words.block("text"))
+    layout = environment().get_template("letters/pieces/layout.html.j2")
+    around = layout.render(frame, headline=Markup(page.block("headline")), body=_BODY)  # noqa: S704
+    before, _, after = around.partition(_BODY)
+    html = page.fitted(ROOM - len(before) - len(after), ROOM - len(before) - len(after))
+    html = f"{before}{html}{after}"
     return Composed(
-        " ".join(templates.get_template(f"{folder}/subject.j2").render(values).split()),
-        _spaced(templates.get_template(f"{folder}/body.txt.j2").render(values)),
+        " ".join(words.block("subject").split()),
+        _spaced(text),
         html if len(html.encode()) < LONGEST_HTML else "",
     )
+
+
+_BODY = "\0"
+"""Stands for the body of a letter while its frame is made."""
 
 
 def excerpt(
@@ -205,32 +229,50 @@ def excerpt(
         most: how many it may have without.
         most_text: how many octets of text it may have with its board.
     """
-    folder = f"letters/{letter}"
-    text = _environment().get_template(f"{folder}/body.txt.j2")
-    html = _environment().get_template(f"{folder}/body.html.j2")
-    words = _spaced(_block(text, "body", values))
+    blocks = _Blocks.of(letter, "txt", values)
+    words = _spaced(blocks.block("text"))
     if len(words.encode()) > most_text and values.get("scene") is not None:
         values = {**values, "drawn": False, "links": Links.UNDRAWN}
-        words = _spaced(_block(text, "body", values))
+        blocks = _Blocks.of(letter, "txt", values)
+        words = _spaced(blocks.block("text"))
+    page = _Blocks.of(letter, "html", values)
     return Composed(
-        _block(text, "headline", values).strip(),
+        blocks.block("headline").strip(),
         words,
-        Markup(_fitted(partial(_block, html, "body"), values, fair, most)),  # noqa: S704 - as above
+        Markup(page.fitted(fair, most)),  # noqa: S704 - HTML of templates that escape
     )
 
 
-def _fitted(
-    render: Callable[[dict[str, Any]], str], values: Mapping[str, Any], fair: int, most: int
-) -> str:
-    """HTML with as many links as there is room for; without them what does not fit, either."""
-    wanted: Links = values.get("links", Links.NONE)
-    html = ""
-    for links in list(Links)[list(Links).index(wanted) :]:
-        html = render({**values, "links": links})
-        room = most if links is Links.NONE else fair
-        if len(html) <= room or values.get("scene") is None:
-            break
-    return html
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """One form of a letter, whose blocks share their values."""
+
+    template: Template
+    values: dict[str, Any]
+    context: Context
+
+    @classmethod
+    def of(cls, letter: str, form: Literal["txt", "html"], values: Mapping[str, Any]) -> _Blocks:
+        """The letter as text or as HTML."""
+        template = environment().get_template(f"letters/{letter}.{form}.j2")
+        known = {**values, "is_html": form == "html"}
+        return cls(template, known, template.new_context(known))
+
+    def block(self, name: str) -> str:
+        """One of the blocks of its template."""
+        return "".join(self.template.blocks[name](self.context))
+
+    def fitted(self, fair: int, most: int) -> str:
+        """HTML with as many links as there is room for; without them what does not fit, either."""
+        wanted: Links = self.values.get("links", Links.NONE)
+        html = ""
+        for links in list(Links)[list(Links).index(wanted) :]:
+            context = self.template.new_context({**self.values, "links": links})
+            html = "".join(self.template.blocks["html"](context))
+            room = most if links is Links.NONE else fair
+            if len(html) <= room or self.values.get("scene") is None:
+                break
+        return html
 
 
 def _spaced(text: str) -> str:
@@ -238,96 +280,27 @@ def _spaced(text: str) -> str:
     return _GAP.sub("\n\n", text.strip("\n")) + "\n"
 
 
-def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:
-    return "".join(template.blocks[name](template.new_context(dict(values))))
-
-
 def page(template: str, values: Mapping[str, Any]) -> str:
     """A page of text, such as help."""
-    return _environment().get_template(template).render(values).strip("\n")
+    return environment().get_template(template).render(values).strip("\n")
 
 
 def why(refusal: Refusal) -> str:
-    """The sentence of a refusal: a game's own where its code begins with the game's key."""
-    templates = _environment()
-    game, dot, _ = refusal.code.partition(".")
-    path = f"games/{game}/refusals.j2" if dot else "refusals.j2"
-    return " ".join(templates.get_template(path).render(refusal=refusal).split())
+    """The sentence of a refusal: a game's own where its code begins with the game's key.
 
-
-def marked(headline: str) -> str:
-    """The first line of a letter, with the words that end the reading of a reply.
-
-    Both stand in one line, so that a reply that quotes us without quote marks leaves neither.
+    Raises:
+        ServerFault: there is none for this code.
     """
-    line = f"{' '.join(headline.split())}  -- Reply above this line --"
-    return line if len(line) <= WIDTH else f"-- Reply above this line --\n{sentence(headline)}"
+    game, dot, code = refusal.code.rpartition(".")
+    template = environment().get_template(f"games/{game}/refusals.j2" if dot else "refusals.j2")
+    sentence = template.blocks.get(code.replace("-", "_"))
+    if sentence is None:
+        raise ServerFault(f"no sentence for the refusal {refusal.code}")
+    return " ".join("".join(sentence(template.new_context({"refusal": refusal}))).split())
 
 
-def said(words: str, indent: str = "  ") -> str:
-    """A person's words, indented and wrapped, their own line breaks kept."""
-    lines = []
-    for line in words.splitlines():
-        wrapped = textwrap.wrap(line, WIDTH - len(indent), break_on_hyphens=False)
-        lines += [indent + part for part in wrapped] or [""]
-    return "\n".join(lines)
-
-
-@lru_cache(maxsize=1_000)  # wrapping is slow, and letters have most of their sentences in common
-def sentence(words: str, indent: str = "", hanging: str = "") -> str:
-    """A sentence of ours wrapped to the letter's width."""
-    return textwrap.fill(
-        " ".join(words.split()),
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=hanging,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-
-
-def moment(iso: str, tz: str) -> str:
-    """``Saturday 21 March 2026, 14:00 (Europe/Berlin)``, of a moment in ISO 8601."""
-    at = datetime.fromisoformat(iso).astimezone(zone(tz))
-    return f"{at:%A} {at.day} {at:%B %Y, %H:%M} ({tz})"
-
-
-def day(iso: str, tz: str = "") -> str:
-    """``21 March 2026``, of a moment in ISO 8601, or of a day that is one without a time zone."""
-    at = datetime.fromisoformat(iso)
-    if tz:
-        at = at.astimezone(zone(tz))
-    return f"{at.day} {at:%B %Y}"
-
-
-def verbatim(words: str, label: str) -> str:
-    """What somebody wrote, behind a label; only what is too long for a line is broken."""
-    return textwrap.fill(
-        words,
-        WIDTH,
-        initial_indent=label,
-        subsequent_indent=" " * len(label),
-        break_on_hyphens=False,
-    )
-
-
-def listing(words: Sequence[str], last: str = "and") -> str:
-    """``a, b and c``"""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {last} {words[-1]}"
-
-
-@cache
-def _environment() -> Environment:
-    templates = environment().overlay()
-    templates.filters["aligned"] = aligned
-    templates.filters["definitions"] = definitions
-    templates.filters["marked"] = marked
-    templates.filters["said"] = said
-    templates.filters["sentence"] = sentence
-    templates.filters["listing"] = listing
-    templates.filters["moment"] = moment
-    templates.filters["day"] = day
-    templates.filters["verbatim"] = verbatim
-    return templates
+def plan_dropped(words: Mapping[str, Any]) -> str:
+    """Why a queued move could not be played; "" when none was dropped."""
+    plan = words.get("plan") or {}
+    dropped = plan.get("dropped")
+    return why(Refusal(**dropped["refusal"])) if dropped else ""

@@ -20,7 +20,6 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import StillWorking
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
-from pbmserv.letters.rereading import Rereading
 from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.mail.reply_address import MailDomain
 from pbmserv.monitoring.pulse import Vital
@@ -125,7 +124,7 @@ class Base:
             one.signup,
             one.web_url,
             one.away_days,
-            Rereading(looking),
+            looking,
         )
 
     def close(self) -> None:

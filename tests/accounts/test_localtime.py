@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pbmserv.engine.spans import zone
 from pbmserv.service.time.localtime import (
     days_touched,
     end_of_day,
@@ -15,7 +16,6 @@ from pbmserv.service.time.localtime import (
     near_zones,
     next_local,
     read_date,
-    zone,
     zone_name,
 )
 

@@ -15,7 +15,7 @@ from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat, Step
 from pbmserv.letters.environment import environment
-from pbmserv.letters.mailto import Links, Mailto
+from pbmserv.letters.links import Links, Mailto
 
 show_heaps()
 GAMES = tuple(Registry([*Registry.installed(), HEAPS]))

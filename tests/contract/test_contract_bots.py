@@ -16,7 +16,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import HOUSE, Seat, Step
 from pbmserv.errors import OptionError, Refusal
-from pbmserv.letters.environment import environment
+from pbmserv.letters.scene import why
 
 LONGEST = 300
 BOTS = [
@@ -32,15 +32,14 @@ def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
     try:
         must_agree(game, level, words, seats_for(game, words))
     except OptionError as error:
-        check_said(game, error.refusal)
+        check_said(error.refusal)
         return False
     return True
 
 
-def check_said(game: AnyGame, refusal: Refusal) -> None:
+def check_said(refusal: Refusal) -> None:
     """It names what is wrong, and there is something better."""
-    template = environment().get_template(f"games/{game.info.key}/refusals.j2")
-    said = template.render(refusal=refusal)
+    said = why(refusal)
     assert refusal.part in said
     assert said.endswith(".")
     assert refusal.example

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from stories import BOB, STORIES
 from pbmserv.inbound.auto_mail import automatic
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.letters.environment import templates_root
+from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
 
-NO_LETTERS = {"pieces"}
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 
 
@@ -34,9 +35,15 @@ def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
 
 
 def test_the_stories_have_a_letter_of_every_kind(letters: list[Posted]) -> None:
-    kinds = {path.name for path in (templates_root() / "letters").iterdir() if path.is_dir()}
-    found = {kind for letter in letters for kind in (letter.kind, *letter.inside)}
-    assert found == kinds - NO_LETTERS
+    assert {kind for letter in letters for kind in (letter.kind, *letter.inside)} == set(KINDS)
+
+
+def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() -> None:
+    templates = list((templates_root() / "letters").glob("*.j2"))
+    assert {path.stem for path in templates} == set(KINDS)
+    for path in templates:
+        named = re.findall(r"{% block (\w+) %}", path.read_text("utf-8"))
+        assert named == ["subject", "headline", "text", "html"], path
 
 
 def test_every_letter_keeps_the_form(letters: list[Posted]) -> None:

@@ -12,7 +12,7 @@ from mailto_links import drafts_of, links_of
 from running import Letter, Running
 from stories import STORIES
 
-from pbmserv.letters.mailto import Mailto
+from pbmserv.letters.links import Mailto
 
 ALICE, BOB = map(address_of, ("alice", "bob"))
 SIZES = ("2x2 -atoms=1", "7x7", "8x3", "9x9", "10x10", "13x13", "3x26", "26x26 -atoms=40")

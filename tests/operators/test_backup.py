@@ -17,7 +17,6 @@ from sqlalchemy import func, select, text
 
 from pbmserv import files
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import upgrade
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import boards, inbox, players
@@ -52,7 +51,7 @@ def save(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
 
 
 def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
-    return backup.restore(url, file, place, upgrade.prepare)
+    return backup.restore(url, file, place)
 
 
 def challenged(house: Indoors, first: str, second: str) -> Posted:

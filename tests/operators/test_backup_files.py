@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 from pbmserv import files
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import upgrade
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import backup
@@ -30,7 +29,7 @@ def save(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
 
 
 def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
-    return backup.restore(url, file, place, upgrade.prepare)
+    return backup.restore(url, file, place)
 
 
 def names(folder: Path) -> list[str]:

@@ -14,7 +14,7 @@ from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.environment import environment, templates_root
-from pbmserv.letters.mailto import Mailto
+from pbmserv.letters.links import Mailto
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 NAMES = ("dzander1", "dzander2")

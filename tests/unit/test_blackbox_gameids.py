@@ -27,7 +27,7 @@ from pbmserv.games.blackbox.notation.gameids import (
     seeded_id,
 )
 from pbmserv.games.blackbox.rays import HIT, trace_all
-from pbmserv.letters.environment import environment
+from pbmserv.letters.scene import why
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
@@ -157,7 +157,7 @@ def refused(text: str) -> Refusal:
     with pytest.raises(OptionError) as caught:
         read_id(text)
     refusal = caught.value.refusal
-    words = environment().get_template("games/blackbox/refusals.j2").render(refusal=refusal)
+    words = why(refusal)
     assert words.endswith((".", ")"))
     assert len(words) < 300
     if ":" in refusal.example or "#" in refusal.example:

@@ -294,9 +294,6 @@ def raised_codes() -> set[str]:
 
 
 def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> None:
-    loader = environment().loader
-    assert loader is not None
-    source, _, _ = loader.get_source(environment(), "games/blackbox/refusals.j2")
-    written = set(re.findall(r'code == "([a-z-]+)"', source))
-    assert raised_codes() == written
+    template = environment().get_template("games/blackbox/refusals.j2")
+    assert raised_codes() == {name.replace("_", "-") for name in template.blocks}
     assert len(raised_codes()) > 40

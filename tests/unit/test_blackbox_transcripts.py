@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.notation.transcripts import (
     write_transcript,
 )
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
-from pbmserv.letters.environment import environment
+from pbmserv.letters.scene import why
 
 BOX = read_id("w8h8m5M5#123456789012345")  # D1 G1 B3 F5 D7
 TEXT = """\
@@ -113,8 +113,7 @@ def test_a_clue_is_the_same_each_time() -> None:
 def refused(text: str) -> PlayerError:
     with pytest.raises((NotUnderstood, OptionError)) as caught:
         resumed(read_transcript(text))
-    template = environment().get_template("games/blackbox/refusals.j2")
-    assert template.render(refusal=caught.value.refusal).endswith((".", ")"))
+    assert why(caught.value.refusal).endswith((".", ")"))
     return caught.value
 
 

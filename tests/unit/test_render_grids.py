@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from pbmserv.letters.environment import forms, padded, spots
+from pbmserv.letters.filters import forms, padded, spots
 
 cells = st.lists(st.text("ab<&>'\" #%@", max_size=2), min_size=1, max_size=9)
 

@@ -7,8 +7,7 @@ import re
 import pytest
 from jinja2 import DictLoader, Environment
 
-from pbmserv.letters.environment import templates_root
-from pbmserv.letters.stylesheet import InlineStyles, with_styles
+from pbmserv.letters.environment import InlineStyles, templates_root, with_styles
 
 SHEET = "p{margin:0} p.big{font-size:20px} td.hit{color:#123456} .kept{top:0}"
 ADAPTIVE = "@media print{.kept{color:red}}"
@@ -62,8 +61,12 @@ def test_only_letters_and_boards_in_html_are_styled() -> None:
 def test_templates_name_only_classes_that_the_stylesheet_knows() -> None:
     root = templates_root()
     sheet = (root / "letters/letter.css").read_text()
-    for room in ("letters", "games"):
-        for path in (root / room).rglob("*.html.j2"):
-            for classes in re.findall(r'class="([^"]*)"', path.read_text()):
-                for word in classes.split():
-                    assert f".{word} " in sheet, (path, word)
+    letters = (root / "letters").glob("*.j2")
+    for path in [
+        *letters,
+        *root.glob("letters/pieces/*.html.j2"),
+        *root.glob("games/**/*.html.j2"),
+    ]:
+        for classes in re.findall(r'class="([^"]*)"', path.read_text()):
+            for word in classes.split():
+                assert f".{word} " in sheet, (path, word)

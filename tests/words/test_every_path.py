@@ -141,8 +141,8 @@ def _with_a_place() -> set[str]:
     """Letters whose templates have a place for what somebody says."""
     templates = Path(__file__).parents[2] / "templates" / "letters"
     place = re.compile(r"pieces/said|one\.said|words\.said\|said")
-    bodies = templates.glob("*/body.txt.j2")
-    return {body.parent.name for body in bodies if place.search(body.read_text("utf-8"))}
+    letters = templates.glob("*.j2")
+    return {letter.stem for letter in letters if place.search(letter.read_text("utf-8"))}
 
 
 def _trays(server: Indoors) -> Iterator[dict[str, list[dict[str, str]]]]:

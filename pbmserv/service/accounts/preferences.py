@@ -15,7 +15,7 @@ from typing import Any
 from pbmserv.commands.table.model import Daily, Follow, Prefs
 from pbmserv.engine.spans import zone
 from pbmserv.errors import Refused
-from pbmserv.letters.kinds import brought_by
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import followers
 from pbmserv.service.core.context import CommandContext
@@ -244,7 +244,7 @@ class Subscription:
     """What brought a letter.
 
     Attributes:
-        what: see `letters.kinds.brought_by`.
+        what: see `LetterKind.subscription`.
         userid: whose letter it was.
         board: the board that was followed, else 0.
         game: key of the game whose daily box it was, else ``""``.
@@ -264,7 +264,7 @@ def subscription_of(context: CommandContext, reply_address: ReplyAddress) -> Sub
     """
     player = context.speaker(None)
     letter = outbox.letter(context.connection, reply_address.about)
-    if letter is None or letter.player_id != player.id or not brought_by(letter.letter):
+    if letter is None or letter.player_id != player.id or not kind_of(letter.letter).subscription:
         raise Refused("revoked-address", example=f"forgot {player.userid}")
     return _subscription(context, player, letter)
 
@@ -306,7 +306,7 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
 
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
-    what = brought_by(letter.letter)
+    what = kind_of(letter.letter).subscription
     if what not in {"follow", "daily"}:
         return Subscription(what, player.userid)
     board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)

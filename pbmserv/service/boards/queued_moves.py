@@ -14,6 +14,7 @@ from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.boards.moves import bound_turn, example_of, meant_turn, not_late
 from pbmserv.service.boards.plies import must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
@@ -27,8 +28,6 @@ MOST_PLIES = 20
 """Queued moves that one mail may set off; players with long plans could play on for ever."""
 
 FORGET = frozenset({"-", "--", "none", "off"})
-
-_BOARD_LETTERS = frozenset({"board", "result"})
 
 
 def queue(context: CommandContext, command: Queue) -> Answer:
@@ -231,7 +230,7 @@ class _Run:
         for part in answer.parts:
             self.parts[mover.player_id] = part
         for told in answer.told:
-            if told.player_id in seated and told.part.letter in _BOARD_LETTERS:
+            if told.player_id in seated and kind_of(told.part.letter).tells_turn:
                 self.parts[told.player_id or 0] = told.part
             else:
                 self.others.append(told)
@@ -242,7 +241,7 @@ class _Run:
         replaced = {}
         for one in answer.told:
             part = one.part
-            if part.board == board.id and part.letter in _BOARD_LETTERS and part.seat is not None:
+            if part.board == board.id and kind_of(part.letter).tells_turn and part.seat is not None:
                 replaced[one.player_id] = part
             else:
                 told.append(one)

@@ -16,6 +16,8 @@ from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError, Refused
+from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.core.words_for_others import again
 from pbmserv.store.accounts.players import Player
@@ -30,9 +32,6 @@ if TYPE_CHECKING:
 
 MOST = 20
 """Running boards that one player may have with each bot."""
-
-_BOARD_LETTERS = frozenset({"board", "result"})
-_KEPT_BACK = _BOARD_LETTERS | {"started"}
 
 
 def is_bot(one: Player | Sitter) -> bool:
@@ -134,11 +133,15 @@ def _boards_in(letter: NewLetter) -> Iterator[int]:
     """The boards that a letter shows to one of their players after a turn."""
     if letter.tray:
         return
-    if letter.letter in _KEPT_BACK and letter.seat is not None and letter.board_id is not None:
+    if (
+        kind_of(letter.letter).waits_for_bot
+        and letter.seat is not None
+        and letter.board_id is not None
+    ):
         yield letter.board_id
     for line in letter.words.get("lines", ()) if letter.letter == "report" else ():
         for part in line["parts"]:
-            if part["letter"] in _KEPT_BACK and part["seat"] is not None:
+            if kind_of(part["letter"]).waits_for_bot and part["seat"] is not None:
                 yield part["board"]
 
 
@@ -153,7 +156,7 @@ class Kept:
         part = told.part
         return (
             told.player_id == self.row.player_id
-            and part.letter in _BOARD_LETTERS
+            and kind_of(part.letter).tells_turn
             and part.seat is not None
             and part.board in set(_boards_in(self.row))
         )
@@ -174,7 +177,7 @@ def _report_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
     for line in reversed(lines):
         for at in reversed(range(len(line["parts"]))):
             part = line["parts"][at]
-            if part["board"] == news.board and part["letter"] in _KEPT_BACK:
+            if part["board"] == news.board and kind_of(part["letter"]).waits_for_bot:
                 said = again(part["words"])
                 old = Part(part["letter"], said, part["board"], part["ply"], news.seat)
                 new = _merged(old, news)

@@ -19,7 +19,7 @@ from pbmserv.engine.protocol import sized
 from pbmserv.engine.record import Ply, weight
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
-from pbmserv.letters.foreseen_boards import FORESEEN
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.boards import boards
 
 if TYPE_CHECKING:
@@ -121,9 +121,6 @@ class Unbounded(Budget):
 
 _SQUARES = 64
 
-_FOR_MANY = frozenset({"followed", "broadcast"})
-"""Letters to people whom the writer of a mail has not chosen; what follows has less left."""
-
 
 def count_command(context: CommandContext, line: Line) -> None:
     """Count a command that is about to be carried out.
@@ -162,13 +159,13 @@ def count_letters(
     for part in parts:
         seat = (part.board, part.seat)
         is_drawn = part.board is not None and (
-            part.letter in FORESEEN or seat not in context.budget.drawn
+            kind_of(part.letter).beyond_record or seat not in context.budget.drawn
         )
         _draw(context, part, Work.DRAWN if is_drawn else Work.PART)
         context.budget.drawn.add(seat)
     many = 0
     for one in told:
-        if one.part.letter in _FOR_MANY:
+        if kind_of(one.part.letter).for_many:
             many += 1
         elif one.recipient:
             _draw(context, one.part, Work.LETTER)

@@ -11,6 +11,7 @@ from pbmserv.commands.table import model
 from pbmserv.commands.table.catalogue import STOPS
 from pbmserv.commands.table.model import Line
 from pbmserv.errors import PlayerError, Refused
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.accounts import absences, account, leaving, messages, preferences
 from pbmserv.service.auth import verified_sender
@@ -147,7 +148,7 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
         found = answer_limits.outcome(context, lines, done=done, told=bool(letters))
         reply = answer_limits.goes_on(context, found, answers)
         if reply is Reply.NONE:  # not the words to somebody else either
-            return [*welcome, *(one for one in letters if one.letter in answer_limits.UNHUSHED)]
+            return [*welcome, *(one for one in letters if kind_of(one.letter).never_hushed)]
         if reply is Reply.LAST:
             answers += [last_answer(context, letter) for letter in answers[:1]]
     return answers + welcome + letters  # before what queued moves led to

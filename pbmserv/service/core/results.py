@@ -11,7 +11,8 @@ from pbmserv.commands.table import model
 from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import ServerFault
-from pbmserv.letters.kinds import CAN_WAIT
+from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.words_for_others import Said
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
@@ -222,7 +223,7 @@ def told_letter(context: CommandContext, told: Notification) -> NewLetter:
         board_id=part.board,
         ply=part.ply,
         seat=part.seat,
-        tray=told.digest and part.letter in CAN_WAIT,
+        tray=told.digest and kind_of(part.letter).can_wait,
     )
 
 

@@ -31,8 +31,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from pbmserv.letters.kinds import CAN_WAIT
 from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Notification, Part, told_letter
@@ -198,7 +198,7 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
     after = counted(before, failure, context.now) if before.suspended_at is None else before
     if after.suspended_at is not None:
         bounces.set_aside(context.connection, letter)
-    elif letter.letter not in outbox.ALWAYS_TRIED:
+    elif not kind_of(letter.letter).always_tried:
         bounces.send_later(context.connection, letter, context.now + AGAIN, context.now)
     if after == before:
         return []
@@ -261,9 +261,6 @@ def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
 
 MOST_BOARDS = 500
 """Boards of a player at which opponents are looked for."""
-
-_OUT_OF_DATE = frozenset({"reminder", "away-asked", *outbox.ALWAYS_TRIED})
-"""Letters that nobody wants to read later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,8 +339,8 @@ def send_kept(context: CommandContext, player_id: int, address: str) -> tuple[li
     """Send what has waited for a player: the boards as they stand in one mail (more if very much
     was said), other letters as they were. These mails, and how many others are on their way."""
     kept = bounces.waiting(context.connection, player_id)
-    later = [one for one in kept if one.letter in CAN_WAIT]
-    stale = [one for one in kept if one.letter in _OUT_OF_DATE]
+    later = [one for one in kept if kind_of(one.letter).can_wait]
+    stale = [one for one in kept if kind_of(one.letter).soon_stale]
     others = [one for one in kept if one not in later and one not in stale]
     bounces.out_of_date(context.connection, _ids(stale))
     bounces.send_again(context.connection, _ids(others), address, context.now)

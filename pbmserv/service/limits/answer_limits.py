@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from pbmserv.commands.table import model
 from pbmserv.commands.table.model import Line
 from pbmserv.errors import Refused
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Answer, Part, message_id
@@ -22,12 +23,6 @@ from pbmserv.service.limits.rates import Idle, Over, Reply
 from pbmserv.store.accounts import notices, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import NewLetter
-
-UNHUSHED = frozenset({"confirm", "reset", "welcome"})
-"""Letters that go out however many answers there were: who asks for them may have nothing else."""
-
-REACHING = frozenset({"message", "chat", "challenge", "started"})
-"""Letters to others that come of a player's wish alone, not of a turn on a board."""
 
 
 def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
@@ -42,7 +37,7 @@ def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
     others = [
         told
         for told in answer.told
-        if told.part.letter in REACHING and told.player_id not in {None, speaker}
+        if kind_of(told.part.letter).reaches_others and told.player_id not in {None, speaker}
     ]
     if speaker is None or not others:
         return

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
 from pbmserv.commands.grammar.reserved_userids import NEUTRAL
+from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.accounts import addresses as address_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
@@ -36,7 +37,7 @@ from pbmserv.store.delivery import bounces, letter_bytes
 from pbmserv.store.operators import audit
 
 _OPEN = ("queued", "tray", "coming", "parked", "returned")
-_LISTS = ("games", "history", "more", "ratings", "standings", "unreachable")
+_LISTS = letters_that(lambda kind: kind.lists_people)
 _CHUNK = 500  # SQLite takes 32,766 values in a statement; less is quicker to prepare
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.core.models import outbox
 from pbmserv.store.delivery import outbox as rows
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -17,9 +18,6 @@ OF_THE_BOARD = 2
 AT_ALL = 5
 """Newest letters that are looked at, whatever the headers name: people answer one letter with
 another in front of them."""
-
-_OWN_WORDS = ("chat-sent", "message-sent", "broadcast-asked", "broadcast-sent")
-"""Letters with nothing in them but what their reader has said to others."""
 
 
 def letters(
@@ -45,7 +43,7 @@ def letters(
     ).all()
     wanted = set(message_ids)
     named = {row.id for row in newest if row.message_id in wanted or row.id == letter_id}
-    newest = [row for row in newest if row.letter not in _OWN_WORDS]
+    newest = [row for row in newest if not kind_of(row.letter).own_words]
     about = [row.id for row in newest if row.board_id == board_id and board_id is not None]
     chosen = named | set(about[:OF_THE_BOARD]) | {row.id for row in newest[:AT_ALL]}
     found = [rows.letter(connection, number) for number in sorted(chosen, reverse=True)]

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, delete, exists, insert, literal, select, update
 
+from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.core.columns import Instant
 from pbmserv.store.core.models import addresses, bounces, outbox
 from pbmserv.store.core.upsert import insert_into
@@ -182,7 +183,7 @@ def redirect(connection: Connection, player_id: int, old: str, new: str) -> None
         outbox.c.player_id == player_id,
         outbox.c.recipient == old,
         outbox.c.state == "queued",
-        outbox.c.letter.not_in(outbox_rows.ALWAYS_TRIED),
+        outbox.c.letter.not_in(letters_that(lambda kind: kind.always_tried)),
     )
     letter_bytes.drop(connection, which)
     connection.execute(update(outbox).where(which).values(recipient=new))

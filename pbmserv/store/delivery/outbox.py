@@ -21,6 +21,7 @@ from sqlalchemy import (
     update,
 )
 
+from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.store.core.models import bounces, letter_bytes, outbox
 from pbmserv.store.core.prepared import Prepared
 
@@ -66,7 +67,7 @@ class QueuedLetter(NewLetter):
     raw: bytes | None = field(default=None, repr=False)
 
 
-FAREWELL = "deleted"
+(FAREWELL,) = letters_that(lambda kind: kind.leaves_nothing)
 """The last letter to somebody of whom nothing shall be kept: once it is gone, not even that."""
 
 PARKED = "parked"
@@ -108,10 +109,6 @@ _ADD = Prepared(
         "mail_id",
     ),
 )
-ALWAYS_TRIED = frozenset({"address-confirm", "reset"})
-"""Letters to players that go to a given up address as well: they have just been asked for, to see
-whether it works again, or to let somebody back in who has nothing else left."""
-
 _GIVEN_UP = exists().where(
     bounces.c.address == outbox.c.recipient, bounces.c.suspended_at.is_not(None)
 )
@@ -258,7 +255,7 @@ def claim(
     else:
         rows = _DUE.rows(connection, values)
     due = [(QueuedLetter(*row[:-1]), row[-1]) for row in rows]
-    parked = [row.id for row, given_up in due if given_up and row.letter not in ALWAYS_TRIED]
+    parked = [row.id for row, given_up in due if given_up and not kind_of(row.letter).always_tried]
     if parked:
         _PARK.run_each(connection, [{"letter_id": i} for i in parked])
     found = [row for row, _ in due if row.id not in parked]

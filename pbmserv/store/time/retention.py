@@ -1,7 +1,8 @@
 """Rows of letters and mails that are over: what of them goes, and what stays for good.
 
-For good stays of a letter that its reader can end (see `render.kinds`) who got what and when, since
-a List-Unsubscribe has no last day, and what a reply to a digest needs; other letters go altogether.
+For good stays of a letter that its reader can end (see `mail.letter_kinds`) who got what and when,
+since a List-Unsubscribe has no last day, and what a reply to a digest needs; other letters go
+altogether.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from pbmserv.letters.kinds import brought_by
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.core.mail_tables import IS_OVER
 from pbmserv.store.core.models import letter_bytes, outbox
 
@@ -75,4 +76,4 @@ def remove(connection: Connection, numbers: Sequence[int]) -> None:
 
 def stays(letter: OldLetter) -> bool:
     """Whether something of a letter is kept for good."""
-    return bool(brought_by(letter.letter))
+    return bool(kind_of(letter.letter).subscription)

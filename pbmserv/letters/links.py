@@ -1,0 +1,109 @@
+"""Where a reader can go from a letter: reply addresses, replies with words in them, ways out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+from pbmserv.mail.letter_kinds import can_be_ended, kind_of
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+
+class Links(StrEnum):
+    """How many links a board has, and whether there is room for the board at all.
+
+    A letter begins at the top of this list and goes down until it is short enough.
+    """
+
+    ALL = "all"
+    FEW = "few"
+    NONE = "none"
+    UNDRAWN = "undrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Mailto:
+    """Makes the links of one letter; templates call it with the text of a reply.
+
+    Attributes:
+        address: where the reply goes; it says who speaks and of what.
+        subject: of the reply; words of ours, for people to see.
+    """
+
+    address: str
+    subject: str
+
+    def __call__(self, words: str) -> str:
+        """``mailto:…`` with address, subject and *words* filled in.
+
+        More words of a move may be appended as they are if they are letters and digits. All else
+        is percent-encoded, ``+`` as well: some programs take a bare one for a blank (RFC 6068,
+        section 5); a line ends with CR LF.
+        """
+        return _start(self.address, self.subject) + quote(words.replace("\n", "\r\n"), safe="")
+
+
+@lru_cache(maxsize=16)
+def _start(address: str, subject: str) -> str:
+    to, about = quote(address, safe="@"), quote(subject, safe="")
+    return f"mailto:{to}?subject={about}&body="
+
+
+def confirmation(words: Mapping[str, Any]) -> ReplyAddress:
+    """What confirms the signup that a letter asks about."""
+    return ReplyAddress(Purpose.CONFIRM, about=words["signup"])
+
+
+def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
+    """What a reply to a letter says; ``None``: it comes to the plain address and says nothing.
+
+    For a letter to a player that is about nothing special the purpose is PLAYER: the caller, who
+    sees the board, may make BOARD of it.
+    """
+    kind = kind_of(row.letter)
+    purpose, about, number = Purpose.PLAYER, 0, 0
+    if kind.question is not None:
+        purpose = kind.question.purpose
+        about = row.words[kind.question.about] if kind.question.about else 0
+        number = row.words[kind.question.number] if kind.question.number else 0
+        if kind.asks_of_itself:
+            about = row.id
+    elif kind.to_followers and row.board_id is not None:
+        purpose, about = Purpose.FOLLOW, row.board_id
+    if kind.asks_stranger:
+        return ReplyAddress(purpose, about=about)
+    if player is None or kind.to_old_address:
+        return None
+    return ReplyAddress(purpose, player.id, about, number, player.reply_epoch)
+
+
+def ways_out(
+    mail_domain: MailDomain, web_url: str, row: QueuedLetter, player: Player | None
+) -> tuple[str, ...]:
+    """Where a reader's mail program can end what brought a letter: a page, and an address.
+
+    A page only under ``https:`` (RFC 8058 section 3.1).
+    """
+    if player is None or not can_be_ended(row.letter, player.remind, player.digest_minute):
+        return ()
+    word = ReplyAddress(Purpose.UNSUBSCRIBE, player.id, row.id, 0, player.reply_epoch)
+    by_mail = f"mailto:{mail_domain.address_of(word)}?subject=unsubscribe"
+    if not web_url.startswith("https:"):
+        return (by_mail,)
+    return (f"{web_url}/unsubscribe/{mail_domain.ring.token(word)}", by_mail)
+
+
+def feedback_id(domain: str, row: QueuedLetter, about: str) -> str:
+    """What feedback loops sum complaints by: kind of letter, game, how it came, and us.
+
+    Gmail's form; the same for everybody, so it says nothing about the reader.
+    """
+    kind = "answer" if row.in_reply_to else "news"
+    return ":".join((row.letter, about, kind, hashlib.sha256(domain.encode()).hexdigest()[:10]))

@@ -1,0 +1,207 @@
+"""The table of letters: one entry for each kind, with all that is decided by its name alone.
+
+A kind's words are in ``templates/letters/NAME.j2``; what brings such a letter about is in the
+service. Store, service and letters ask this table, so that a new letter is a row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pbmserv.mail.reply_address import Purpose
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a reply to a letter is an answer to.
+
+    Attributes:
+        purpose: of its reply address.
+        about, number: which of the letter's words say these parts of the address; ``""`` = none.
+    """
+
+    purpose: Purpose
+    about: str = ""
+    number: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LetterKind:
+    """What is true of every letter of a kind.
+
+    Attributes:
+        can_wait: it goes into a digest; results, reminders and all answers are sent at once.
+        subscription: what its reader would end to get no more of them: ``digest``, ``broadcasts``,
+            ``challenges``, ``reminders``, ``follow``, ``daily``, or ``single`` (news of one's own
+            boards, which can come once a day instead); ``""``: it is an answer.
+        question: what a reply to it answers; ``None``: it goes on with the board, if there is one.
+        asks_stranger: its address is one that nobody has confirmed: a reply says just that.
+        asks_of_itself: the question is about what stands in that very letter.
+        to_old_address: it goes where a player is no more: no reply to it speaks for anybody.
+        to_followers: it goes to those who watch a board, and is a thread, too.
+        reaches_others: it comes of another player's wish alone, not of a turn on a board.
+        for_many: the writer of the mail that led to it has not chosen its readers.
+        never_hushed: it goes out however many answers there were, since its reader may have
+            nothing else.
+        always_tried: it goes to a given up address as well: it was just asked for, to see whether
+            the address works again, or to let somebody back in who has nothing else left.
+        soon_stale: it is not sent late, once an address works again.
+        own_words: nothing is in it but what its reader has said to others.
+        lists_people: it names players who have nothing to do with its reader's boards.
+        tells_turn: it shows a board after a turn; a later one about the board may take its place.
+        waits_for_bot: it is held until the bot has moved, so that one letter tells of both.
+        beyond_record: its board is not that of the record, so it stands for no other drawing.
+        leaves_nothing: once it is gone, not even its recipient is kept.
+    """
+
+    can_wait: bool = False
+    subscription: str = ""
+    question: Question | None = None
+    asks_stranger: bool = False
+    asks_of_itself: bool = False
+    to_old_address: bool = False
+    to_followers: bool = False
+    reaches_others: bool = False
+    for_many: bool = False
+    never_hushed: bool = False
+    always_tried: bool = False
+    soon_stale: bool = False
+    own_words: bool = False
+    lists_people: bool = False
+    tells_turn: bool = False
+    waits_for_bot: bool = False
+    beyond_record: bool = False
+    leaves_nothing: bool = False
+
+
+_PLAIN = LetterKind()
+"""A letter to its reader alone that nothing more is to be said about."""
+
+KINDS: Mapping[str, LetterKind] = {
+    # Accounts and addresses.
+    "address-asked": LetterKind(question=Question(Purpose.KEEP_ADDRESS, "change")),
+    "address-changed": _PLAIN,
+    "address-confirm": LetterKind(
+        question=Question(Purpose.ADDRESS, "change"),
+        asks_stranger=True,
+        always_tried=True,
+        soon_stale=True,
+    ),
+    "address-moved": LetterKind(to_old_address=True),
+    "address-refused": _PLAIN,
+    "address-stopped": _PLAIN,
+    "away": _PLAIN,
+    "away-asked": LetterKind(question=Question(Purpose.AWAY), soon_stale=True),
+    "back": _PLAIN,
+    "came-back": _PLAIN,
+    "confirm": LetterKind(
+        question=Question(Purpose.CONFIRM, "signup"), asks_stranger=True, never_hushed=True
+    ),
+    "delete-asked": LetterKind(question=Question(Purpose.DELETE, number="day")),
+    "deleted": LetterKind(leaves_nothing=True),
+    "export": _PLAIN,
+    "operator-account": _PLAIN,
+    "password-changed": _PLAIN,
+    "prefs": _PLAIN,
+    "reset": LetterKind(
+        question=Question(Purpose.RESET, number="mark"),
+        never_hushed=True,
+        always_tried=True,
+        soon_stale=True,
+    ),
+    "reset-sent": _PLAIN,
+    "signed-off": _PLAIN,
+    "signoff-asked": LetterKind(question=Question(Purpose.SIGNOFF, number="day")),
+    "signup-dropped": _PLAIN,
+    "signup-sent": _PLAIN,
+    "stayed": _PLAIN,
+    "unreachable": LetterKind(lists_people=True),
+    "unsubscribed": _PLAIN,
+    "welcome": LetterKind(never_hushed=True),
+    # Words for others.
+    "broadcast": LetterKind(subscription="broadcasts", for_many=True),
+    "broadcast-asked": LetterKind(
+        question=Question(Purpose.BROADCAST), asks_of_itself=True, own_words=True
+    ),
+    "broadcast-sent": LetterKind(own_words=True),
+    "chat": LetterKind(can_wait=True, subscription="single", reaches_others=True),
+    "chat-sent": LetterKind(own_words=True),
+    "message": LetterKind(
+        can_wait=True,
+        subscription="single",
+        question=Question(Purpose.MESSAGE, "peer"),
+        reaches_others=True,
+    ),
+    "message-sent": LetterKind(own_words=True),
+    # Boards.
+    "begin-asked": LetterKind(question=Question(Purpose.BEGIN, "number")),
+    "board": LetterKind(can_wait=True, subscription="single", tells_turn=True, waits_for_bot=True),
+    "challenge": LetterKind(can_wait=True, subscription="challenges", reaches_others=True),
+    "challenged": _PLAIN,
+    "check": _PLAIN,
+    "declined": LetterKind(can_wait=True, subscription="single"),
+    "follow": LetterKind(to_followers=True),
+    "followed": LetterKind(can_wait=True, subscription="follow", to_followers=True, for_many=True),
+    "not-begun": _PLAIN,
+    "operator-board": _PLAIN,
+    "preview": LetterKind(beyond_record=True),
+    "queued": _PLAIN,
+    "reminder": LetterKind(subscription="reminders", soon_stale=True),
+    "result": LetterKind(tells_turn=True, waits_for_bot=True),
+    "saved": _PLAIN,
+    "seek": _PLAIN,
+    "show": _PLAIN,
+    "started": LetterKind(
+        can_wait=True, subscription="single", reaches_others=True, waits_for_bot=True
+    ),
+    "submitted": LetterKind(beyond_record=True),
+    "unanswered": LetterKind(can_wait=True, subscription="single"),
+    # Lists, tables and the daily box.
+    "daily": LetterKind(subscription="daily"),
+    "daily-set": _PLAIN,
+    "games": LetterKind(lists_people=True),
+    "help": _PLAIN,
+    "history": LetterKind(lists_people=True),
+    "list": _PLAIN,
+    "more": LetterKind(lists_people=True),
+    "ratings": LetterKind(lists_people=True),
+    "record": _PLAIN,
+    "scores": _PLAIN,
+    "standings": LetterKind(lists_people=True),
+    "week": _PLAIN,
+    # Answers to mails that did nothing, or many things; the digest and what stands in it.
+    "astray": _PLAIN,
+    "kept": _PLAIN,
+    "no-more-answers": _PLAIN,
+    "refusal": _PLAIN,
+    "report": _PLAIN,
+    "too-many": _PLAIN,
+    "tray": LetterKind(subscription="digest", question=Question(Purpose.TRAY), asks_of_itself=True),
+    "tray-board": _PLAIN,
+    "tray-message": _PLAIN,
+}
+
+
+def kind_of(letter: str) -> LetterKind:
+    """What is true of a letter by its name; plain, if there are no more letters of that name."""
+    return KINDS.get(letter, _PLAIN)
+
+
+def letters_that(trait: Callable[[LetterKind], bool]) -> tuple[str, ...]:
+    """Names of the letters that have a trait, for statements."""
+    return tuple(letter for letter, kind in KINDS.items() if trait(kind))
+
+
+def can_be_ended(letter: str, remind: str, digest_minute: int | None) -> bool:
+    """Whether a letter carries a List-Unsubscribe for its reader.
+
+    Args:
+        remind: the reader's preference; without reminders of one's own only the one before a
+            forfeit comes, which nobody can do without.
+        digest_minute: when the reader's digest comes; with one, single letters are answers.
+    """
+    what = kind_of(letter).subscription
+    if what == "reminders":
+        return bool(remind)
+    return bool(what) and (what != "single" or digest_minute is None)
