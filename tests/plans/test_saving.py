@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.games.blackbox.notation.transcripts import read_transcript
+from pbmserv.games.blackbox.transcripts import read_transcript
 from pbmserv.store.boards import boards
 
 ALICE, BOB = map(address_of, ("alice", "bob"))

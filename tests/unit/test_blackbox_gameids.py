@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pbmserv.errors import OptionError, Refusal
-from pbmserv.games.blackbox.geometry import Geometry, geometry
-from pbmserv.games.blackbox.notation.gameids import (
+from pbmserv.games.blackbox.game_ids import (
     SEED_LIMIT,
     TEXT_LIMIT,
     GameId,
@@ -26,6 +25,7 @@ from pbmserv.games.blackbox.notation.gameids import (
     read_parameters,
     seeded_id,
 )
+from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.letters.environment import environment
 
@@ -213,7 +213,7 @@ def test_an_id_that_names_a_cell_twice_is_refused() -> None:
 
 
 def _forged(plain: list[int]) -> str:
-    from pbmserv.games.blackbox.notation.gameids import _obscured
+    from pbmserv.games.blackbox.game_ids import _obscured
 
     return _obscured(bytes(plain)).hex()
 

@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
+from pbmserv.games.blackbox.display import Spots, Told, spots_of, tell
+from pbmserv.games.blackbox.examples import Examples
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.notation.cell_display import Spots, spots_of
-from pbmserv.games.blackbox.notation.examples import Examples
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding, to_act
-from pbmserv.games.blackbox.telling import Told, tell
 
 FIRED = "its result"
 """Stands in an expected view where a mark will be that nobody can know yet."""

@@ -14,8 +14,8 @@ from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.cli.ending import Unusable, sentence
 
 if TYPE_CHECKING:
+    from pbmserv.games.blackbox.game_ids import GameId
     from pbmserv.games.blackbox.geometry import Geometry
-    from pbmserv.games.blackbox.notation.gameids import GameId
 
 LONGEST_LINE = 10_000
 PRESETS = {
@@ -72,8 +72,8 @@ def named(text: str) -> Named:
     Raises:
         OptionError: see `gameids.read_id`.
     """
+    from pbmserv.games.blackbox.game_ids import cells_of, read_id
     from pbmserv.games.blackbox.geometry import geometry
-    from pbmserv.games.blackbox.notation.gameids import cells_of, read_id
 
     game = read_id(text)
     return Named(game, geometry(game.width, game.height), cells_of(game))

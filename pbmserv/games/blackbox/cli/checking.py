@@ -32,7 +32,7 @@ def check(
     with politely("check"):
         from pbmserv.engine.types import Seat
         from pbmserv.games.blackbox import GAME
-        from pbmserv.games.blackbox.checking import check_markers
+        from pbmserv.games.blackbox.analysis import check_markers
         from pbmserv.letters.scene import note_sentences
 
         about = subject(which)

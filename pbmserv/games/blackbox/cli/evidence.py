@@ -83,8 +83,8 @@ def subject(which: str) -> Subject:
     Raises:
         OptionError: see `gameids.read_id` and `gameids.read_parameters`.
     """
+    from pbmserv.games.blackbox.game_ids import read_parameters
     from pbmserv.games.blackbox.geometry import geometry
-    from pbmserv.games.blackbox.notation.gameids import read_parameters
     from pbmserv.games.blackbox.options import Options
 
     box = named(which) if re.search("[:#]", which) else None

@@ -8,13 +8,13 @@ from pathlib import Path
 from pbmserv.errors import PlayerError
 from pbmserv.files.regular import read_octets
 from pbmserv.games.blackbox.cli.ending import sentence
-from pbmserv.games.blackbox.notation.transcripts import (
+from pbmserv.games.blackbox.practice import Practice, resumed
+from pbmserv.games.blackbox.transcripts import (
     MOST_CHARACTERS,
     Transcript,
     read_transcript,
     write_transcript,
 )
-from pbmserv.games.blackbox.practice import Practice, resumed
 
 _MOST_OCTETS = MOST_CHARACTERS + 1
 """What is longer is no transcript, and a transcript is ASCII."""

@@ -14,7 +14,7 @@ from pbmserv.games.blackbox.cli.boxes import Ids, Params, every_box, lines
 from pbmserv.games.blackbox.cli.ending import Unusable, politely, sentence
 
 if TYPE_CHECKING:
-    from pbmserv.games.blackbox.notation.gameids import Parameters
+    from pbmserv.games.blackbox.game_ids import Parameters
 
 MOST = 1_000_000
 
@@ -45,7 +45,7 @@ def generate(
     Example: pbmserv blackbox generate 3 8x8/3-6 --form seed
     """
     with politely("generate"):
-        from pbmserv.games.blackbox.notation.gameids import (
+        from pbmserv.games.blackbox.game_ids import (
             described,
             read_id,
             read_parameters,
@@ -84,7 +84,7 @@ def decode(
     Example: pbmserv blackbox decode w8h8m5M5:9fef256fb015513fe87e0c4c
     """
     with politely("decode"):
-        from pbmserv.games.blackbox.notation.gameids import described
+        from pbmserv.games.blackbox.game_ids import described
 
         for box in every_box(ids):
             if form is Form.SEED and box.game.seed is None:
@@ -127,8 +127,8 @@ def encode(
 
 def _encoded(words: Sequence[str]) -> str:
     from pbmserv.games.blackbox.cli.evidence import cells_named
+    from pbmserv.games.blackbox.game_ids import descriptive_id
     from pbmserv.games.blackbox.geometry import geometry
-    from pbmserv.games.blackbox.notation.gameids import descriptive_id
 
     kind, names = _parameters(words[0]), " ".join(words[1:])
     cells = cells_named(geometry(kind.width, kind.height), names)
@@ -145,6 +145,6 @@ def _encoded(words: Sequence[str]) -> str:
 
 def _parameters(word: str) -> Parameters:
     """What box it is; of a game ID only the front counts."""
-    from pbmserv.games.blackbox.notation.gameids import read_parameters
+    from pbmserv.games.blackbox.game_ids import read_parameters
 
     return read_parameters(word.partition(":")[0].partition("#")[0])

@@ -89,7 +89,7 @@ def _begun(text: str, moves: str) -> Practice:
     Raises:
         PlayerError: one of them cannot be made.
     """
-    from pbmserv.games.blackbox.notation.gameids import read_id
+    from pbmserv.games.blackbox.game_ids import read_id
     from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
 
     guesses = USUAL_GUESSES[Scoring.PRACTICE]

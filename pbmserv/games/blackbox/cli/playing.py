@@ -16,7 +16,7 @@ from pbmserv.games.blackbox.cli.ending import Unusable, politely
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.cli.terminal.application import Start
-    from pbmserv.games.blackbox.notation.gameids import GameId, Parameters
+    from pbmserv.games.blackbox.game_ids import GameId, Parameters
     from pbmserv.games.blackbox.practice import Practice
 
 
@@ -80,7 +80,7 @@ def _start(what: str, rules: Callable[[GameId], Practice]) -> Start:
     """The game that is meant: of an ID, of parameters, or in a file."""
     from pbmserv.games.blackbox.cli.files import Unreadable, load
     from pbmserv.games.blackbox.cli.terminal.application import Start
-    from pbmserv.games.blackbox.notation.gameids import read_id, read_parameters
+    from pbmserv.games.blackbox.game_ids import read_id, read_parameters
 
     if Path(what).is_file():
         try:
@@ -109,6 +109,6 @@ def _fresh(practice: Practice) -> Practice:
 
 def _drawn(kind: Parameters) -> GameId:
     from pbmserv.games.blackbox.cli.ids import fresh_seed
-    from pbmserv.games.blackbox.notation.gameids import read_id, seeded_id
+    from pbmserv.games.blackbox.game_ids import read_id, seeded_id
 
     return read_id(seeded_id(kind, fresh_seed()))

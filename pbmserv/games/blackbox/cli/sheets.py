@@ -26,7 +26,7 @@ from pbmserv.games.blackbox.cli.drawing import (
 )
 from pbmserv.games.blackbox.cli.ending import Unusable
 from pbmserv.games.blackbox.cli.evidence import Subject, marks_seen
-from pbmserv.games.blackbox.notation.gameids import described
+from pbmserv.games.blackbox.game_ids import described
 from pbmserv.games.blackbox.options import Options
 
 PAPERS = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}

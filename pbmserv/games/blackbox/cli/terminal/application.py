@@ -16,7 +16,7 @@ from textual.widgets import Static
 from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox import GAME
-from pbmserv.games.blackbox.checking import check_markers
+from pbmserv.games.blackbox.analysis import check_markers
 from pbmserv.games.blackbox.cli.ending import sentence
 from pbmserv.games.blackbox.cli.evidence import grid
 from pbmserv.games.blackbox.cli.files import Unreadable, load, save

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd
 
-from pbmserv.games.blackbox.notation.moves import Kind
+from pbmserv.games.blackbox.moves import Kind
 from pbmserv.games.blackbox.options import Options
 
 
