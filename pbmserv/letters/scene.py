@@ -18,10 +18,9 @@ from typing import Any
 from jinja2 import Environment, Template
 from markupsafe import Markup
 
-from pbmserv.engine.clocks import Terms
+from pbmserv.engine.clocks import Terms, zone
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.spans import zone
 from pbmserv.engine.types import Note, Outcome, Seat
 from pbmserv.errors import Refusal
 from pbmserv.letters.environment import environment
