@@ -19,7 +19,7 @@ from jinja2 import Environment, Template
 from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms, zone
-from pbmserv.engine.referee import Position
+from pbmserv.engine.position import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Note, Outcome, Seat
 from pbmserv.errors import Refusal

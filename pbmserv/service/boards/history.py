@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pbmserv.commands.table.model import History, Record
-from pbmserv.engine.record import GameRecord
-from pbmserv.engine.scoresheet import Scoresheet, result_of, without_seed, write_record
+from pbmserv.engine.position import without_seed
+from pbmserv.engine.record import GameRecord, Scoresheet, result_of, write_record
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.queries import LISTED, winners

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.model import Chat, MakeMove, ReplyMove, Resign
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.mail.reply_address import Purpose

@@ -6,9 +6,9 @@ import secrets
 from dataclasses import dataclass
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.engine.position import opening
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.referee import opening
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.service.bots import bot_moves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pbmserv.commands.table.model import Undo
-from pbmserv.engine.referee import Position
+from pbmserv.engine.position import Position
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.invitations import must_run
 from pbmserv.service.boards.moves import log_ply

@@ -18,7 +18,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.engine.bots import house_move
+from pbmserv.engine.position import bot_move
 from pbmserv.engine.types import Move, Seat
 from pbmserv.monitoring.pulse import Vital
 from pbmserv.service.boards import moves, queued_moves
@@ -150,7 +150,7 @@ class BotWorker:
         before = sys.getswitchinterval()
         sys.setswitchinterval(min(before, SWITCH_S))  # so that mails hardly wait for a thought
         try:
-            move = house_move(position, seat, board.sitters[seat].userid)
+            move = bot_move(position, seat, board.sitters[seat].userid)
         finally:
             sys.setswitchinterval(before)
         return _Thought(board.plies, seat, move)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pbmserv.engine.referee import Position
+from pbmserv.engine.position import Position
 from pbmserv.service.core.receipt import Receipt
 from pbmserv.store.boards.positions import Positions
 

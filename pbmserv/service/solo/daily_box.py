@@ -15,8 +15,8 @@ from typing import Any
 
 from pbmserv.commands.table.model import Daily, Week
 from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import races
-from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import Refused

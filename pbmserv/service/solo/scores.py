@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from pbmserv.commands.table.model import Scores
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import races
-from pbmserv.engine.referee import Position
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.bots.bot_moves import is_house
 from pbmserv.service.core.answers import Answer, Part
