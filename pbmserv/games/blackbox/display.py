@@ -10,6 +10,17 @@ from pbmserv.games.blackbox.geometry import Geometry
 
 RESULTS = {"#": "hit", "%": "reflection"}
 
+KINDS = {
+    "? ": "marker",
+    "?@": "marked-atom",
+    "?x": "wrong-marker",
+    " @": "atom",
+    ". ": "sealed",
+    "* ": "way",
+    ".*": "sealed-way",
+}
+"""What a cell's two characters on the drawn board say."""
+
 EMPTY = "  "
 """A cell on which nothing is drawn."""
 
@@ -19,7 +30,7 @@ class Spot(NamedTuple):
 
     Attributes:
         kind: of a port ``hit``, ``reflection``, ``detour``, or ``unused-`` and its side; of a
-            cell ``empty`` or one of `telling.KINDS`.
+            cell ``empty`` or one of `KINDS`.
         name: its label, which is also what moves call it.
         shown: what is drawn there, "" for nothing.
         more: where the ray of a detour came out, if that is known.
@@ -66,16 +77,7 @@ def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str
     width, height = board.width, board.height
     left = 2 * width + height
     rows = [
-        SpotRow(
-            ports[left + y],
-            tuple(
-                [
-                    spot if text == EMPTY else Spot(KINDS[text], spot.name, text.strip(), "")
-                    for spot, text in zip(empty[y], texts, strict=True)
-                ]
-            ),
-            ports[width + y],
-        )
+        SpotRow(ports[left + y], _spots_in(empty[y], texts), ports[width + y])
         for y, texts in enumerate(cells)
     ]
     return Spots(tuple(ports[:width]), tuple(rows), tuple(ports[width + height : left]))
@@ -98,23 +100,22 @@ def _blank(board: Geometry) -> tuple[tuple[Spot, ...], tuple[tuple[Spot, ...], .
     return ports, cells
 
 
+def _spots_in(empty: tuple[Spot, ...], texts: Sequence[str]) -> tuple[Spot, ...]:
+    if texts.count(EMPTY) == len(empty):
+        return empty
+    return tuple(
+        [
+            spot if text == EMPTY else Spot(KINDS[text], spot.name, text.strip(), "")
+            for spot, text in zip(empty, texts, strict=True)
+        ]
+    )
+
+
 def _port(unused: Spot, mark: str, ends: Sequence[str]) -> Spot:
     label = unused.name
     if mark in RESULTS:
         return Spot(RESULTS[mark], label, mark, "")
     return Spot("detour", label, mark, "".join(end for end in ends if end != label))
-
-
-KINDS = {
-    "? ": "marker",
-    "?@": "marked-atom",
-    "?x": "wrong-marker",
-    " @": "atom",
-    ". ": "sealed",
-    "* ": "way",
-    ".*": "sealed-way",
-}
-"""What a cell's two characters on the drawn board say."""
 
 
 class ToldSide(NamedTuple):
