@@ -63,7 +63,7 @@ class Position:
 
     @property
     def state(self) -> Any:
-        """The game's own state; only its `view` may leave the house."""
+        """The game's own state; only its `view` may leave the server."""
         return self.step.state
 
     @property

@@ -13,7 +13,7 @@ from pbmserv.engine.protocol import Bot, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame, must_agree
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import HOUSE, Seat, Step
+from pbmserv.engine.types import BOT_USERIDS, Seat, Step
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.letters.environment import environment
 
@@ -54,7 +54,7 @@ def begun(game: AnyGame, words: tuple[str, ...]) -> Position:
 def test_a_bot_plays_to_the_end_by_what_its_seat_may_know(
     game: AnyGame, words: tuple[str, ...], level: str
 ) -> None:
-    assert level in HOUSE
+    assert level in BOT_USERIDS
     if not agrees(game, words, level):
         return
     found = hook(game)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from pbmserv.commands.grammar.reserved_userids import is_reserved
 from pbmserv.commands.grammar.spelling import is_userid
 from pbmserv.commands.table.model import Broadcast, ChangePassword, Forgot, Message, Secret, Signup
-from pbmserv.engine.types import HOUSE
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.accounts.address_changes import boards_anew
@@ -153,7 +153,7 @@ def message(context: CommandContext, command: Message) -> Answer:
         raise Refused("no-words", part="message")
     to: list[Player] = []
     for userid in command.to:
-        if userid in HOUSE:
+        if userid in BOT_USERIDS:
             raise Refused("house-deaf", part=userid, example="help message")
         player = players.by_userid(context.connection, userid)
         if player is None:

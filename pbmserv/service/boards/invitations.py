@@ -8,7 +8,7 @@ from typing import Any
 from pbmserv.commands.table.model import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame, shown_options
-from pbmserv.engine.types import HOUSE
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.service.auth.proof import is_proven, wait_for_yes
 from pbmserv.service.boards.followers import not_played
@@ -262,7 +262,7 @@ def _must_play(context: CommandContext, userid: str, place: int) -> None:
     """Refuse a challenge to nobody. Such a name is repeated only if it nearly is somebody's:
     it may be a password that nobody has asked for.
     """
-    if userid in HOUSE or players.by_userid(context.connection, userid) is not None:
+    if userid in BOT_USERIDS or players.by_userid(context.connection, userid) is not None:
         return
     unknown = unknown_player(context, userid)
     if unknown.refusal.values["suggestion"]:
@@ -278,7 +278,7 @@ def _invited(
     options: tuple[str, ...],
     userids: tuple[str, ...],
 ) -> Player:
-    if userid in HOUSE:
+    if userid in BOT_USERIDS:
         return bot_moves.invited(context, game, userid, options, userids)
     player = players.by_userid(context.connection, userid)
     if player is None:

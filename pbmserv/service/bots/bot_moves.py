@@ -13,7 +13,7 @@ from typing import Any
 
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import AnyGame, must_agree
-from pbmserv.engine.types import HOUSE, Seat
+from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
@@ -203,6 +203,6 @@ def people_of(board: BoardRow) -> list[str]:
 def named(context: CommandContext, userid: str) -> Player | None:
     """An active player, or one of the house's: somebody whose boards can be looked at."""
     found = players.by_userid(context.connection, userid)
-    if found is None and userid in HOUSE:
+    if found is None and userid in BOT_USERIDS:
         return rows.known(context.connection, userid)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -84,9 +85,5 @@ def _with_way(box: BoxView, label: str) -> str:
         raise Unusable(
             f'"{label[:20]}" is no port of a {box.board.width}x{box.board.height} board.'
         )
-    lines = grid([box]).split("\n")
-    for cell in set(way(box.board, box.markers, port)):
-        row, column = divmod(cell, box.board.width)
-        line, at = 3 + 2 * row, 6 + 3 * column  # below labels, marks and rule; see grid.txt.j2
-        lines[line] = lines[line][:at] + "*" + lines[line][at + 1 :]
-    return "\n".join(lines)
+    path = frozenset(way(box.board, box.markers, port))
+    return grid([replace(box, path=path)])
