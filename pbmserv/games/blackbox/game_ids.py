@@ -74,11 +74,6 @@ class GameId(Parameters):
     seed: str | None = field(default=None, repr=False)
 
     @property
-    def atoms(self) -> frozenset[int] | None:
-        """The cells as a set; ``None`` if the ID names a seed (see `atoms_of`)."""
-        return None if self.cells is None else frozenset(self.cells)
-
-    @property
     def text(self) -> str:
         """The ID in its canonical spelling and the form in which it was given."""
         if self.seed is not None:
@@ -294,8 +289,12 @@ def _masked(data: bytes, key: bytes) -> bytes:
 
 
 def _refuse(code: str, part: str, example: str) -> NoReturn:
-    shown = part if len(part) <= 60 else part[:40] + "…"
-    raise OptionError(f"blackbox.{code}", part=shown, example=example)
+    raise OptionError(f"blackbox.{code}", part=clipped(part), example=example)
+
+
+def clipped(part: str) -> str:
+    """A part of a text as a refusal quotes it: long ones cut off."""
+    return part if len(part) <= 60 else part[:40] + "…"
 
 
 _BLOCK = 20

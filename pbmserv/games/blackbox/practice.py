@@ -15,7 +15,7 @@ from pbmserv.engine.record import RESTART
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
-from pbmserv.games.blackbox.game_ids import GameId, atoms_of
+from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped
 from pbmserv.games.blackbox.legality import elements_of
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, score
@@ -210,8 +210,9 @@ def resumed(transcript: Transcript) -> Practice:
             else:
                 practice = practice.play(text, transcript.seconds)
         except MoveError:
-            shown = text if len(text) <= 60 else text[:40] + "…"
-            raise NotUnderstood("blackbox.transcript-move", part=shown, number=number) from None
+            raise NotUnderstood(
+                "blackbox.transcript-move", part=clipped(text), number=number
+            ) from None
     return replace(practice, done=min(transcript.done, len(practice.chain)))
 
 

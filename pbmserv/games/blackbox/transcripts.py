@@ -31,7 +31,7 @@ from typing import NoReturn
 from pbmserv.engine.protocol import Saved
 from pbmserv.engine.record import WITHDRAW
 from pbmserv.errors import NotUnderstood
-from pbmserv.games.blackbox.game_ids import GameId, described, read_id
+from pbmserv.games.blackbox.game_ids import GameId, clipped, described, read_id
 from pbmserv.games.blackbox.options import Options, read_options
 from pbmserv.games.blackbox.racing import unstamped
 
@@ -158,8 +158,7 @@ def _read_moves(lines: Iterator[tuple[int, str]]) -> tuple[list[str], int]:
 
 
 def _refuse(code: str, part: str, line: int) -> NoReturn:
-    shown = part if len(part) <= 60 else part[:40] + "…"
-    raise NotUnderstood(f"blackbox.{code}", part=shown, line=line, known=VERSION)
+    raise NotUnderstood(f"blackbox.{code}", part=clipped(part), line=line, known=VERSION)
 
 
 def save_board(options: Options, saved: Saved, board: int | None) -> str:

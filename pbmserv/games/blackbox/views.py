@@ -18,15 +18,6 @@ FIRED = "its result"
 """Stands in an expected view where a mark will be that nobody can know yet."""
 
 
-class Column(NamedTuple):
-    """The two ends of a column."""
-
-    top: str
-    top_mark: str
-    bottom: str
-    bottom_mark: str
-
-
 class Row(NamedTuple):
     """A row and its two ends; each cell is two characters, as the board shows it."""
 
@@ -70,16 +61,6 @@ class BoxView:
     fired: int | None = None
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
-
-    @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns from left to right."""
-        board, marks = self.board, self.marks
-        below = board.width + board.height
-        return tuple(
-            Column(board.top[x], marks[x], board.bottom[x], marks[below + x])
-            for x in range(board.width)
-        )
 
     @property
     def top_marks(self) -> tuple[str, ...]:
