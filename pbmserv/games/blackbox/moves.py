@@ -83,7 +83,7 @@ def read_elements(
     """Read the elements of a move, left to right.
 
     Only the language is checked here: whether the move may be made is for
-    `pbmserv.games.blackbox.reading` to say.
+    `legality` to say.
 
     Args:
         board: whose labels may be used.

@@ -78,7 +78,7 @@ def named(text: str) -> Named:
     """The box of a game ID.
 
     Raises:
-        OptionError: see `gameids.read_id`.
+        OptionError: see `game_ids.read_id`.
     """
     from pbmserv.games.blackbox.game_ids import cells_of, read_id
     from pbmserv.games.blackbox.geometry import geometry
@@ -191,7 +191,7 @@ def subject(which: str) -> Subject:
     """The box of a game ID, or of a size alone.
 
     Raises:
-        OptionError: see `gameids.read_id` and `gameids.read_parameters`.
+        OptionError: see `game_ids.read_id` and `game_ids.read_parameters`.
     """
     from pbmserv.games.blackbox.game_ids import read_parameters
     from pbmserv.games.blackbox.geometry import geometry
