@@ -10,17 +10,16 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import boards, database, dkim, inbox, outbox, ratings, users
+from pbmserv.cli import boards, database, dkim, queues, users
 from pbmserv.cli.audit import audit
+from pbmserv.cli.database import status
+from pbmserv.cli.mail import read, send
 from pbmserv.cli.output import complain, say
-from pbmserv.cli.read import read
 from pbmserv.cli.replay import replay
-from pbmserv.cli.send import send
 from pbmserv.cli.serve import serve
 from pbmserv.cli.settings import config
-from pbmserv.cli.status import status
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
-from pbmserv.games.blackbox import cli
+from pbmserv.games.blackbox import cli as blackbox
 
 # Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
 app = typer.Typer(
@@ -39,15 +38,15 @@ app.command()(config)
 app.command()(status)
 app.command()(audit)
 app.add_typer(database.app, name="db")
-app.add_typer(inbox.app, name="inbox")
-app.add_typer(outbox.app, name="outbox")
+app.add_typer(queues.inbox, name="inbox")
+app.add_typer(queues.outbox, name="outbox")
 app.add_typer(dkim.app, name="dkim")
 app.add_typer(users.app, name="user")
 app.add_typer(boards.app, name="board")
 app.add_typer(boards.games, name="game")
-app.add_typer(ratings.app, name="rating")
-app.add_typer(ratings.app, name="ratings", hidden=True)
-app.add_typer(cli.app, name="blackbox")
+app.add_typer(boards.ratings, name="rating")
+app.add_typer(boards.ratings, name="ratings", hidden=True)
+app.add_typer(blackbox.app, name="blackbox")
 
 
 def _version(wanted: bool) -> None:

@@ -12,8 +12,8 @@ from pbmserv.cli.output import complain, failure, harmless, say
 from pbmserv.files import read_octets
 
 if TYPE_CHECKING:
-    from pbmserv.engine.referee import Position
-    from pbmserv.engine.scoresheet import Scoresheet
+    from pbmserv.engine.position import Position
+    from pbmserv.engine.record import Scoresheet
 
 _WRONG = {
     "record.none": 'there is no line "pbmserv record 1" in it',
@@ -40,9 +40,9 @@ def replay(
 
     Example: pbmserv replay game.txt --as alice
     """
-    from pbmserv.engine.referee import opening
+    from pbmserv.engine.position import opening
+    from pbmserv.engine.record import read_record
     from pbmserv.engine.registry import Registry
-    from pbmserv.engine.scoresheet import read_record
     from pbmserv.errors import PlayerError, ServerFault
 
     try:

@@ -7,8 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import print_facts
-from pbmserv.cli.audit_signature import By, Most, Why, carry_out, operators
+from pbmserv.cli.audit import By, Most, Why, carry_out, operators, print_facts
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 

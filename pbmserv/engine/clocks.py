@@ -1,9 +1,9 @@
 """Clocks: how long a seat has been waited for, and what follows from it.
 
-Pure: whoever asks brings the present moment and what is known of the person and the server.
-Time counts while a seat is waited for, but not while its player is away and not while the
-server was down. Every threshold (reminder, extra reminders, forfeit) is a length of counted
-time, so neither an absence nor an outage can ever bring one nearer.
+Pure: the caller brings the present moment and what is known of the person and the server. Time
+counts while a seat is waited for, but not while its player is away and not while the server was
+down: spans of time that do not count are holes in it. Every threshold (reminder, extra reminders,
+forfeit) is a length of counted time, so neither an absence nor an outage can bring one nearer.
 """
 
 from __future__ import annotations
@@ -11,12 +11,71 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, TypeAlias
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pbmserv.engine.spans import Span, counted, daytime, instant, merged, zone
 from pbmserv.engine.types import Seat
+
+Span: TypeAlias = tuple[datetime, datetime]
+"""From the first moment, and up to but without the second one."""
+
+NIGHT = (time(22), time(7))
+"""Local time between which nobody is reminded who has not asked for it."""
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """The same time in spans that do not touch, oldest first; empty ones are left out."""
+    found: list[Span] = []
+    for begins, ends in sorted(spans):
+        if ends <= begins:
+            continue
+        if found and begins <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], ends))
+        else:
+            found.append((begins, ends))
+    return found
+
+
+def counted(since: datetime, until: datetime, stopped: Sequence[Span]) -> timedelta:
+    """Time from *since* to *until* outside of *stopped*, which is `merged`."""
+    total = until - since
+    for begins, ends in stopped:
+        total -= max(timedelta(), min(ends, until) - max(begins, since))
+    return total
+
+
+def instant(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> datetime:
+    """The first moment at which `counted` time since *since* is *waited*."""
+    at = since + waited
+    for begins, ends in stopped:
+        if ends <= since:
+            continue
+        if begins >= at:
+            break
+        at += ends - max(begins, since)
+    return at
+
+
+def daytime(at: datetime, local: tzinfo) -> datetime:
+    """*at*, or the next morning if it is night there."""
+    evening, morning = NIGHT
+    wall = at.astimezone(local)
+    if morning <= wall.time() < evening:
+        return at
+    day = wall.date() + timedelta(days=1) if wall.time() >= evening else wall.date()
+    return datetime.combine(day, morning, local).astimezone(UTC)
+
+
+@lru_cache(maxsize=1024)
+def zone(name: str) -> tzinfo:
+    """The time zone of that name; UTC where the machine does not know it."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
 
 NOTICE = timedelta(hours=24)
 """Counted time between a wait's first reminder and its forfeit, at least."""

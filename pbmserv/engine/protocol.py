@@ -17,7 +17,7 @@ V_contra = TypeVar("V_contra", contravariant=True)
 
 
 class Bot(Protocol[V_contra]):
-    """A house player: sees a view, like everybody else, and names a move.
+    """A bot: sees a view, like everybody else, and names a move.
 
     A function of the view and the lots it draws; it may take a second, so it is never called
     where others wait.
@@ -48,7 +48,7 @@ class Game(Protocol[O, S, V]):
 
     @property
     def bots(self) -> Mapping[str, Bot[V]]:
-        """The house's players by their userids, which are some of `types.HOUSE`."""
+        """Its bots by their userids, which are some of `types.BOT_USERIDS`."""
         ...
 
     def options(self, words: Sequence[str], seats: int) -> O:

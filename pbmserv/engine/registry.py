@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -77,3 +77,17 @@ def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[st
     """
     shown = game.shown(game.options(words, seats)) if races(game) else words
     return tuple(word for word in shown if seats > 1 or word != "-race")
+
+
+def must_agree(game: AnyGame, level: str, words: Sequence[str], seats: int) -> None:
+    """Ask the bot called *level* whether it plays a board with these option words.
+
+    It is handed what everybody may read of them: words that tell a hidden box are taken out first.
+
+    Raises:
+        OptionError: it does not, or the words are none of this game's.
+    """
+    options = game.options(words, seats)
+    if races(game):
+        options = game.options(game.shown(options), seats)
+    game.bots[level].agree(options)

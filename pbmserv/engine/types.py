@@ -12,8 +12,8 @@ V = TypeVar("V")
 Seat = NewType("Seat", int)
 """A player's place at a board, 0-based in the order of the challenge."""
 
-HOUSE = ("house", "house-easy", "house-hard")
-"""Userids under which the house itself plays, where a game has a bot of that name."""
+BOT_USERIDS = ("house", "house-easy", "house-hard")
+"""Userids under which the server itself plays, where a game has a bot of that name."""
 
 Value = str | int | bool | tuple[str, ...]
 """What a note may carry: flat, JSON-ready facts for a template."""

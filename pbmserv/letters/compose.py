@@ -15,7 +15,7 @@ from jinja2 import TemplateError
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.help import HelpTopic, topic
-from pbmserv.engine.referee import Position
+from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry, shown_options
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refusal, ServerFault

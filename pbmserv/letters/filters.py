@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from pbmserv.engine.spans import zone
+from pbmserv.engine.clocks import zone
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""

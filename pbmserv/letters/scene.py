@@ -15,8 +15,8 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Previewing
-from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Note, Outcome, Seat
 from pbmserv.errors import Refusal, ServerFault

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.engine.spans import zone
+from pbmserv.engine.clocks import zone
 from pbmserv.service.time.localtime import (
     days_touched,
     end_of_day,

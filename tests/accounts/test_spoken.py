@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from pbmserv.engine.types import Seat
+from pbmserv.games.blackbox.display import ToldRay, ToldSide, tell
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.telling import ToldRay, ToldSide, tell
 from pbmserv.games.blackbox.views import BoxView
 from pbmserv.letters.scene import page
 

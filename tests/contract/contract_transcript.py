@@ -13,8 +13,8 @@ from typing import Any
 
 from contract_play import GAMES, NAMES, notes_for, public_for, sentence
 
+from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import WITHDRAW, GameRecord
-from pbmserv.engine.referee import Position, opening
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from contract_play import CASE_NAMES, CASES, GAMES, hook, seats_for
 
-from pbmserv.engine.bots import house_move, must_agree
+from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.protocol import Bot, races
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.referee import Position, opening
-from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.registry import AnyGame, must_agree
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import HOUSE, Seat, Step
+from pbmserv.engine.types import BOT_USERIDS, Seat, Step
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.letters.scene import why
 
@@ -54,7 +53,7 @@ def begun(game: AnyGame, words: tuple[str, ...]) -> Position:
 def test_a_bot_plays_to_the_end_by_what_its_seat_may_know(
     game: AnyGame, words: tuple[str, ...], level: str
 ) -> None:
-    assert level in HOUSE
+    assert level in BOT_USERIDS
     if not agrees(game, words, level):
         return
     found = hook(game)
@@ -63,13 +62,13 @@ def test_a_bot_plays_to_the_end_by_what_its_seat_may_know(
     while position.outcome is None:
         assert position.number < LONGEST
         seat = min(position.game.to_act(position.state))
-        move = house_move(position, seat, level)
+        move = bot_move(position, seat, level)
         assert not move.free
         if position.number % 6 < 2:
-            assert house_move(position, seat, level) == move
+            assert bot_move(position, seat, level) == move
             for other in list(found.alternatives(position.state, seat))[:1] if found else ():
                 hidden = replace(position, step=Step(other, {None: ""}))
-                assert house_move(hidden, seat, level) == move
+                assert bot_move(hidden, seat, level) == move
                 compared += 1
         position = position.move(seat, move)
     assert compared or not game.info.hidden
@@ -119,7 +118,7 @@ def test_a_bot_is_handed_nothing_that_its_seat_cannot_know(
         listener.handed.clear()
         must_agree(game, level, told, seats)
         position = begun(game, told)
-        house_move(position, min(game.to_act(position.state)), level)
+        bot_move(position, min(game.to_act(position.state)), level)
         found.add(tuple(listener.handed))
     assert len(found) == 1
 
@@ -129,4 +128,4 @@ def test_where_something_is_hidden_another_seed_gives_other_moves(game: AnyGame)
     for level in game.bots if game.info.hidden else ():
         position = begun(game, ())
         seeds = [replace(position, seed=bytes([n]) * 32) for n in range(4)]
-        assert len({house_move(one, Seat(0), level) for one in seeds}) == 4
+        assert len({bot_move(one, Seat(0), level) for one in seeds}) == 4

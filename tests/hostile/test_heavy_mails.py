@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
+from pbmserv.engine.position import Position
 from pbmserv.engine.record import weight
-from pbmserv.engine.referee import Position
-from pbmserv.games.blackbox.notation.moves import Element
+from pbmserv.games.blackbox.moves import Element
 from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import ALLOWED, Budget, Work
 from pbmserv.store.boards import boards

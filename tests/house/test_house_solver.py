@@ -16,12 +16,15 @@ from hypothesis import strategies as st
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots import candidates as finding
-from pbmserv.games.blackbox.bots.candidates import candidates
-from pbmserv.games.blackbox.bots.hiding import anywhere, unobtrusive
-from pbmserv.games.blackbox.bots.levels import LEVELS
+from pbmserv.games.blackbox.bots.candidates import candidates, wander
+from pbmserv.games.blackbox.bots.levels import (
+    LEVELS,
+    anywhere,
+    few_enough,
+    informative,
+    unobtrusive,
+)
 from pbmserv.games.blackbox.bots.search import Case, search
-from pbmserv.games.blackbox.bots.solving import few_enough, informative
-from pbmserv.games.blackbox.bots.wandering import wander
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.options import Options

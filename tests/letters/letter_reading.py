@@ -170,14 +170,14 @@ def boards_in_view(view: View, names: tuple[str, ...]) -> list[Drawn]:
         Drawn(
             f"Player {names[box.seat]}'s board",
             (
-                ("", "", *(column.top for column in box.columns), "", ""),
-                ("", "", *(column.top_mark for column in box.columns), "", ""),
+                ("", "", *box.board.top, "", ""),
+                ("", "", *box.top_marks, "", ""),
                 *(
                     (row.left, row.left_mark, *map(str.strip, row.cells), row.right_mark, row.right)
                     for row in box.rows
                 ),
-                ("", "", *(column.bottom_mark for column in box.columns), "", ""),
-                ("", "", *(column.bottom for column in box.columns), "", ""),
+                ("", "", *box.bottom_marks, "", ""),
+                ("", "", *box.board.bottom, "", ""),
             ),
             box.guesses_left,
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pbmserv.engine.plans import print_plan, read_plan, settle
+from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.referee import Position, opening
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 from pbmserv.games.blackbox.game import GAME, Blackbox

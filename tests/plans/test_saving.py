@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.games.blackbox.notation.transcripts import read_transcript
+from pbmserv.games.blackbox.transcripts import read_transcript
 from pbmserv.store.boards import boards
 
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -90,7 +90,7 @@ def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
     line(house, f"move 1 alice {PASSWORD} 1,+b2,?")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     found = read_transcript(file_of(letter))
-    assert found.game.atoms is not None
+    assert found.game.cells is not None
     assert found.moves == ("1,+B2,?",)
     (loaded,) = mailed(house, BOB, f"blackbox load bob {PASSWORD}", file_of(letter))
     assert loaded.recipient == BOB

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pbmserv.engine.record import UNDO, GameRecord, Ply, replay
-from pbmserv.engine.referee import Position, opening
+from pbmserv.engine.position import Position, opening, replay
+from pbmserv.engine.record import UNDO, GameRecord, Ply
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME

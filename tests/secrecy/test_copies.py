@@ -12,8 +12,8 @@ from random import Random
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.notation.gameids import atoms_of, read_id
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 

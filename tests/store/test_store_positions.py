@@ -10,7 +10,7 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import Connection
 
 from pbmserv.commands.table import model
-from pbmserv.engine.referee import Position
+from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.service.core import executor
 from pbmserv.store.boards import boards

@@ -16,8 +16,8 @@ from pbmserv.commands.table.model import (
     ShowAs,
     Standings,
 )
-from pbmserv.engine.record import replay
-from pbmserv.engine.scoresheet import read_record
+from pbmserv.engine.position import replay
+from pbmserv.engine.record import read_record
 from pbmserv.service.ratings import rating
 
 

@@ -9,17 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from played_out import GAMES, played_out
 
-from pbmserv.engine.record import GameRecord, Ply, replay
-from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.scoresheet import (
+from pbmserv.engine.position import replay, without_seed
+from pbmserv.engine.record import (
     NO_SEED,
+    GameRecord,
+    Ply,
     Scoresheet,
     read_record,
     result_of,
-    without_seed,
     write_record,
 )
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Seat, Step
 from pbmserv.errors import NotUnderstood
 

@@ -19,15 +19,19 @@ from pbmserv.engine.clocks import (
     Server,
     Terms,
     Wait,
+    counted,
+    daytime,
     decide,
     earliest,
     forfeit_at,
     from_json,
+    instant,
+    merged,
     read_remind,
     to_json,
     turned,
+    zone,
 )
-from pbmserv.engine.spans import counted, daytime, instant, merged, zone
 from pbmserv.engine.types import Seat
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.notation.gameids import atoms_of, read_id
 from pbmserv.service.solo.daily_box import day_of, number_of
 from pbmserv.store.boards import boards
 

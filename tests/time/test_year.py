@@ -23,10 +23,10 @@ from pbmserv.engine.clocks import (
     Terms,
     Wait,
     decide,
+    merged,
     turned,
 )
-from pbmserv.engine.spans import counted as counted_by_engine
-from pbmserv.engine.spans import merged
+from pbmserv.engine.clocks import counted as counted_by_engine
 from pbmserv.engine.types import Seat
 
 

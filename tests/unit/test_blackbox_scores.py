@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.referee import Position, opening
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry

@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from pbmserv.games.blackbox.cli.terminal.application import Start, Terminal
-from pbmserv.games.blackbox.cli.terminal.asking import Keys, Question
 from pbmserv.games.blackbox.cli.terminal.board import Board
-from pbmserv.games.blackbox.notation.gameids import read_id
+from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question
+from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
 from pbmserv.games.blackbox.state import Box
 

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from pbmserv.games.blackbox.cli import app
-from pbmserv.games.blackbox.notation.gameids import atoms_of, read_id
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
-from pbmserv.games.blackbox.notation.gameids import read_id
-from pbmserv.games.blackbox.notation.transcripts import (
+from pbmserv.games.blackbox.game_ids import read_id
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.transcripts import (
     MOST_CHARACTERS,
     MOST_MOVES,
     read_transcript,
     write_transcript,
 )
-from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
 from pbmserv.letters.scene import why
 
 BOX = read_id("w8h8m5M5#123456789012345")  # D1 G1 B3 F5 D7

@@ -14,7 +14,7 @@ import typer
 
 from pbmserv import __version__
 from pbmserv.__main__ import main
-from pbmserv.cli import inbox
+from pbmserv.cli import queues
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
 from pbmserv.service.operators.deeds import Signature
@@ -225,29 +225,29 @@ def test_kept_mails_are_listed_in_the_terminal_s_columns_and_nothing_in_them_is_
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "dumb")  # 80 columns and no colours
-    inbox.print_list(KeptMails())
+    queues.print_list(KeptMails())
     out = capsys.readouterr().out
     assert "2026-05-01 12:30" in out
     assert "[red]" in out
     assert "\x1b" not in out
     assert max(len(line) for line in out.splitlines()) <= 80
 
-    inbox.print_list(NoMails())
+    queues.print_list(NoMails())
     assert capsys.readouterr().out == "No mail was kept: nothing has gone wrong.\n"
 
 
 def test_one_kept_mail_is_shown_and_tried_again(capsys) -> None:
-    inbox.print_mail(KeptMails(), 3)
-    inbox.print_retry(KeptMails(), 3, SIGNED)
+    queues.print_mail(KeptMails(), 3)
+    queues.print_retry(KeptMails(), 3, SIGNED)
     assert capsys.readouterr().out == ("Subject: hello\n\n?[2Jbody\nMail 3 was carried out.\n")
 
 
 @pytest.mark.parametrize(
     ("step", "said"),
     [
-        (inbox.print_mail, "There is no mail 9. `pbmserv inbox list` shows those that were kept."),
+        (queues.print_mail, "There is no mail 9. `pbmserv inbox list` shows those that were kept."),
         (
-            partial(inbox.print_retry, by=SIGNED),
+            partial(queues.print_retry, by=SIGNED),
             "There is no kept mail 9. `pbmserv inbox list` shows them all.",
         ),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pbmserv.cli.completion import subjects
+from pbmserv.cli.mail import subjects
 from pbmserv.cli.main import run
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.catalogue import ROWS

@@ -13,8 +13,8 @@ from email.policy import default
 import pytest
 from aiosmtpd.smtp import SMTP
 
+from pbmserv.cli.mail import print_more
 from pbmserv.cli.main import run
-from pbmserv.cli.read import print_more
 from pbmserv.outbound.maildir import Mailbox, MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 
@@ -136,7 +136,7 @@ def test_the_body_comes_through_a_pipe(door, pipe, arguments) -> None:
 def test_a_pipe_that_stays_silent_is_not_waited_for_when_the_subject_is_enough(
     door, pipe, capsys, monkeypatch
 ) -> None:
-    monkeypatch.setattr("pbmserv.cli.send.PATIENCE_S", 0.0)
+    monkeypatch.setattr("pbmserv.cli.mail.PATIENCE_S", 0.0)
     assert run(["send", "--from", "b@x", "--subject", "help"]) == 0
     assert door.message().get_content() == "\n"
     assert "no body" in capsys.readouterr().err

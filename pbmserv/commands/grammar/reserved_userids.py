@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from string import digits
 
 from pbmserv.commands.table.catalogue import MEANT_BY, MULTIPLE, ROWS, STOPS, WHICH
-from pbmserv.engine.types import HOUSE
+from pbmserv.engine.types import BOT_USERIDS
 
 NEUTRAL = "gone-"
 """How the userid of a deleted player begins; the rest is a number."""
@@ -44,7 +44,7 @@ _WORDS = frozenset(
         *MULTIPLE,
         *STOPS,
         *WHICH,
-        *HOUSE,
+        *BOT_USERIDS,
         "all",
         "off",
         "until",

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
+from pbmserv.games.blackbox import game_ids
 from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST, Geometry, geometry
-from pbmserv.games.blackbox.notation import gameids
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ _EXAMPLES = {
     "guesses": "-guesses=3",
     "scoring": "-race -scoring=timed",
     "seed": "-race -seed=monday",
-    "id": f"-race -id={gameids.EXAMPLE_ID}",
+    "id": f"-race -id={game_ids.EXAMPLE_ID}",
 }
 _FLAGS = frozenset({"fair", "clue", "unrated", "race", "practice"})
 _OF_RACES = ("scoring", "seed", "id", "practice")
@@ -110,7 +110,7 @@ def describe(options: Options) -> tuple[str, ...]:
     """The options as canonical words, defaults left out; they may tell the box (see `shown`)."""
     if not options.id:
         return _words(options, (f"-seed={options.seed}",) if options.seed else ())
-    game = gameids.read_id(options.id)
+    game = game_ids.read_id(options.id)
     bare = replace(options, width=CLASSIC.width, height=CLASSIC.height)
     return _words(replace(bare, least=CLASSIC.least, most=CLASSIC.most), (f"-id={game.text}",))
 
@@ -147,15 +147,15 @@ def fixed(options: Options, rng: Rng) -> Options:
     if not options.race:
         return options
     if options.id:
-        game = gameids.read_id(options.id)
+        game = game_ids.read_id(options.id)
     elif options.seed:
-        game = gameids.GameId(
+        game = game_ids.GameId(
             options.width, options.height, options.least, options.most, seed=options.seed
         )
     else:
         cells = tuple(drawn(options, rng))
-        game = gameids.GameId(options.width, options.height, options.least, options.most, cells)
-    return replace(options, id=gameids.described(game), seed="")
+        game = game_ids.GameId(options.width, options.height, options.least, options.most, cells)
+    return replace(options, id=game_ids.described(game), seed="")
 
 
 def drawn(options: Options, rng: Rng) -> list[int]:
@@ -205,7 +205,7 @@ def _with_id(options: Options, seen: dict[str, str]) -> Options:
     for name in ("size", "atoms", "seed"):
         if name in seen:
             raise OptionError("blackbox.option-id", part=seen[name], example=f"-race {seen['id']}")
-    game = gameids.read_id(options.id)
+    game = game_ids.read_id(options.id)
     return replace(
         options,
         width=game.width,
@@ -238,9 +238,9 @@ def _with_value(options: Options, word: str, name: str, value: str) -> Options:
             raise OptionError("blackbox.scoring", part=word, example=_EXAMPLES["scoring"])
         return replace(options, scoring=value.lower())
     if name == "seed":
-        return replace(options, seed=_read(gameids.read_seed, word, name, value))
+        return replace(options, seed=_read(game_ids.read_seed, word, name, value))
     if name == "id":
-        return replace(options, id=_read(gameids.read_id, word, name, value).text)
+        return replace(options, id=_read(game_ids.read_id, word, name, value).text)
     return replace(
         options,
         fair=options.fair or name == "fair",

@@ -1,6 +1,6 @@
 """A game of one player on one box whose atoms are known to the program, with undo and redo.
 
-The rules are those of `playing`; here they are a chain of moves and a place in it. A new move
+The rules are those of `rules`; here they are a chain of moves and a place in it. A new move
 cuts off what had been taken back. In a scored game only markers and seals can be taken back.
 """
 
@@ -11,21 +11,20 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
+from pbmserv.engine.record import RESTART
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
-from pbmserv.games.blackbox.notation.gameids import GameId, atoms_of
-from pbmserv.games.blackbox.notation.reading import elements_of
-from pbmserv.games.blackbox.notation.transcripts import MOST_MOVES, Transcript
+from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped
+from pbmserv.games.blackbox.legality import elements_of
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
-from pbmserv.games.blackbox.playing import dropped_out, play
 from pbmserv.games.blackbox.racing import Score, score
+from pbmserv.games.blackbox.rules import dropped_out, play
 from pbmserv.games.blackbox.state import State, new_state
+from pbmserv.games.blackbox.transcripts import MOST_MOVES, SOLVE, Transcript
 from pbmserv.games.blackbox.views import View, view_of
 
 PLAYER = Seat(0)
-RESTART = "restart"
-SOLVE = "solve"
 
 
 class Scoring(StrEnum):
@@ -96,7 +95,7 @@ class Practice:
         """Make a move, as people write it, after so many *seconds* of playing.
 
         Raises:
-            NotUnderstood | Illegal: see `reading.read_move`, or the chain is too long.
+            NotUnderstood | Illegal: see `legality.read_move`, or the chain is too long.
         """
         elements = elements_of(self.view, text)
         rng = Rng(self.game.text.encode(), self.done)  # the same chain gives the same clues
@@ -211,8 +210,9 @@ def resumed(transcript: Transcript) -> Practice:
             else:
                 practice = practice.play(text, transcript.seconds)
         except MoveError:
-            shown = text if len(text) <= 60 else text[:40] + "…"
-            raise NotUnderstood("blackbox.transcript-move", part=shown, number=number) from None
+            raise NotUnderstood(
+                "blackbox.transcript-move", part=clipped(text), number=number
+            ) from None
     return replace(practice, done=min(transcript.done, len(practice.chain)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pbmserv.engine.types import Note, Outcome, Seat, Value
 from pbmserv.errors import OptionError
-from pbmserv.games.blackbox.notation import gameids
+from pbmserv.games.blackbox import game_ids
 from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Options
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State
 
@@ -168,7 +168,7 @@ def read_kind(text: str) -> str:
         OptionError: it is none.
     """
     first, *others = text.lower().split() or [""]
-    sizes = gameids.read_parameters(first)
+    sizes = game_ids.read_parameters(first)
     options = Options(sizes.width, sizes.height, sizes.least, sizes.most, race=True, guesses=1)
     for word in others:
         name, _, value = word.partition("=")

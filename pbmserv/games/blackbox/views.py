@@ -7,25 +7,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
+from pbmserv.games.blackbox.display import EMPTY, Spots, Told, spots_of, tell
+from pbmserv.games.blackbox.examples import Examples
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.notation.cell_display import Spots, spots_of
-from pbmserv.games.blackbox.notation.examples import Examples
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding, to_act
-from pbmserv.games.blackbox.telling import Told, tell
 
 FIRED = "its result"
 """Stands in an expected view where a mark will be that nobody can know yet."""
-
-
-class Column(NamedTuple):
-    """The two ends of a column."""
-
-    top: str
-    top_mark: str
-    bottom: str
-    bottom_mark: str
 
 
 class Row(NamedTuple):
@@ -72,16 +62,6 @@ class BoxView:
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
 
-    @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns from left to right."""
-        board, marks = self.board, self.marks
-        below = board.width + board.height
-        return tuple(
-            Column(board.top[x], marks[x], board.bottom[x], marks[below + x])
-            for x in range(board.width)
-        )
-
     @property
     def top_marks(self) -> tuple[str, ...]:
         """What the ports above the columns show, from left to right."""
@@ -96,13 +76,13 @@ class BoxView:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows from top to bottom."""
-        board, marks = self.board, self.marks
+        board, marks, cells = self.board, self.marks, self._cells()
         width, height = board.width, board.height
         return tuple(
             Row(
                 board.left[y],
                 marks[2 * width + height + y],
-                tuple(map(self._cell, range(y * width, (y + 1) * width))),
+                tuple(cells[y * width : (y + 1) * width]),
                 board.right[y],
                 marks[width + y],
             )
@@ -153,17 +133,20 @@ class BoxView:
             if shown == mark and other != port
         )
 
-    def _cell(self, cell: int) -> str:
-        atom = self.atoms is not None and cell in self.atoms
-        if cell in self.markers:
-            if self.opened and self.atoms is not None and not atom:
-                return "?x"
-            return "?@" if atom else "? "
-        if atom:
-            return " @"
-        if cell in self.path:
-            return ".*" if cell in self.sealed else "* "
-        return ". " if cell in self.sealed else "  "
+    def _cells(self) -> list[str]:
+        """What each cell shows; what comes later here hides what came before."""
+        atoms = self.atoms or frozenset()
+        shown = [EMPTY] * len(self.board.cells)
+        for cell in self.sealed:
+            shown[cell] = ". "
+        for cell in self.path:
+            shown[cell] = ".*" if cell in self.sealed else "* "
+        for cell in atoms:
+            shown[cell] = " @"
+        unmarked = "?x" if self.opened and self.atoms is not None else "? "
+        for cell in self.markers:
+            shown[cell] = "?@" if cell in atoms else unmarked
+        return shown
 
 
 @dataclass(frozen=True)

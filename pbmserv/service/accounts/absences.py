@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import date, datetime, timedelta, tzinfo
 
 from pbmserv.commands.table.model import Away, Back, Reject, ReplyMove, Yes
-from pbmserv.engine.spans import zone
+from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Mail
 from pbmserv.service.core.context import CommandContext

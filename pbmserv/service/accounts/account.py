@@ -9,13 +9,7 @@ from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.reserved_userids import is_reserved
 from pbmserv.commands.grammar.spelling import is_userid
-from pbmserv.commands.table.model import (
-    ChangeAddress,
-    ChangePassword,
-    Forgot,
-    Secret,
-    Signup,
-)
+from pbmserv.commands.table.model import ChangeAddress, ChangePassword, Forgot, Secret, Signup
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.core.context import CommandContext

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pbmserv.commands.table.model import Broadcast, Message
-from pbmserv.engine.types import HOUSE
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core.context import CommandContext
@@ -27,7 +27,7 @@ def message(context: CommandContext, command: Message) -> Answer:
         raise Refused("no-words", part="message")
     to: list[Player] = []
     for userid in command.to:
-        if userid in HOUSE:
+        if userid in BOT_USERIDS:
             raise Refused("house-deaf", part=userid, example="help message")
         player = players.by_userid(context.connection, userid)
         if player is None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from pbmserv.commands.table.model import Daily, Follow, Prefs
-from pbmserv.engine.spans import zone
+from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ReplyAddress

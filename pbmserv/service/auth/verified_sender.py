@@ -10,7 +10,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.model import VOUCHED, Credentials, Line
-from pbmserv.engine.types import HOUSE
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Illegal, PlayerError, Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import too_many_passwords
@@ -59,7 +59,7 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
 def is_player(connection: Connection, said: Credentials) -> bool:
     """Whether the word in a password's place is somebody's userid, and so none."""
     word = said.password.text.lower()
-    return word in HOUSE or players.of_name(connection, word) is not None
+    return word in BOT_USERIDS or players.of_name(connection, word) is not None
 
 
 def was_meant(error: PlayerError) -> bool:

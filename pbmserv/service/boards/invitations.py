@@ -9,7 +9,7 @@ from pbmserv.commands.table.model import Accept, Challenge, Reject, Rematch, See
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import HOUSE
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.service.boards.plies import decline, join, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
@@ -143,7 +143,7 @@ def _must_play(context: CommandContext, userid: str, place: int) -> None:
     """Refuse a challenge to nobody. Such a name is repeated only if it nearly is somebody's:
     it may be a password that nobody has asked for.
     """
-    if userid in HOUSE or players.by_userid(context.connection, userid) is not None:
+    if userid in BOT_USERIDS or players.by_userid(context.connection, userid) is not None:
         return
     unknown = unknown_player(context, userid)
     if unknown.refusal.values["suggestion"]:
@@ -159,7 +159,7 @@ def _invited(
     options: tuple[str, ...],
     userids: tuple[str, ...],
 ) -> Player:
-    if userid in HOUSE:
+    if userid in BOT_USERIDS:
         return bot_moves.invited(context, game, userid, options, userids)
     player = players.by_userid(context.connection, userid)
     if player is None:

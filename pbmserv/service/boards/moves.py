@@ -16,8 +16,8 @@ from pbmserv.commands.table.model import (
     ReplyMove,
     Resign,
 )
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Previewing
-from pbmserv.engine.referee import Position
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.mail.reply_address import Purpose

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.table.model import Undo
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused

@@ -15,9 +15,9 @@ from typing import Any
 
 from pbmserv.commands.table.model import BoardRef, ShowAs
 from pbmserv.engine.clocks import Terms
+from pbmserv.engine.position import opening
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.referee import opening
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError, Refusal, Refused

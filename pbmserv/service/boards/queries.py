@@ -16,8 +16,8 @@ from pbmserv.commands.table.model import (
     Show,
     ShowAs,
 )
-from pbmserv.engine.record import GameRecord
-from pbmserv.engine.scoresheet import Scoresheet, result_of, without_seed, write_record
+from pbmserv.engine.position import without_seed
+from pbmserv.engine.record import GameRecord, Scoresheet, result_of, write_record
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose

@@ -9,8 +9,8 @@ from typing import Any
 
 from pbmserv.commands.table.model import ConfirmMove, Queue, Submit
 from pbmserv.engine.plans import Plan, due, parse_plan, print_plan, read_plan, settle
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Conditional, Previewing
-from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused

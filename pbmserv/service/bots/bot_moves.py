@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pbmserv.engine.bots import must_agree
-from pbmserv.engine.referee import Position
-from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.position import Position
+from pbmserv.engine.registry import AnyGame, must_agree
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError, Refused
 from pbmserv.mail.letter_kinds import kind_of

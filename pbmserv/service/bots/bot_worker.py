@@ -19,7 +19,7 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.engine.bots import house_move
+from pbmserv.engine.position import bot_move
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import ServerFault
 from pbmserv.monitoring.pulse import Vital
@@ -153,7 +153,7 @@ class BotWorker:
         before = sys.getswitchinterval()
         sys.setswitchinterval(min(before, SWITCH_S))  # so that mails hardly wait for a thought
         try:
-            move = house_move(position, seat, board.sitters[seat].userid)
+            move = bot_move(position, seat, board.sitters[seat].userid)
         finally:
             sys.setswitchinterval(before)
         return Thought(board.plies, seat, move)

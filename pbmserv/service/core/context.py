@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.model import VOUCHED, Credentials, Line, Reading
-from pbmserv.engine.referee import Position
+from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pbmserv.commands.table.catalogue import nearest
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import HOUSE
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.service.core.budget import Work
 from pbmserv.store.accounts import players
@@ -177,7 +177,7 @@ def nearest_userid(context: CommandContext, word: str) -> str:
 def shown_player(context: CommandContext, userid: str) -> Player | None:
     """An active player, or a bot: somebody whose boards can be looked at."""
     found = players.by_userid(context.connection, userid)
-    if found is None and userid in HOUSE:
+    if found is None and userid in BOT_USERIDS:
         return rows.known(context.connection, userid)
     return found
 

@@ -14,7 +14,7 @@ from functools import partial
 
 from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.model import Challenge, Line, Sender
-from pbmserv.engine.types import HOUSE
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
@@ -87,7 +87,7 @@ def _lookup(context: CommandContext) -> partial[bool]:
 
 def _is_player(context: CommandContext, known: dict[str, bool], word: str) -> bool:
     """Whether a word is the userid of somebody who plays here; of few words of a line."""
-    if word in HOUSE:
+    if word in BOT_USERIDS:
         return True
     if word not in known and len(known) < MOST_LOOKED_UP and len(word) <= 20:
         known[word] = players.by_userid(context.connection, word) is not None

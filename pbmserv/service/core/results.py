@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pbmserv.commands.table import model
-from pbmserv.engine.referee import Position
+from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import ServerFault
 from pbmserv.mail.letter_kinds import kind_of

@@ -11,7 +11,7 @@ from typing import Any
 
 from pbmserv.commands.reading.replies import may_act, read_reply
 from pbmserv.commands.table import model
-from pbmserv.engine.spans import daytime, zone
+from pbmserv.engine.clocks import daytime, zone
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext

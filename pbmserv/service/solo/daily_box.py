@@ -14,12 +14,11 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from pbmserv.commands.table.model import Daily, Scores, Week
-from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.clocks import USUAL, zone
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import races
-from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.spans import zone
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.bots.bot_moves import is_bot

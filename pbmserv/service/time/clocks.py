@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pbmserv.commands.grammar.spelling import MOST_DAYS
-from pbmserv.engine.clocks import USUAL, SeatClock, Terms, earliest, turned
-from pbmserv.engine.referee import Position
-from pbmserv.engine.spans import counted, merged
+from pbmserv.engine.clocks import USUAL, SeatClock, Terms, counted, earliest, merged, turned
+from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection
 
+from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord, Ply
-from pbmserv.engine.referee import Position, opening
 from pbmserv.engine.registry import Registry
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow

@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from pbmserv.engine.clocks import Person, SeatClock, Server, Terms, earliest, to_json, turned
-from pbmserv.engine.spans import Span
+from pbmserv.engine.clocks import Person, SeatClock, Server, Span, Terms, earliest, to_json, turned
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.models import absences, boards, heartbeats, outages, outbox, players, seats
 from pbmserv.store.core.upsert import insert_into

@@ -1,20 +1,117 @@
-"""The house's three levels: what each does with what it knows."""
+"""The bots' three levels: where each hides its atoms, which port it fires at, when it guesses.
+
+A probe is worth the bits that its result is expected to tell. `python -m benchmarks.solver` says
+how well that plays.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log, log2
 from types import MappingProxyType
 
 from pbmserv.engine.protocol import Bot
 from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
-from pbmserv.games.blackbox.bots import solving
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
-from pbmserv.games.blackbox.bots.hiding import anywhere, unobtrusive
-from pbmserv.games.blackbox.bots.solving import Port
-from pbmserv.games.blackbox.options import Options, anew
+from pbmserv.games.blackbox.options import Options, anew, drawn
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.views import View
+
+GUESS_AT = {1: 1, 2: 3}
+"""With so many guesses left: how many candidates are few enough to guess."""
+
+GUESS_AT_MORE = 6
+"""The same with three guesses or more. Waiting for certainty costs half a turn on 7x7 with 4 atoms;
+with the last guess even two candidates are too many."""
+
+USUAL = 100
+"""Cells of a board up to which so many are looked at; larger ones get any layout."""
+
+TRIED = 12
+"""Layouts that the hard bot draws before it takes the one that looks most usual from outside."""
+
+COMPARED = 100
+"""Layouts that tell it what is usual."""
+
+
+def anywhere(options: Options, rng: Rng) -> frozenset[int]:
+    """Any layout, each number of atoms and each place as likely as any other."""
+    return frozenset(drawn(options, rng))
+
+
+def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
+    """One of a few layouts, whose results surprise least, so that each probe tells little.
+
+    On 7x7 with 4 atoms a greedy player needs 0.6 probes more for them. Nobody can count on
+    anything but that: any layout may be drawn.
+    """
+    board = options.board
+    if len(board.cells) > USUAL:
+        return anywhere(options, rng)
+    usual = [Counter[int]() for _ in board.ports]
+    for _ in range(COMPARED):
+        for seen, out in zip(usual, trace_all(board, anywhere(options, rng)), strict=True):
+            seen[out] += 1
+
+    def surprise(layout: frozenset[int]) -> float:
+        results = trace_all(board, layout)
+        return -sum(log(seen[out] + 1) for seen, out in zip(usual, results, strict=True))
+
+    return min((anywhere(options, rng) for _ in range(TRIED)), key=surprise)
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port that can tell something.
+
+    Attributes:
+        bits: what its result tells on average.
+        points: what the probe costs on average where results cost points.
+    """
+
+    number: int
+    bits: float
+    points: float
+
+
+def informative(found: Candidates, unused: Sequence[int]) -> list[Port]:
+    """The unused ports at which the candidates differ, in port order."""
+    total = sum(found.weights)
+    ports = []
+    for port in unused:
+        shares: dict[int, int] = {}
+        for spectrum, weight in zip(found.spectra, found.weights, strict=True):
+            out = spectrum[port]
+            shares[out] = shares.get(out, 0) + weight
+        if len(shares) > 1:
+            bits = -sum(share / total * log2(share / total) for share in shares.values())
+            single = sum(share for out, share in shares.items() if out in (HIT, port))
+            ports.append(Port(port, bits, 2 - single / total))
+    return ports
+
+
+def few_enough(guesses_left: int) -> int:
+    """At how many candidates a careful player guesses."""
+    return GUESS_AT.get(guesses_left, GUESS_AT_MORE)
+
+
+def classes(found: Candidates) -> int:
+    """How many different sets of results the candidates would show at all ports."""
+    return len({tuple(spectrum) for spectrum in found.spectra})
+
+
+def likeliest(found: Candidates, rng: Rng, *, fair: bool) -> frozenset[int]:
+    """The layout to guess; with *fair* one of the set of results that most of them show."""
+    shares: dict[object, int] = {}
+    keys = [tuple(s) if fair else i for i, s in enumerate(found.spectra)]
+    for key, weight in zip(keys, found.weights, strict=True):
+        shares[key] = shares.get(key, 0) + weight
+    most = max(shares.values())
+    best = [layout for layout, key in zip(found.layouts, keys, strict=True) if shares[key] == most]
+    return rng.choice(best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +152,7 @@ class Level:
         assert own is not None
         unused = [port for port, mark in enumerate(own.marks) if not mark]
         found = candidates(view, rng)
-        ports = solving.informative(found, unused) if found.layouts else []
+        ports = informative(found, unused) if found.layouts else []
         if self._is_time(view, found, ports, unused):
             return self._guess(view, found, ports, rng)
         if ports:
@@ -73,8 +170,8 @@ class Level:
         if not ports:
             return True
         fair = view.options.fair
-        left = solving.classes(found) if fair else len(found.layouts)
-        return left <= (solving.few_enough(view.guesses_left) if self.bold else 1)
+        left = classes(found) if fair else len(found.layouts)
+        return left <= (few_enough(view.guesses_left) if self.bold else 1)
 
     def _guess(self, view: View, found: Candidates, ports: Sequence[Port], rng: Rng) -> str:
         """The markers that are wrong come off, those that are missing go on; then the guess.
@@ -84,7 +181,7 @@ class Level:
         own = view.own
         assert own is not None
         layout = (
-            solving.likeliest(found, rng, fair=view.options.fair)
+            likeliest(found, rng, fair=view.options.fair)
             if found.layouts
             else anywhere(view.options, rng)
         )

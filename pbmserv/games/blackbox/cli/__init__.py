@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import typer
 
-from pbmserv.games.blackbox.cli.checking import check
-from pbmserv.games.blackbox.cli.ids import decode, encode, generate
-from pbmserv.games.blackbox.cli.keeping import load, save
-from pbmserv.games.blackbox.cli.playing import play
+from pbmserv.games.blackbox.cli.boxes import decode, encode, generate, rays
+from pbmserv.games.blackbox.cli.play import play
 from pbmserv.games.blackbox.cli.printing import print_
-from pbmserv.games.blackbox.cli.rays import rays
-from pbmserv.games.blackbox.cli.showing import show
+from pbmserv.games.blackbox.cli.saved_games import load, save
+from pbmserv.games.blackbox.cli.show import check, show
 
 _HELP = (
     "Blackbox at the command line: make, read, print and play boxes.\n\n"

@@ -1,120 +1,244 @@
-"""Boxes as these commands get them: by game ID, as an argument or line by line through a pipe."""
+"""``pbmserv blackbox generate``, ``decode``, ``encode`` and ``rays``: boxes as lines of text."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from pbmserv.cli.output import complain
+from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox.cli.ending import Unusable, sentence
+from pbmserv.games.blackbox.cli.arguments import Ids, Params, cells_named, every_box, lines, named
+from pbmserv.games.blackbox.cli.exits import Unusable, politely, sentence
 
 if TYPE_CHECKING:
+    from pbmserv.games.blackbox.game_ids import Parameters
     from pbmserv.games.blackbox.geometry import Geometry
-    from pbmserv.games.blackbox.notation.gameids import GameId
-
-LONGEST_LINE = 10_000
-PRESETS = {
-    "7x7/4": "the classic box of this server",
-    "8x8/4": "a larger box",
-    "5x5/3": "small",
-    "8x8/5": "as usual in Simon Tatham's program",
-    "8x8/3-6": "3 to 6 atoms",
-    "10x10/5": "large",
-    "10x10/4-10": "large, 4 to 10 atoms",
-}
 
 
-def presets(incomplete: str) -> list[tuple[str, str]]:
-    """What a shell offers for PARAMS."""
-    return [pair for pair in PRESETS.items() if pair[0].startswith(incomplete.lower())]
+MOST = 1_000_000
 
 
-Ids: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="ID...", help="Game IDs; none = one a line on standard input."),
-]
-Params: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="PARAMS", help="8x8, 8x8/5, 8x8/3-6 or w8h8m3M6.", autocompletion=presets
-    ),
+class Form(StrEnum):
+    """The two forms of a game ID."""
+
+    ID = "id"
+    SEED = "seed"
+
+
+FormOption: TypeAlias = Annotated[
+    Form, typer.Option("--form", help="id describes the box, seed names what it is drawn from.")
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A box that was asked for.
+def generate(
+    count: Annotated[int, typer.Argument(metavar="N", min=1, max=MOST, help="How many.")],
+    params: Params = "7x7/4",
+    seed: Annotated[
+        str | None,
+        typer.Option("--seed", metavar="TEXT", help="Draw from this text (then TEXT-2, TEXT-3 …)."),
+    ] = None,
+    form: FormOption = Form.ID,
+) -> None:
+    """Make N new boxes and print their game IDs, one a line.
 
-    Attributes:
-        game: its ID.
-        board: its size and labels.
-        cells: where its atoms are, in the order of the ID.
+    Example: pbmserv blackbox generate 3 8x8/3-6 --form seed
     """
+    with politely("generate"):
+        from pbmserv.games.blackbox.game_ids import (
+            described,
+            read_id,
+            read_parameters,
+            seeded_id,
+        )
 
-    game: GameId
-    board: Geometry
-    cells: tuple[int, ...] = field(repr=False)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The cells' names in the order of the ID, such as ``D1``."""
-        return tuple(map(self.board.name, self.cells))
+        kind = read_parameters(params)
+        for number in range(1, count + 1):
+            text = seeded_id(kind, _seed(seed, number))
+            say(text if form is Form.SEED else described(read_id(text)))
 
 
-def named(text: str) -> Named:
-    """The box of a game ID.
+def _seed(given: str | None, number: int) -> str:
+    """The seed of one of several boxes."""
+    if given is None:
+        return fresh_seed()
+    return given if number == 1 else f"{given}-{number}"
 
-    Raises:
-        OptionError: see `gameids.read_id`.
+
+def fresh_seed() -> str:
+    """A seed that nobody has used: fifteen digits, as in Simon Tatham's program."""
+    from secrets import randbelow
+
+    return str(10**14 + randbelow(9 * 10**14))
+
+
+def decode(
+    ids: Ids = None,
+    form: Annotated[
+        Form | None,
+        typer.Option("--form", help="id: print the descriptive ID, whatever was given."),
+    ] = None,
+) -> None:
+    """Print each game ID and, behind it, the cells of its atoms: column letter, row number.
+
+    Example: pbmserv blackbox decode w8h8m5M5:9fef256fb015513fe87e0c4c
     """
+    with politely("decode"):
+        from pbmserv.games.blackbox.game_ids import described
+
+        for box in every_box(ids):
+            if form is Form.SEED and box.game.seed is None:
+                raise Unusable(f"{box.game.text} describes its box; its seed cannot be known.")
+            text = box.game.text
+            if text != harmless(text):  # the ID that is printed must be one of this very box
+                if form is Form.SEED:
+                    raise Unusable(f"{harmless(text)} has a seed that cannot be shown.")
+                text = described(box.game)
+            elif form is Form.ID:
+                text = described(box.game)
+            say(" ".join((text, *box.names)))
+
+
+def encode(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PARAMS CELLS...", help="None = such lines on standard input."),
+    ] = None,
+) -> None:
+    """Print the descriptive game ID of a box with atoms on these cells.
+
+    PARAMS may be a size alone; then the box has just so many atoms. The ID keeps the order of
+    the cells. Lines as `decode` prints them can be read, too.
+
+    Example: pbmserv blackbox encode 8x8 D1 G1 B3 F5 D7
+    """
+    with politely("encode"):
+        if words and words != ["-"]:
+            say(_encoded(words))
+            return
+        for number, line in lines():
+            try:
+                say(_encoded(line.split()))
+            except PlayerError as error:
+                raise Unusable(f"line {number}: {sentence(error)}") from None
+            except Unusable as error:
+                raise Unusable(f"line {number}: {error}") from None
+
+
+def _encoded(words: Sequence[str]) -> str:
+    from pbmserv.games.blackbox.game_ids import descriptive_id
     from pbmserv.games.blackbox.geometry import geometry
-    from pbmserv.games.blackbox.notation.gameids import cells_of, read_id
 
-    game = read_id(text)
-    return Named(game, geometry(game.width, game.height), cells_of(game))
+    kind, names = _parameters(words[0]), " ".join(words[1:])
+    cells = cells_named(geometry(kind.width, kind.height), names)
+    if not cells:
+        raise Unusable("no cells are named behind the size. Example: 8x8 D1 G1 B3")
+    least, most = kind.least, kind.most
+    if words[0].isalnum() and "x" in words[0].lower():
+        least = most = len(cells)
+    elif not least <= len(cells) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        raise Unusable(f"{words[0]} wants {wanted} atoms, but {len(cells)} cells are named.")
+    return descriptive_id(kind.width, kind.height, least, most, cells)
 
 
-def every_box(ids: Sequence[str] | None) -> Iterator[Named]:
-    """The boxes of the IDs on the command line, else of those on standard input.
+def _parameters(word: str) -> Parameters:
+    """What box it is; of a game ID only the front counts."""
+    from pbmserv.games.blackbox.game_ids import read_parameters
 
-    Raises:
-        OptionError | Unusable: at the first that is wrong, with the number of its line.
+    return read_parameters(word.partition(":")[0].partition("#")[0])
+
+
+def rays(
+    which: Annotated[str | None, typer.Argument(metavar="ID", help="The game ID of a box.")] = None,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Board size, 2x2 to 26x26.")] = "7x7",
+    atoms: Annotated[
+        str | None, typer.Option(metavar="CELLS", help='Where the atoms are, like "G1 B2".')
+    ] = None,
+) -> None:
+    """What a ray into each port does: # hit, % reflection, or the port where it comes out.
+
+    With an ID or --atoms, one line for that box, ports in the order top, right, bottom, left.
+    Without, boxes are read from standard input, one JSON object a line, such as
+    {"w":7,"h":7,"atoms":["G1","B2"]}, and one JSON object of port and result is printed for each.
+
+    Example: pbmserv blackbox rays --size 8x8 --atoms "D1 G1 B3 F5 D7"
     """
-    if ids and list(ids) != ["-"]:
-        yield from map(named, ids)
-        return
-    for number, line in lines():
+    with politely("rays"):
+        if which is not None:
+            box = named(which)
+            _say(box.board, box.cells)
+        elif atoms is not None:
+            found = re.fullmatch(r"([0-9]{1,4})[xX]([0-9]{1,4})", size)
+            if not found:
+                raise Unusable(f"--size {size!r} is not like 7x7")
+            board = _board(int(found[1]), int(found[2]))
+            _say(board, _cells(board, atoms.replace(",", " ").split()))
+        else:
+            sys.stdout.writelines(_answers(sys.stdin.buffer))
+
+
+def _say(board: Geometry, atoms: Iterable[int]) -> None:
+    say(" ".join(map(":".join, zip(board.ports, _results(board, atoms), strict=True))))
+
+
+def _answers(lines: Iterable[bytes]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if line.isspace():
+            continue
         try:
-            yield named(line)
-        except PlayerError as error:
-            raise Unusable(f"line {number}: {sentence(error)}") from None
+            box = json.loads(line)
+            board, atoms = _box(box)
+        except (ValueError, RecursionError):
+            raise Unusable(f"line {number}: not a JSON object") from None
+        except Unusable as bad:
+            raise Unusable(f"line {number}: {bad}") from None
+        results = dict(zip(board.ports, _results(board, atoms), strict=True))
+        yield json.dumps(results, separators=(",", ":")) + "\n"
 
 
-def lines() -> Iterator[tuple[int, str]]:
-    """The lines of standard input that are not blank, with their numbers.
+def _box(box: Any) -> tuple[Geometry, list[int]]:
+    if not isinstance(box, dict):
+        raise Unusable("not a JSON object")
+    width, height, names = box.get("w"), box.get("h"), box.get("atoms")
+    if type(width) is not int or type(height) is not int:
+        raise Unusable('"w" and "h" must be whole numbers')
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise Unusable('"atoms" must be a list of cells like "G1"')
+    board = _board(width, height)
+    return board, _cells(board, names)
 
-    Raises:
-        Unusable: a line is no text, or endless.
-    """
-    if sys.stdin is None or sys.stdin.closed:
-        return
-    if sys.stdin.isatty():
-        complain("Reading from the terminal, one a line; Ctrl-D ends it.")
-    yield from _texts(iter(lambda: sys.stdin.buffer.readline(LONGEST_LINE), b""))
+
+def _board(width: int, height: int) -> Geometry:
+    from pbmserv.games.blackbox.geometry import geometry
+
+    try:
+        return geometry(width, height)
+    except ValueError as wrong:
+        raise Unusable(f"size {width}x{height}: {wrong}") from None
 
 
-def _texts(raw: Iterable[bytes]) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(raw, 1):
-        if len(line) == LONGEST_LINE:
-            raise Unusable(f"line {number}: more than {LONGEST_LINE} characters, so no game ID")
-        try:
-            text = line.decode().strip()
-        except UnicodeDecodeError:
-            raise Unusable(f"line {number}: not a text in UTF-8") from None
-        if text:
-            yield number, text
+def _cells(board: Geometry, names: Iterable[str]) -> list[int]:
+    cells: list[int] = []
+    for name in names:
+        cell = board.cell(name)
+        if cell is None:
+            raise Unusable(f"{name!r} is no cell of a {board.width}x{board.height} board")
+        if cell in cells:
+            raise Unusable(f"{name!r} names a cell twice")
+        cells.append(cell)
+    return cells
+
+
+def _results(board: Geometry, atoms: Iterable[int]) -> list[str]:
+    from pbmserv.games.blackbox.rays import HIT, trace_all
+
+    return [
+        "#" if found == HIT else "%" if found == port else board.ports[found]
+        for port, found in enumerate(trace_all(board, atoms))
+    ]

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from pbmserv.games.blackbox.cli.boxes import Ids, every_box
-from pbmserv.games.blackbox.cli.ending import Unusable, politely
+from pbmserv.games.blackbox.cli.arguments import Ids, every_box
+from pbmserv.games.blackbox.cli.exits import Unusable, politely
 
 MOST_BOXES = 1000
 MOST_ACROSS = 10
@@ -73,7 +73,7 @@ def print_(
             raise Unusable("no game IDs came. Example: generate 12 8x8/5 | print 2x3 > boxes.pdf")
         if len(boxes) > MOST_BOXES:
             raise Unusable(f"these are more than {MOST_BOXES} puzzles.")
-        from pbmserv.games.blackbox.cli.sheets import Look, pages
+        from pbmserv.games.blackbox.cli.pdf import Look, pages
 
         look = Look(
             int(found[1]), int(found[2]), scale, colour, paper.value, blank, title.strip() or " "

@@ -16,14 +16,19 @@ from textual.widgets import Static
 from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox import GAME
-from pbmserv.games.blackbox.checking import check_markers
-from pbmserv.games.blackbox.cli.ending import sentence
-from pbmserv.games.blackbox.cli.evidence import grid
-from pbmserv.games.blackbox.cli.files import Unreadable, load, save
-from pbmserv.games.blackbox.cli.terminal.asking import Keys, Question
-from pbmserv.games.blackbox.cli.terminal.board import Board, Pointing
-from pbmserv.games.blackbox.cli.terminal.panel import facts, pointed_out, test_ray
-from pbmserv.games.blackbox.cli.terminal.squares import Square, cell_at, line_of, port_at
+from pbmserv.games.blackbox.analysis import check_markers
+from pbmserv.games.blackbox.cli.arguments import grid
+from pbmserv.games.blackbox.cli.exits import sentence
+from pbmserv.games.blackbox.cli.saved_games import Unreadable, read_game, write_game
+from pbmserv.games.blackbox.cli.terminal.board import (
+    Board,
+    Pointing,
+    Square,
+    cell_at,
+    line_of,
+    port_at,
+)
+from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question, facts, pointed_out, test_ray
 from pbmserv.games.blackbox.practice import PLAYER, Practice
 from pbmserv.games.blackbox.rays import trace, way
 from pbmserv.letters.scene import note_sentences
@@ -255,7 +260,7 @@ class Terminal(App[None]):
     def _save(self, name: str | None) -> None:
         if name:
             try:
-                save(Path(name).expanduser(), self.practice.transcript(self.seconds))
+                write_game(Path(name).expanduser(), self.practice.transcript(self.seconds))
             except Unreadable as error:
                 self._say(str(error))
             else:
@@ -266,7 +271,7 @@ class Terminal(App[None]):
     def _open(self, name: str | None) -> None:
         if name:
             try:
-                practice, seconds = load(Path(name).expanduser())
+                practice, seconds = read_game(Path(name).expanduser())
             except Unreadable as error:
                 self._say(str(error))
             else:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import gcd
 
-from pbmserv.games.blackbox.notation.moves import Kind
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.moves import Kind
 from pbmserv.games.blackbox.options import Options
 
 
@@ -30,7 +33,7 @@ class Examples:
     @property
     def placement(self) -> str:
         """As many cells as atoms have to be hidden."""
-        return ",".join(map(self._name, self._spread()[: self.options.least]))
+        return ",".join(map(self._name, _spread(self.options.board)[: self.options.least]))
 
     @property
     def probe(self) -> str:
@@ -40,7 +43,7 @@ class Examples:
     @property
     def mark(self) -> str:
         """A marker on a cell without one; where all have one, the removal."""
-        for cell in self._spread():
+        for cell in _spread(self.options.board):
             if cell not in self.markers:
                 return "+" + self._name(cell)
         return self.unmark
@@ -48,12 +51,12 @@ class Examples:
     @property
     def unmark(self) -> str:
         """The removal of a marker."""
-        return "/" + self._name(min(self.markers, default=self._spread()[0]))
+        return "/" + self._name(min(self.markers, default=_spread(self.options.board)[0]))
 
     @property
     def seal(self) -> str:
         """A sealed cell, preferably one without a marker."""
-        cells = self._spread()
+        cells = _spread(self.options.board)
         return "!" + self._name(next((c for c in cells if c not in self.markers), cells[0]))
 
     @property
@@ -61,7 +64,7 @@ class Examples:
         """A guess, with the markers that it needs put on or taken off first."""
         missing = self.options.least - len(self.markers)
         if missing > 0:
-            free = [cell for cell in self._spread() if cell not in self.markers]
+            free = [cell for cell in _spread(self.options.board) if cell not in self.markers]
             return "".join(f"+{self._name(cell)}," for cell in free[:missing]) + "?"
         extra = max(0, len(self.markers) - self.options.most)
         return "".join(f"/{self._name(cell)}," for cell in sorted(self.markers)[:extra]) + "?"
@@ -81,12 +84,13 @@ class Examples:
     def _name(self, cell: int) -> str:
         return self.options.board.name(cell)
 
-    def _spread(self) -> list[int]:
-        """All cells in an order that jumps about, so that examples look like play."""
-        board = self.options.board
-        count = len(board.cells)
-        step = max(1, count * 5 // 13)
-        while gcd(step, count) > 1:
-            step += 1
-        start = board.width + 1  # B2
-        return [(start + step * n) % count for n in range(count)]
+
+@cache
+def _spread(board: Geometry) -> Sequence[int]:
+    """All cells in an order that jumps about, so that examples look like play."""
+    count = len(board.cells)
+    step = max(1, count * 5 // 13)
+    while gcd(step, count) > 1:
+        step += 1
+    start = board.width + 1  # B2
+    return [(start + step * n) % count for n in range(count)]

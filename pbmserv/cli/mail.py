@@ -1,4 +1,4 @@
-"""``pbmserv send``: a mail to the server, as a player's mail program would send it."""
+"""``pbmserv send`` and ``read``: a player's mail program at the command line."""
 
 from __future__ import annotations
 
@@ -6,25 +6,64 @@ import contextlib
 import select
 import stat
 import sys
+import time
+from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from email.utils import parseaddr
 from os import fstat
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.completion import subjects
-from pbmserv.cli.output import complain, failure, harmless, say
+from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
 from pbmserv.cli.settings import ConfigFile, loaded
-from pbmserv.config import Listen, Settings
+from pbmserv.config import Listen, Settings, blank_passwords
 
 if TYPE_CHECKING:
     import smtplib
+
+    from pbmserv.outbound.maildir import Mailbox
+
 
 PATIENCE_S = 1.0
 """How long a pipe may stay silent when a subject is enough to make a mail."""
 
 TIMEOUT_S = 60.0
+POLL_S = 0.5
+HEADERS = ("From", "To", "Subject", "Date", "Reply-To")
+
+
+def subjects(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Subjects that begin with what is typed, each with what it does.
+
+    A shell that hands over what stands between quotes (``"blackbox mo``) gets the whole
+    subject up to the command's name back.
+    """
+    # The catalogue is read only when somebody presses the key, so that `pbmserv` starts quickly.
+    from importlib.metadata import entry_points
+
+    from pbmserv.commands.table.catalogue import ROWS
+    from pbmserv.commands.table.row_types import Scope
+    from pbmserv.engine.registry import GROUP
+
+    games = sorted(entry_points(group=GROUP).names)
+    typed = " ".join(incomplete.lower().split())
+    if incomplete.endswith(" ") and typed:
+        typed += " "
+    offered = [("", game, "commands of this game") for game in games]
+    for row in ROWS:
+        if not row.in_line:
+            continue
+        if row.scope is not Scope.GAME:
+            offered.append(("", row.name, row.summary))
+        if row.build is not None and row.scope is not Scope.SERVER:
+            offered += [(f"{game} ", row.name, row.summary) for game in games]
+    for front, name, summary in offered:
+        # Commands of a game are offered only once the game is typed; there are many of them.
+        if typed.startswith(front) and (front + name).startswith(typed):
+            yield front + name, summary
 
 
 def send(
@@ -157,8 +196,6 @@ def _connected(settings: Settings, where: Listen) -> smtplib.SMTP:
 
 def _answer(settings: Settings, address: str) -> EmailMessage:
     """The headers of an answer to the newest letter that *address* was sent."""
-    from pbmserv.cli.read import mailbox, parsed
-
     newest = None
     for stored in mailbox(settings, address).messages(all=True):
         newest = stored
@@ -211,3 +248,117 @@ def _piped() -> bool:
     except OSError:
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+
+
+def read(
+    address: Annotated[str, typer.Argument(metavar="ADDR", help="Whose letters.")],
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Wait for more until Ctrl-C.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also those that were read before.")
+    ] = False,
+    html: Annotated[bool, typer.Option("--html", help="The HTML part, for a browser.")] = False,
+    config: ConfigFile = None,
+) -> None:
+    """Print what the server sent to an address, and mark it read.
+
+    This reads the letters of the embedded mailboxes (PBMSERV_RELAY=maildir:…);
+    with another relay they are in that mail server's mailboxes.
+
+    Example: pbmserv read bob@localhost --follow
+    """
+    settings = loaded(config).settings
+    box = mailbox(settings, address)
+    count = print_letters(box, address, everything=everything, html=html)
+    if follow:
+        complain(f"Waiting for letters to {address}; Ctrl-C ends this.")
+        print_more(box, address, html=html, pause=lambda: time.sleep(POLL_S))
+    elif not count:
+        _explain_nothing(settings, box, address)
+
+
+def mailbox(settings: Settings, address: str) -> Mailbox:
+    """The mailbox of *address* in the Maildir relay.
+
+    Raises:
+        typer.Exit: letters go elsewhere; said on stderr.
+    """
+    from pbmserv.outbound.maildir import Mailbox
+
+    return Mailbox(_root(settings), address)
+
+
+def print_letters(box: Mailbox, address: str, *, everything: bool, html: bool) -> int:
+    """Print the letters in *box* (new ones, or *everything*), oldest first, and mark
+    them read; how many there were."""
+    letters = list(box.messages(all=everything))
+    for place, stored in enumerate(letters, 1):
+        letter = parsed(stored.raw)
+        say(_letter(letter, html=html))
+        newest = place == len(letters)
+        say(f"To answer: pbmserv send --from {quote(address)} {_way_back(letter, newest=newest)}")
+        say("=" * WIDTH)
+        box.mark_seen(stored.key)
+    return len(letters)
+
+
+def print_more(box: Mailbox, address: str, *, html: bool, pause: Callable[[], None]) -> None:
+    """Print letters as they come, until Ctrl-C; *pause* is called between two looks."""
+    try:
+        while True:
+            pause()
+            print_letters(box, address, everything=False, html=html)
+    except KeyboardInterrupt:
+        return
+
+
+def parsed(raw: bytes) -> EmailMessage:
+    """A letter of ours, read."""
+    from email import message_from_bytes
+    from email.policy import default
+
+    return message_from_bytes(raw, _class=EmailMessage, policy=default)
+
+
+def _letter(letter: EmailMessage, *, html: bool) -> str:
+    # Long headers are folded in the mail; on a screen they are one line.
+    lines = [f"{name}: {' '.join(str(letter[name]).split())}" for name in HEADERS if letter[name]]
+    part = letter.get_body(("html",) if html else ("plain", "html"))
+    content = part.get_content() if part is not None else ""
+    # Boards come out as they were sent: nothing is wrapped, coloured or trimmed.
+    return harmless("\n".join(lines) + "\n\n" + content)
+
+
+def _way_back(letter: EmailMessage, *, newest: bool) -> str:
+    """`--reply` answers the newest letter, so that an older one needs its address spelt out."""
+    if newest:
+        return '--reply "…"'
+    address = parseaddr(str(letter["Reply-To"] or letter["From"]))[1]
+    return f'--to {quote(address)} "…"'
+
+
+def _root(settings: Settings) -> Path:
+    from pbmserv.outbound.relay import read_relay_url
+
+    relay = read_relay_url(settings.relay)
+    if relay.scheme != "maildir":
+        raise failure(
+            f"Letters go to {blank_passwords(settings.relay)}, so they are in that server's "
+            "mailboxes; only those of a maildir: relay can be read here."
+        )
+    return Path(relay.path)
+
+
+def _explain_nothing(settings: Settings, box: Mailbox, address: str) -> None:
+    """Nothing new, or nobody of that address was ever written to."""
+    if next(iter(box.messages(all=True)), None) is not None:
+        say(f"No new letters for {address}. Those you have read: pbmserv read --all {address}")
+        return
+    from pbmserv.outbound.maildir import addresses
+
+    known = ", ".join(addresses(_root(settings)))
+    raise failure(
+        f"No letter was ever sent to {address}. "
+        + (f"There are letters for: {known}" if known else "There are none for anybody yet.")
+    )

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from pbmserv.engine.types import Move
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox.markers import Markers
-from pbmserv.games.blackbox.notation.moves import (
+from pbmserv.games.blackbox.moves import (
     TEXT_LIMIT,
     Element,
     Example,
@@ -15,6 +14,7 @@ from pbmserv.games.blackbox.notation.moves import (
     print_elements,
     read_elements,
 )
+from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
 
 _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})

@@ -6,6 +6,7 @@ happened since its reader's last turn without replaying anything.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,7 @@ from pbmserv.engine import record
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import (
     FORFEIT,
+    NO_SEED,
     REDO,
     RESTART,
     UNDO,
@@ -22,12 +24,12 @@ from pbmserv.engine.record import (
     Ply,
     advance,
     start,
-    take_back,
     weight,
 )
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Move, Outcome, Seat, Step
-from pbmserv.errors import Illegal
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Note, Outcome, Seat, Step
+from pbmserv.errors import Illegal, MoveError
 
 _LEADING_BACK = frozenset({UNDO, REDO, RESTART})
 
@@ -61,7 +63,7 @@ class Position:
 
     @property
     def state(self) -> Any:
-        """The game's own state; only its `view` may leave the house."""
+        """The game's own state; only its `view` may leave the server."""
         return self.step.state
 
     @property
@@ -172,7 +174,7 @@ class Position:
 
     def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
         """The position after a ply that leads to one that was there before, its turns too."""
-        step = take_back(target.state, ply.seat, kind)
+        step = Step(target.state, {None: ""}, (Note(kind, ply.seat, frozenset({ply.seat})),))
         return Position(
             self.game,
             self.seed,
@@ -250,3 +252,44 @@ class Position:
 def opening(game: AnyGame, record: GameRecord) -> Position:
     """The position before the first ply of a record."""
     return Position(game, record.seed, Step(start(game, record), {None: ""}), None, None)
+
+
+def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[Step[Any]]:
+    """Every step of the record, up to and with ply *upto* (default: all).
+
+    Element 0 is the start, so ``steps[n].state`` is the position after ply n.
+    """
+    position = opening(game, record)
+    steps = [position.step]
+    for ply in record.plies[:upto]:
+        position = position.play(ply)
+        steps.append(position.step)
+    return steps
+
+
+def without_seed(game: AnyGame, record: GameRecord) -> GameRecord:
+    """The record as it may be shown: without its seed, unless that changes the game."""
+    bare = replace(record, seed=NO_SEED)
+    try:
+        same = [s.state for s in replay(game, bare)] == [s.state for s in replay(game, record)]
+    except MoveError:  # what was legal is not any more: chance had a part in it
+        same = False
+    return bare if same else record
+
+
+def bot_move(position: Position, seat: Seat, level: str) -> Move:
+    """The move that the bot called *level* makes for a seat that may use a turn now.
+
+    The same position gives the same move. Lots are drawn from a stream of their own, so that they
+    tell nothing of those that the rules draw; it is numbered by the seat's turns, since the number
+    of plies is not everybody's to know.
+
+    Raises:
+        MoveError: the bot has named what is no legal move.
+    """
+    game, state = position.game, position.state
+    view = game.view(state, seat)
+    # "house" is part of every move that a bot has made: another word would be another game.
+    stream = hashlib.sha256(b"house\0" + bytes([seat]) + position.seed).digest()
+    text = game.bots[level].choose(view, Rng(stream, game.turn(state, seat)))
+    return game.parse(view, text)

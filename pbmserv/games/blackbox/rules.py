@@ -9,15 +9,15 @@ from string import ascii_letters
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
 from pbmserv.errors import Illegal
-from pbmserv.games.blackbox import opening, racing
+from pbmserv.games.blackbox import racing
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.markers import Markers
-from pbmserv.games.blackbox.notation.moves import Element, Kind, print_elements
-from pbmserv.games.blackbox.rays import HIT, trace, trace_all
+from pbmserv.games.blackbox.moves import Element, Kind, print_elements
+from pbmserv.games.blackbox.rays import HIT, seen_by_rays, trace, trace_all
 from pbmserv.games.blackbox.state import (
     HIT_MARK,
     REFLECTION_MARK,
     Box,
+    Markers,
     State,
     box_hidden_by,
     hiding,
@@ -108,7 +108,7 @@ def over(state: State) -> tuple[Note, ...]:
     if not state.options.race:
         return revealed(state)
     where = tuple(replace(note, kind="revealed-race") for note in revealed(state)[:1])
-    found = [opening.notes(state, Seat(seat)) for seat in range(len(state.boxes))]
+    found = [lessons(state, Seat(seat)) for seat in range(len(state.boxes))]
     return (*where, *(note for notes in found for note in notes), *racing.score_notes(state))
 
 
@@ -276,3 +276,43 @@ def lost(seats: int, loser: Seat, reason: str) -> Outcome:
     """The outcome when one seat loses at once and all others win."""
     places = tuple(2 if seat == loser else 1 for seat in range(seats))
     return Outcome(places, reason, loser)
+
+
+def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
+    """What an opened box shows its solver: marks that the markers contradict, what would have
+    told, dead zones. The first two are what Simon Tatham's program points out."""
+    box, board = state.boxes[seat], state.options.board
+    if box.atoms is None:
+        return ()
+    readers = frozenset({seat})
+    found = []
+    real, guessed = trace_all(board, box.atoms), trace_all(board, box.markers)
+    differing = [port for port in range(len(real)) if real[port] != guessed[port]]
+    marked = [board.ports[port] for port in differing if box.marks[port]]
+    if marked:
+        found.append(Note("contradicted", seat, readers, {"ports": tuple(marked)}))
+    elif differing:
+        values = _distinguishing(board, differing[0], real, guessed)
+        found.append(Note("distinguishing", seat, readers, values))
+    dead = dead_zone(board, box.atoms)
+    if dead:
+        named = tuple(map(board.name, sorted(dead)))
+        found.append(Note("dead-zone", seat, readers, {"cells": named}))
+    return tuple(found)
+
+
+def dead_zone(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
+    """Empty cells into which no ray looks: an atom there would change no result."""
+    return frozenset(board.cells) - seen_by_rays(board, atoms) - atoms
+
+
+def _distinguishing(
+    board: Geometry, port: int, real: list[int], guessed: list[int]
+) -> dict[str, Value]:
+    return {
+        "port": board.ports[port],
+        "result": kind_of(port, real[port]),
+        "exit": exit_of(board, port, real[port]),
+        "guessed_result": kind_of(port, guessed[port]),
+        "guessed_exit": exit_of(board, port, guessed[port]),
+    }

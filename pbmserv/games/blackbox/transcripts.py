@@ -24,12 +24,16 @@ not matter. The ID of the box holds its atoms, so a transcript is for those who 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pbmserv.engine.protocol import Saved
+from pbmserv.engine.record import WITHDRAW
 from pbmserv.errors import NotUnderstood
-from pbmserv.games.blackbox.notation.gameids import GameId, read_id
+from pbmserv.games.blackbox.game_ids import GameId, clipped, described, read_id
+from pbmserv.games.blackbox.options import Options, read_options
+from pbmserv.games.blackbox.racing import unstamped
 
 VERSION = 1
 FIRST_LINE = "pbmserv transcript"
@@ -37,6 +41,13 @@ MOST_MOVES = 2000
 MOST_CHARACTERS = 200_000
 MOST_SECONDS = 10**9
 
+SOLVE = "solve"
+"""The word for giving up; that for beginning again is `engine.record.RESTART`."""
+
+_USUAL_GUESSES = 1
+"""Guesses of a race where nothing is said; a transcript always says it."""
+
+_BOX = re.compile(r"^(\s*box:\s*)board ([0-9]{1,9})\s*$", re.MULTILINE)
 _FIRST = re.compile(rf"{FIRST_LINE} ([0-9]{{1,9}})")
 _FIELD = re.compile(r"([a-z]+):(?: (.*))?")
 _MOVE = re.compile(r"([1-9][0-9]{0,3})\. (\S.*)")
@@ -147,5 +158,31 @@ def _read_moves(lines: Iterator[tuple[int, str]]) -> tuple[list[str], int]:
 
 
 def _refuse(code: str, part: str, line: int) -> NoReturn:
-    shown = part if len(part) <= 60 else part[:40] + "…"
-    raise NotUnderstood(f"blackbox.{code}", part=shown, line=line, known=VERSION)
+    raise NotUnderstood(f"blackbox.{code}", part=clipped(part), line=line, known=VERSION)
+
+
+def save_board(options: Options, saved: Saved, board: int | None) -> str:
+    """As `engine.protocol.Saving.save`."""
+    words = ["-practice", f"-guesses={options.guesses}", "-fair"]
+    words += ["-clue"] if options.clue else []
+    moves = tuple(SOLVE if text == WITHDRAW else unstamped(text)[0] for text in saved.moves)
+    game = read_id(options.id)
+    text = write_transcript(Transcript(game, tuple(words), 0, moves, saved.done))
+    if board is None:
+        return text
+    return text.replace(f"box: {game.text}", f"box: board {board}", 1)
+
+
+def load_board(text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:
+    """As `engine.protocol.Saving.load`."""
+
+    def named(found: re.Match[str]) -> str:
+        options = read_options(options_of(int(found[2])), 1)
+        return f"{found[1]}{options.id}"
+
+    transcript = read_transcript(_BOX.sub(named, text, count=1))
+    words = ["-race", "-practice", f"-id={described(transcript.game)}"]
+    usual = f"-guesses={_USUAL_GUESSES}"
+    words += [w for w in transcript.options if w.startswith("-guesses=") and w != usual]
+    moves = tuple(WITHDRAW if move == SOLVE else move for move in transcript.moves)
+    return Saved(tuple(words), moves, transcript.done)

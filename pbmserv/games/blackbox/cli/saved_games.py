@@ -1,7 +1,8 @@
-"""``pbmserv blackbox save`` and ``load``: games in files, as transcripts."""
+"""``pbmserv blackbox save`` and ``load``: games in files, as transcripts, whole or not at all."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.output import harmless, say
-from pbmserv.games.blackbox.cli.boxes import Ids, every_box
-from pbmserv.games.blackbox.cli.ending import Unusable, politely
+from pbmserv.errors import PlayerError
+from pbmserv.files import read_octets
+from pbmserv.games.blackbox.cli.arguments import Ids, every_box, grid
+from pbmserv.games.blackbox.cli.exits import Unusable, politely, sentence
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.practice import Practice
+    from pbmserv.games.blackbox.transcripts import Transcript
 
 
 def save(
@@ -38,9 +42,6 @@ def save(
     Example: pbmserv blackbox generate 3 8x8/5 | pbmserv blackbox save game
     """
     with politely("save"):
-        from pbmserv.games.blackbox.cli.files import Unreadable
-        from pbmserv.games.blackbox.cli.files import save as write
-
         games = [_begun(box.game.text, moves) for box in every_box(ids)]
         files = [Path(f"{prefix}{number}{suffix}") for number in range(len(games))]
         for file in files:
@@ -48,7 +49,7 @@ def save(
                 raise Unusable(f"{file} is there already, so nothing was written.")
         for file, game in zip(files, games, strict=True):
             try:
-                write(file, game.transcript(0))
+                write_game(file, game.transcript(0))
             except Unreadable as error:
                 raise OSError(str(error)) from None
             say(str(file))
@@ -63,12 +64,8 @@ def load(
     Example: pbmserv blackbox save game w8h8m5M5#tea && pbmserv blackbox load game0.txt
     """
     with politely("load"):
-        from pbmserv.games.blackbox.cli.evidence import grid
-        from pbmserv.games.blackbox.cli.files import Unreadable, parsed
-        from pbmserv.games.blackbox.cli.files import load as read
-
         try:
-            practice, seconds = parsed(sys.stdin.read()) if file == "-" else read(Path(file))
+            practice, seconds = parsed(sys.stdin.read()) if file == "-" else read_game(Path(file))
         except Unreadable as error:
             raise Unusable(str(error)) from None
         except UnicodeDecodeError:
@@ -89,7 +86,7 @@ def _begun(text: str, moves: str) -> Practice:
     Raises:
         PlayerError: one of them cannot be made.
     """
-    from pbmserv.games.blackbox.notation.gameids import read_id
+    from pbmserv.games.blackbox.game_ids import read_id
     from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
 
     guesses = USUAL_GUESSES[Scoring.PRACTICE]
@@ -100,3 +97,58 @@ def _begun(text: str, moves: str) -> Practice:
         else:
             game = game.play(move)
     return game
+
+
+class Unreadable(Exception):
+    """A file that cannot be used; the text says which and why."""
+
+
+def write_game(file: Path, transcript: Transcript) -> None:
+    """Write a transcript; what stood in the file before is lost only when this is complete.
+
+    Raises:
+        Unreadable: it cannot be written.
+    """
+    from pbmserv.games.blackbox.transcripts import write_transcript
+
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        try:
+            beside.write_text(write_transcript(transcript), encoding="utf-8")
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be written: {error.strerror or error}.") from None
+
+
+def read_game(file: Path) -> tuple[Practice, int]:
+    """The game in a file, and for how many seconds it was played.
+
+    Raises:
+        Unreadable: it cannot be read, or is no transcript.
+    """
+    from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS
+
+    try:
+        # A transcript is ASCII, so what has more octets than that is none.
+        return parsed(read_octets(file, MOST_CHARACTERS + 1).decode())
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise Unreadable(f"{file} is no text, so no game.") from None
+    except PlayerError as error:
+        raise Unreadable(f"{file}: {sentence(error)}") from None
+
+
+def parsed(text: str) -> tuple[Practice, int]:
+    """The game of a transcript's text, and its seconds.
+
+    Raises:
+        PlayerError: it is none.
+    """
+    from pbmserv.games.blackbox.practice import resumed
+    from pbmserv.games.blackbox.transcripts import read_transcript
+
+    transcript = read_transcript(text)
+    return resumed(transcript), transcript.seconds

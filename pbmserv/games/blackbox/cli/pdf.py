@@ -1,33 +1,26 @@
-"""Pages of boxes as a PDF that prints whole on A4 and on US Letter.
+"""Boxes as a PDF that prints whole on A4 and on US Letter.
 
 All that is drawn stands in a block that both papers hold with a margin of at least 12 mm, in the
-middle of the page. Lengths are millimetres, sizes of letters points.
+middle of the page. Every mark has a sign and a shade of its own, and the colours (from the palette
+of Okabe and Ito, 2002) differ in brightness as well, so that nothing depends on seeing colours.
+Lengths are millimetres, sizes of letters points.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fpdf import FPDF
 
-from pbmserv.games.blackbox.cli.boxes import Named
-from pbmserv.games.blackbox.cli.drawing import (
-    BLACK_AND_WHITE,
-    COLOURS,
-    GREY,
-    INK,
-    POINT,
-    Drawing,
-    Inks,
-    extent,
-)
-from pbmserv.games.blackbox.cli.ending import Unusable
-from pbmserv.games.blackbox.cli.evidence import Subject, marks_seen
-from pbmserv.games.blackbox.notation.gameids import described
+from pbmserv.games.blackbox.cli.arguments import Named, Subject, marks_seen
+from pbmserv.games.blackbox.cli.exits import Unusable
+from pbmserv.games.blackbox.game_ids import described
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
 
 PAPERS = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
 BLOCK = (186.0, 250.0)
@@ -203,3 +196,136 @@ def _kind(box: Named) -> str:
     else:
         atoms = f"{game.least} to {game.most} atoms"
     return f"{game.width} \u00d7 {game.height}, {atoms}"
+
+
+LABELS = 0.7
+"""Room for a label beside the ports, in cells."""
+
+POINT = 25.4 / 72
+INK = (25, 25, 25)
+GREY = (120, 120, 120)
+PALE = (205, 205, 205)
+WHITE = (255, 255, 255)
+
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Inks:
+    """What is drawn in which colour: (ground, sign) of each kind of port, and the atoms."""
+
+    hit: tuple[Colour, Colour]
+    reflection: tuple[Colour, Colour]
+    detour: tuple[Colour, Colour]
+    atom: Colour
+
+    def of(self, mark: str) -> tuple[Colour, Colour]:
+        """Ground and sign of a port that shows this mark."""
+        if mark == HIT_MARK:
+            return self.hit
+        return self.reflection if mark == REFLECTION_MARK else self.detour
+
+
+BLACK_AND_WHITE = Inks((INK, WHITE), (PALE, INK), (WHITE, INK), INK)
+COLOURS = Inks(((213, 94, 0), WHITE), ((240, 228, 66), INK), ((173, 216, 240), INK), (0, 80, 140))
+
+
+def extent(board: Geometry) -> tuple[float, float]:
+    """How wide and high a drawn box is, in cells: with ports and labels."""
+    beside = 2 * (1 + LABELS)
+    return board.width + beside, board.height + beside
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Where and how a box is drawn.
+
+    Attributes:
+        pdf: with a page to draw on.
+        board: size and labels.
+        left, top: the corner of the drawn box, labels included.
+        cell: how wide and high a cell is.
+        inks: its colours.
+    """
+
+    pdf: FPDF
+    board: Geometry
+    left: float
+    top: float
+    cell: float
+    inks: Inks
+
+    def draw(self, marks: tuple[str, ...], atoms: tuple[int, ...]) -> None:
+        """Draw the box with what its ports show, and these atoms."""
+        self._cells()
+        for port, (x, y, label_x, label_y) in enumerate(self._ports()):
+            self._port(x, y, marks[port])
+            self._write(label_x, label_y, self.board.ports[port], 0.42, GREY)
+        for atom in atoms:
+            row, column = divmod(atom, self.board.width)
+            self._atom(self._x(column) + self.cell / 2, self._y(row) + self.cell / 2)
+
+    def _x(self, column: float) -> float:
+        return self.left + (1 + LABELS + column) * self.cell
+
+    def _y(self, row: float) -> float:
+        return self.top + (1 + LABELS + row) * self.cell
+
+    def _cells(self) -> None:
+        pdf, width, height = self.pdf, self.board.width, self.board.height
+        pdf.set_draw_color(*PALE)
+        pdf.set_line_width(self.cell * 0.02)
+        for column in range(1, width):
+            pdf.line(self._x(column), self._y(0), self._x(column), self._y(height))
+        for row in range(1, height):
+            pdf.line(self._x(0), self._y(row), self._x(width), self._y(row))
+        pdf.set_draw_color(*INK)
+        pdf.set_line_width(self.cell * 0.06)
+        pdf.rect(self._x(0), self._y(0), width * self.cell, height * self.cell)
+
+    def _ports(self) -> Iterator[tuple[float, float, float, float]]:
+        """For each port the middle of its square and of its label."""
+        width, height = self.board.width, self.board.height
+        near, far = 0.5, 0.5 + (1 + LABELS) / 2
+        for column in range(width):
+            yield self._outside(column + 0.5, -near, column + 0.5, -far)
+        for row in range(height):
+            yield self._outside(width + near, row + 0.5, width + far, row + 0.5)
+        for column in range(width):
+            yield self._outside(column + 0.5, height + near, column + 0.5, height + far)
+        for row in range(height):
+            yield self._outside(-near, row + 0.5, -far, row + 0.5)
+
+    def _outside(
+        self, x: float, y: float, label_x: float, label_y: float
+    ) -> tuple[float, float, float, float]:
+        return self._x(x), self._y(y), self._x(label_x), self._y(label_y)
+
+    def _port(self, x: float, y: float, mark: str) -> None:
+        ground, sign = self.inks.of(mark) if mark else (WHITE, INK)
+        side = self.cell * 0.8
+        self.pdf.set_fill_color(*ground)
+        self.pdf.set_draw_color(*(INK if mark else PALE))
+        self.pdf.set_line_width(self.cell * 0.03)
+        corner = (x - side / 2, y - side / 2, side, side)
+        self.pdf.rect(*corner, style="DF", round_corners=True, corner_radius=side * 0.2)
+        if mark:
+            self._write(x, y, mark, 0.56, sign, "B")
+
+    def _atom(self, x: float, y: float) -> None:
+        radius = self.cell * 0.33
+        self.pdf.set_fill_color(*self.inks.atom)
+        self.pdf.circle(x, y, radius, style="F")
+        self.pdf.set_fill_color(*WHITE)
+        self.pdf.circle(x - radius * 0.35, y - radius * 0.35, radius * 0.2, style="F")
+
+    def _write(
+        self, x: float, y: float, text: str, size: float, colour: Colour, style: str = ""
+    ) -> None:
+        """Write around a middle; *size* is the height of the letters in cells."""
+        height = self.cell * size
+        self.pdf.set_font("Helvetica", style, height / POINT)
+        self.pdf.set_text_color(*colour)
+        width = self.pdf.get_string_width(text)
+        # Helvetica's capitals and digits are 0.72 of its size high.
+        self.pdf.text(x - width / 2, y + height * 0.36, text)

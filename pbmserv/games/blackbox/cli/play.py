@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.games.blackbox.cli.boxes import presets
-from pbmserv.games.blackbox.cli.ending import Unusable, politely
+from pbmserv.games.blackbox.cli.arguments import presets
+from pbmserv.games.blackbox.cli.boxes import fresh_seed
+from pbmserv.games.blackbox.cli.exits import Unusable, politely
+from pbmserv.games.blackbox.cli.saved_games import Unreadable, read_game
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.cli.terminal.application import Start
-    from pbmserv.games.blackbox.notation.gameids import GameId, Parameters
+    from pbmserv.games.blackbox.game_ids import GameId, Parameters
     from pbmserv.games.blackbox.practice import Practice
 
 
@@ -78,13 +80,12 @@ def play(
 
 def _start(what: str, rules: Callable[[GameId], Practice]) -> Start:
     """The game that is meant: of an ID, of parameters, or in a file."""
-    from pbmserv.games.blackbox.cli.files import Unreadable, load
     from pbmserv.games.blackbox.cli.terminal.application import Start
-    from pbmserv.games.blackbox.notation.gameids import read_id, read_parameters
+    from pbmserv.games.blackbox.game_ids import read_id, read_parameters
 
     if Path(what).is_file():
         try:
-            practice, seconds = load(Path(what))
+            practice, seconds = read_game(Path(what))
         except Unreadable as error:
             raise Unusable(str(error)) from None
         return Start(practice, seconds, what)
@@ -108,7 +109,6 @@ def _fresh(practice: Practice) -> Practice:
 
 
 def _drawn(kind: Parameters) -> GameId:
-    from pbmserv.games.blackbox.cli.ids import fresh_seed
-    from pbmserv.games.blackbox.notation.gameids import read_id, seeded_id
+    from pbmserv.games.blackbox.game_ids import read_id, seeded_id
 
     return read_id(seeded_id(kind, fresh_seed()))

@@ -3,7 +3,9 @@
 There are two forms, and both begin with the parameters, such as ``w8h8m3M6``:
 
 - ``w8h8m3M6:5b7e…`` describes the box. The digits hide it from a glance, not from a program.
-- ``w8h8m3M6#any text`` names the seed from which the box is drawn (see `seeds`).
+- ``w8h8m3M6#any text`` names the seed from which the box is drawn, just as his program draws it
+  (his ``random.c`` and ``blackbox.c``): with SHA-1 in counter mode, which is a way to agree on a
+  box, not a way to keep one secret.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from typing import NoReturn
 
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST
-from pbmserv.games.blackbox.notation.seeds import cells_from_seed
 
 SEED_LIMIT = 100
 """Longest text of a seed, in characters."""
@@ -71,11 +72,6 @@ class GameId(Parameters):
 
     cells: tuple[int, ...] | None = field(default=None, repr=False)
     seed: str | None = field(default=None, repr=False)
-
-    @property
-    def atoms(self) -> frozenset[int] | None:
-        """The cells as a set; ``None`` if the ID names a seed (see `atoms_of`)."""
-        return None if self.cells is None else frozenset(self.cells)
 
     @property
     def text(self) -> str:
@@ -293,5 +289,69 @@ def _masked(data: bytes, key: bytes) -> bytes:
 
 
 def _refuse(code: str, part: str, example: str) -> NoReturn:
-    shown = part if len(part) <= 60 else part[:40] + "…"
-    raise OptionError(f"blackbox.{code}", part=shown, example=example)
+    raise OptionError(f"blackbox.{code}", part=clipped(part), example=example)
+
+
+def clipped(part: str) -> str:
+    """A part of a text as a refusal quotes it: long ones cut off."""
+    return part if len(part) <= 60 else part[:40] + "…"
+
+
+_BLOCK = 20
+"""Length of a SHA-1 hash in bytes."""
+
+
+class SeededNumbers:
+    """Whole numbers from a text: the same text gives the same numbers for ever."""
+
+    def __init__(self, seed: bytes) -> None:
+        first = _sha1(seed)
+        self._counter = int.from_bytes(first, "little")
+        self._tail = _sha1(first)
+        self._left = iter(_sha1(first + self._tail))
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to *limit* - 1, each as likely; *limit* is at least 1."""
+        bits = limit.bit_length() + 3
+        width = (1 << bits) // limit
+        while (drawn := self._bits(bits)) >= limit * width:
+            pass
+        return drawn // width
+
+    def _bits(self, count: int) -> int:
+        drawn = 0
+        for _ in range(0, count, 8):
+            drawn = drawn << 8 | self._byte()
+        return drawn & ((1 << count) - 1)
+
+    def _byte(self) -> int:
+        byte = next(self._left, None)
+        if byte is None:
+            self._counter = (self._counter + 1) % (1 << 8 * _BLOCK)
+            self._left = iter(_sha1(self._counter.to_bytes(_BLOCK, "little") + self._tail))
+            byte = next(self._left)
+        return byte
+
+
+def cells_from_seed(width: int, height: int, least: int, most: int, seed: bytes) -> tuple[int, ...]:
+    """The atoms of a seed in the order in which they were drawn.
+
+    Args:
+        width, height: of the board.
+        least, most: how many atoms there may be; *most* is at most the number of cells.
+        seed: any bytes.
+
+    Returns:
+        Cells as `geometry.Geometry` counts them, all different.
+    """
+    numbers = SeededNumbers(seed)
+    count = least + (numbers.below(most - least + 1) if least < most else 0)
+    drawn: dict[int, None] = {}
+    while len(drawn) < count:
+        column = numbers.below(width)
+        drawn[numbers.below(height) * width + column] = None
+    return tuple(drawn)
+
+
+def _sha1(data: bytes) -> bytes:
+    return sha1(data, usedforsecurity=False).digest()

@@ -1,17 +1,41 @@
-"""``pbmserv blackbox check``: which marks the markers explain."""
+"""``pbmserv blackbox show`` and ``check``: a box as the letters draw it, and its markers judged."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pbmserv.cli.output import say
-from pbmserv.games.blackbox.cli.ending import Unusable, politely
-from pbmserv.games.blackbox.cli.evidence import Markers, Marks, Which, grid, marks_seen, subject
+from pbmserv.games.blackbox.cli.arguments import Markers, Marks, Which, grid, marks_seen, subject
+from pbmserv.games.blackbox.cli.exits import Unusable, politely
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.views import BoxView
+
+
+def show(
+    which: Which,
+    marks: Marks = "",
+    markers: Markers = "",
+    seals: Annotated[
+        str, typer.Option("--seals", metavar="CELLS", help='Cells that are surely empty: "C3".')
+    ] = "",
+    solution: Annotated[
+        bool, typer.Option("--solution", help="Open it: atoms, right and wrong markers.")
+    ] = False,
+) -> None:
+    """Draw a box: what the fired ports show, the markers and, on request, the atoms.
+
+    Example: pbmserv blackbox show w7h7m4M4#271828182845904 --marks "A 5 11" --markers D4 --solution
+    """
+    with politely("show"):
+        about = subject(which)
+        view = about.view(marks_seen(about, marks), markers, seals, solution)
+        say(about.title)
+        say("")
+        say(grid(list(view.boxes)))
 
 
 def check(
@@ -32,7 +56,7 @@ def check(
     with politely("check"):
         from pbmserv.engine.types import Seat
         from pbmserv.games.blackbox import GAME
-        from pbmserv.games.blackbox.checking import check_markers
+        from pbmserv.games.blackbox.analysis import check_markers
         from pbmserv.letters.scene import note_sentences
 
         about = subject(which)
@@ -61,9 +85,5 @@ def _with_way(box: BoxView, label: str) -> str:
         raise Unusable(
             f'"{label[:20]}" is no port of a {box.board.width}x{box.board.height} board.'
         )
-    lines = grid([box]).split("\n")
-    for cell in set(way(box.board, box.markers, port)):
-        row, column = divmod(cell, box.board.width)
-        line, at = 3 + 2 * row, 6 + 3 * column  # below labels, marks and rule; see grid.txt.j2
-        lines[line] = lines[line][:at] + "*" + lines[line][at + 1 :]
-    return "\n".join(lines)
+    path = frozenset(way(box.board, box.markers, port))
+    return grid([replace(box, path=path)])

@@ -1,0 +1,229 @@
+"""``pbmserv inbox`` and ``outbox``: mails kept after a fault of ours, and letters on their way."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from pbmserv.cli.audit import LARGEST, By, Most, Why, carry_out, operators, signature
+from pbmserv.cli.output import failure, harmless, one_of, say, table
+from pbmserv.cli.settings import ConfigFile, loaded
+
+if TYPE_CHECKING:
+    from pbmserv.service.operators.deeds import Signature
+    from pbmserv.service.operators.kept_mail import KeptMails
+
+inbox = typer.Typer(no_args_is_help=True, help="Mails that were kept for a person to look at.")
+outbox = typer.Typer(no_args_is_help=True, help="Letters on their way.")
+
+MailNumber: TypeAlias = Annotated[
+    int, typer.Argument(metavar="ID", min=1, max=LARGEST, help="As `inbox list` shows it.")
+]
+LetterNumber: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER", min=1, max=LARGEST)]
+ALL = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming")
+WAITING = ("queued", "held", "parked", "returned", "failed", "coming")
+
+
+@inbox.command("list")
+def list_mails(config: ConfigFile = None) -> None:
+    """List the kept mails, oldest first. Example: pbmserv inbox list"""
+    with _kept_mails(config) as mails:
+        print_list(mails)
+
+
+@inbox.command("show")
+def show_mail(number: MailNumber, config: ConfigFile = None) -> None:
+    """Print one kept mail; of any other mail who sent it, and whether that is proven.
+
+    Example: pbmserv inbox show 12
+    """
+    with _kept_mails(config) as mails:
+        print_mail(mails, number)
+
+
+@inbox.command("retry")
+def retry_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Carry one kept mail out again, after the fault was mended.
+
+    Example: pbmserv inbox retry 12 --why "mended in this version"
+    """
+    with _kept_mails(config) as mails:
+        print_retry(mails, number, signature(by, why))
+
+
+@inbox.command("drop")
+def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Keep one mail no longer, and carry nothing of it out.
+
+    Example: pbmserv inbox drop 12 --why "spam to the postmaster"
+    """
+    with _kept_mails(config) as mails:
+        if not mails.is_kept(number):
+            raise _not_kept(number)
+        say(mails.drop(number, signature(by, why)))
+
+
+def print_list(mails: KeptMails) -> None:
+    """Every kept mail in a table, each with its fault."""
+    kept = mails.list()
+    if not kept:
+        say("No mail was kept: nothing has gone wrong.")
+        return
+    table(
+        ("id", "received (UTC)", "from", "subject", "fault"),
+        [
+            (str(m.id), f"{m.received_at:%Y-%m-%d %H:%M}", m.sender or "<>", m.subject, m.error)
+            for m in kept
+        ],
+        fixed=2,
+    )
+
+
+def print_mail(mails: KeptMails, number: int) -> None:
+    """One mail, a kept one as it came."""
+    raw = mails.show(number)
+    if raw is None:
+        raise _unknown(number)
+    say(harmless(raw))
+
+
+def print_retry(mails: KeptMails, number: int, by: Signature) -> None:
+    """What became of one kept mail."""
+    if not mails.is_kept(number):
+        raise _not_kept(number)
+    say(mails.retry(number, by))
+
+
+def _unknown(number: int) -> typer.Exit:
+    return failure(f"There is no mail {number}. `pbmserv inbox list` shows those that were kept.")
+
+
+def _not_kept(number: int) -> typer.Exit:
+    return failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
+
+
+def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMails]:
+    found = loaded(config)
+    from pbmserv.cli.operator_services import operator
+
+    return operator(found)
+
+
+@outbox.command("list")
+def list_letters(
+    to: Annotated[str, typer.Argument(metavar="[PART]", help="Of the address.")] = "",
+    state: Annotated[
+        str, typer.Option("--state", help="One of: " + ", ".join((*ALL, "all")) + ".")
+    ] = "",
+    most: Most = 100,
+    config: ConfigFile = None,
+) -> None:
+    """List letters that are not sent yet, newest first. Example: pbmserv outbox list --state all
+
+    Parked: not sent, and returned: come back, because their address is given up.
+    """
+    from pbmserv.store.operators import outbox_admin
+
+    wanted = one_of("--state", state, (*ALL, "all"))
+    states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
+    found = operators(config).look(
+        lambda context: outbox_admin.listed(context.connection, states, to.lower(), most)
+    )
+    if not found:
+        say("No letter waits: all have been sent." if not state else "There is no such letter.")
+        return
+    table(
+        ("id", "letter", "to", "state", "tried", "next (UTC)", "last fault"),
+        [
+            (
+                str(row.id),
+                row.letter,
+                row.recipient,
+                row.state,
+                str(row.attempts),
+                f"{row.due_at:%Y-%m-%d %H:%M}" if row.due_at else "",
+                row.error,
+            )
+            for row in found
+        ],
+        fixed=2,
+        whole=("to",),
+    )
+
+
+@outbox.command("show")
+def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
+    """Print a letter; reply addresses in it are blanked. Example: pbmserv outbox show 12"""
+    from pbmserv.service.operators import letters
+
+    row, text = operators(config).look(partial(letters.shown, number=letter))
+    say(f"Letter {row.id} ({row.letter}) to {row.recipient or '(nobody)'}: {row.state}")
+    if row.error:
+        say(f"Last fault: {harmless(row.error)}")
+    say("")
+    over = row.state in {"sent", "failed"}
+    empty = "Its text is not kept." if over else "It is made when it is first sent."
+    say(harmless(text) if text else empty)
+
+
+@outbox.command("retry")
+def retry_letters(
+    why: Why,
+    named: Annotated[
+        list[int] | None, typer.Argument(metavar="[LETTER]...", help="One or several.")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="All that have failed.")] = False,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"], help="With --failed: those written on this day or later."
+        ),
+    ] = None,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Send letters now.
+
+    Example: pbmserv outbox retry 12 13 --why "the relay is back"
+
+    Example: pbmserv outbox retry --failed --since 2026-03-21 --why "the relay refused us"
+    """
+    from pbmserv.service.operators import letters
+
+    if bool(named) == failed or (since is not None and not failed):
+        raise failure("Name letters, or say --failed, which can have --since.")
+    numbers = list(named or ())
+    if failed:
+        first = since.replace(tzinfo=UTC) if since else None
+        numbers = operators(config).look(partial(letters.failed, since=first))
+    if not numbers:
+        say("No letter has failed." if since is None else "No letter has failed since then.")
+        return
+    carry_out(config, by, why, partial(letters.retry, numbers=numbers))
+
+
+@outbox.command("hold")
+def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Keep a letter for the time being.
+
+    Example: pbmserv outbox hold 12 --why "looks odd"
+    """
+    from pbmserv.service.operators import letters
+
+    carry_out(config, by, why, partial(letters.hold, number=letter))
+
+
+@outbox.command("drop")
+def drop_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Never send a letter.
+
+    Example: pbmserv outbox drop 12 --why "a test"
+    """
+    from pbmserv.service.operators import letters
+
+    carry_out(config, by, why, partial(letters.drop, number=letter))

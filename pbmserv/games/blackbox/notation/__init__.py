@@ -1,1 +1,0 @@
-"""How Blackbox is written: moves, game IDs, cells, transcripts."""
