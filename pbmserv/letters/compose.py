@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.help import HelpTopic, topic
+from pbmserv.commands.table.catalogue import HelpTopic, topic
 from pbmserv.engine.referee import Position
 from pbmserv.engine.registry import Registry, shown_options
 from pbmserv.engine.types import Seat

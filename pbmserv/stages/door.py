@@ -11,7 +11,7 @@ from dataclasses import replace
 from time import perf_counter
 
 from pbmserv.commands.reading.mail import read, unread
-from pbmserv.commands.reading.messages import read_message
+from pbmserv.commands.reading.replies import read_message
 from pbmserv.commands.table.model import Reading, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.auth.verdict import Senders

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from pbmserv.commands.grammar.command_names import find_command
 from pbmserv.commands.grammar.line import words_of
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import IN_REPLY, ROWS
-from pbmserv.commands.table.help import topic
+from pbmserv.commands.table.catalogue import IN_REPLY, ROWS, topic
 from pbmserv.commands.table.model import Help
 from pbmserv.commands.table.row_types import Row
 from pbmserv.errors import PlayerError

@@ -9,9 +9,7 @@ import pytest
 
 import pbmserv.commands
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.examples import example
-from pbmserv.commands.table.help import help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS, example, help_pages, topic
 from pbmserv.commands.table.model import STRANGER
 from pbmserv.errors import PlayerError
 from pbmserv.letters.environment import environment

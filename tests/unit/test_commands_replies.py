@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.reading.yes_no import says_yes
+from pbmserv.commands.reading.replies import says_yes
 from pbmserv.commands.table.model import (
     Accept,
     Away,

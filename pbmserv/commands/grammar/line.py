@@ -11,10 +11,8 @@ from itertools import pairwise
 from pbmserv.commands.grammar.arguments import in_order, read_places
 from pbmserv.commands.grammar.command_names import Head, is_number
 from pbmserv.commands.grammar.cursor import Cursor
-from pbmserv.commands.grammar.spelling import PLAN_WORDS, SHORTEST_PASSWORD, quotable
-from pbmserv.commands.grammar.words import Word, split
-from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
-from pbmserv.commands.table.examples import example, unknown_game
+from pbmserv.commands.grammar.words import PLAN_WORDS, SHORTEST_PASSWORD, Word, quotable, split
+from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY, example, unknown_game
 from pbmserv.commands.table.model import STRANGER, VOUCHED, Help, Line, Sender
 from pbmserv.commands.table.row_types import Kind, Row
 from pbmserv.errors import Misread, PlayerError

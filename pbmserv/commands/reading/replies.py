@@ -6,14 +6,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from pbmserv.commands.grammar.command_names import find_command, is_number
-from pbmserv.commands.grammar.credentials import has_credentials
+from pbmserv.commands.grammar.command_names import find_command, has_credentials, is_number
 from pbmserv.commands.grammar.line import LONGEST_LINE, REST, read_arguments, words_of
 from pbmserv.commands.grammar.words import Word, fold
-from pbmserv.commands.reading.bodies import read_body, text_lines
-from pbmserv.commands.reading.trailing_text import Below, is_signature
-from pbmserv.commands.reading.yes_no import adds_nothing
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, WHICH
+from pbmserv.commands.reading.bodies import Below, in_full, is_signature, read_body, text_lines
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, MULTIPLE, WHICH
 from pbmserv.commands.table.model import (
     Accept,
     Chat,
@@ -276,3 +273,73 @@ def _without_move_word(text: str, games: Collection[str]) -> str:
 
 def _plain(word: Word) -> str:
     return word.text.lower().rstrip(".,!:;")
+
+
+_TALK = frozenset({"yes", "accept", "reject", "back", "check", "undo", "redo"})
+"""Commands of one word with which people answer each other as well."""
+
+
+def read_message(body: str, games: Collection[str]) -> Reading:
+    """What a reply to a message asks for; words for its writer are a `Chat`.
+
+    A command is one whose first line is a command in full, as it would stand in a subject;
+    ``multiple`` with commands below it; or a mail of just one word that a reply may consist of.
+    """
+    lines = text_lines(body)
+    top = top_lines(lines)
+    if not top:
+        return Reading((EMPTY,))
+    words = words_of(top[0][1])
+    first = words[0].text.lower().rstrip(".!:,;") if words else ""
+    if len(words) == 1 and first in MULTIPLE:
+        found = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
+        if found is not None:
+            return found
+    if words and (in_full(top[0][1], games) or is_full_form(words, games)):
+        found = read_body(body, games)
+        if found is not None:
+            return found
+    row = IN_REPLY.get(" ".join(word.text.lower() for word in words).rstrip(".!"))
+    if row is not None and row.name not in _TALK and (len(top) == 1 or row.name == "chat"):
+        return read_reply(body, games)
+    if first == "chat":
+        return read_reply(body, games)
+    below = Below(lines, 0, games)
+    return Reading((Line("message", Chat(None, None, None)), *below.not_tried()), below.words())
+
+
+_YES = frozenset(
+    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
+) | {"si", "sí"}
+_BESIDE = _YES.union(
+    ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
+    ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
+    ("that's", "that", "this", "me", "my", "sounds", "with", "pleasure", "confirmed", "accepted"),
+    ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
+)
+"""Words that may stand beside a yes and take nothing of it away."""
+
+_SIGNS = re.compile(r"[^\w?']+")
+"""Everything but words and question marks: "ok?" asks something."""
+
+
+def says_yes(text: str) -> bool:
+    """Whether a text is a yes and nothing that might take it back."""
+    words = _SIGNS.sub(" ", fold(text).lower()).split()
+    return bool(words) and words[0] in _YES and _BESIDE.issuperset(words)
+
+
+def adds_nothing(text: str) -> bool:
+    """Whether the words behind a yes leave it a yes."""
+    return says_yes(f"yes {text}")
+
+
+def first_paragraph(text: str) -> str:
+    """The lines of a reply up to its first blank one below them, in one line."""
+    found: list[str] = []
+    for line in text_lines(text):
+        if is_signature(line) or (found and not line.strip()):
+            break
+        if line.strip():
+            found.append(line.strip())
+    return " ".join(found)

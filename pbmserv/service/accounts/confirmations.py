@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pbmserv.commands.reading.yes_no import first_paragraph, says_yes
+from pbmserv.commands.reading.replies import first_paragraph, says_yes
 from pbmserv.commands.table import model
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.reserved_userids import is_reserved
-from pbmserv.commands.grammar.spelling import is_userid
+from pbmserv.commands.grammar.words import is_userid
 from pbmserv.commands.table.model import Broadcast, ChangePassword, Forgot, Message, Secret, Signup
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused

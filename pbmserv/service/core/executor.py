@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pbmserv.commands.reading.yes_no import says_yes
+from pbmserv.commands.reading.replies import says_yes
 from pbmserv.commands.table import model
 from pbmserv.commands.table.catalogue import STOPS
 from pbmserv.commands.table.model import Line

@@ -13,11 +13,9 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from pbmserv.commands.grammar.spelling import LONGEST_PASSWORD, SHORTEST_PASSWORD
-from pbmserv.commands.grammar.words import fold
-from pbmserv.commands.reading.bodies import text_lines
+from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
+from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below, text_lines
 from pbmserv.commands.reading.quoted_lines import Quoted
-from pbmserv.commands.reading.trailing_text import LONGEST_WORDS, Below
 from pbmserv.commands.table.model import Challenge, ChangePassword, Line, NotTried
 from pbmserv.service.core.quoted_letters import letters_before
 
