@@ -28,7 +28,7 @@ def subjects(incomplete: str) -> Iterator[tuple[str, str]]:
             continue
         if row.scope is not Scope.GAME:
             offered.append(("", row.name, row.summary))
-        if row.build is not None and row.scope is not Scope.SERVER:
+        if row.asks is not None and row.scope is not Scope.SERVER:
             offered += [(f"{game} ", row.name, row.summary) for game in games]
     for front, name, summary in offered:
         # Commands of a game are offered only once the game is typed; there are many of them.

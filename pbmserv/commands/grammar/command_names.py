@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pbmserv.commands.grammar.cursor import UNTIL
 from pbmserv.commands.grammar.words import BOARD, PLAN_WORDS, SETTINGS, Word, is_date, is_userid
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, FINAL, WHICH, misspelt, nearest
-from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, WHICH, misspelt, nearest
+from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope, Trait
 
 _SAID_AS_MOVES = frozenset({"pass", "swap", "propose", "draw"})
 """Moves of some games that people write in the command's place: ``game propose 12 ...``."""
@@ -115,7 +115,7 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
 
 def _guessed(row: Row | None) -> Row | None:
     """A command whose name was misspelt, unless carrying it out cannot be taken back."""
-    return None if row is not None and row.name in FINAL else row
+    return None if row is not None and Trait.FINAL in row.traits else row
 
 
 def _names_a_command(words: Sequence[Word]) -> bool:

@@ -53,7 +53,7 @@ class Cursor:
         self.games = games
         self.sender = sender
         self.at = 0
-        self.taken = Taken()
+        self.taken = Taken(game)
         self.hidden: Collection[int] = ()
         self._right: dict[Kind, str] = {}
 
@@ -237,16 +237,16 @@ def move(at: Cursor) -> None:
         text = text[: numbered.start()]
     if "," in text and " " in text:
         text = COMMAS.sub(",", text)
-    at.taken.move = text.strip()
-    if not at.taken.move:
+    at.taken.text = text.strip()
+    if not at.taken.text:
         raise at.refusal("missing-move", form=", ".join(labels))
 
 
 def plan(at: Cursor) -> None:
     """The rest of the line as it is: ``#`` and commas mean something in it."""
     at.next("missing-plan")
-    at.taken.move = at.line().strip()
-    if not at.taken.move:
+    at.taken.text = at.line().strip()
+    if not at.taken.text:
         raise at.refusal("missing-plan")
 
 

@@ -13,8 +13,9 @@ from pbmserv.commands.grammar.command_names import Head, is_number
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.words import PLAN_WORDS, SHORTEST_PASSWORD, Word, quotable, split
 from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY, example, unknown_game
-from pbmserv.commands.table.model import STRANGER, VOUCHED, Help, Line, Sender
-from pbmserv.commands.table.row_types import Kind, Row
+from pbmserv.commands.table.looking import Help
+from pbmserv.commands.table.model import STRANGER, VOUCHED, Line, Sender
+from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.errors import Misread, PlayerError
 
 LONGEST_LINE = 2_000
@@ -78,10 +79,8 @@ def _arguments(
     games: Collection[str],
     sender: Sender,
 ) -> Line:
-    if row.build is None:
-        raise ValueError(f"{row.name} asks for nothing by itself")
     words = _ordered(row, words)
-    if row.needs_game and game is None:
+    if Trait.NEEDS_GAME in row.traits and game is None:
         if len(games) != 1:
             return Line(
                 f"{front} {REST}",
@@ -102,7 +101,7 @@ def _arguments(
     except Misread as refused:
         shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
         return Line(" ".join((front, *shown)), refused, unsaid, proving)
-    return Line(_echo(row, front, words), row.build(game, taken), unsaid, proving)
+    return Line(_echo(row, front, words), row.build(taken), unsaid, proving)
 
 
 def _ordered(row: Row, words: Sequence[Word]) -> Sequence[Word]:
@@ -117,7 +116,6 @@ def _vouched(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line | None:
     """The line without a password in it; ``None`` if it makes no sense like that."""
-    assert row.build is not None
     plain = row.without(Kind.PASSWORD)
     cursor = Cursor(plain, game, in_order(plain, words), games, STRANGER)
     cursor.taken.password = VOUCHED
@@ -125,19 +123,18 @@ def _vouched(
         taken = read_places(cursor)
     except Misread:
         return None
-    return Line(" ".join((front, *(word.raw for word in words))), row.build(game, taken))
+    return Line(" ".join((front, *(word.raw for word in words))), row.build(taken))
 
 
 def _proving(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line | None:
     """The line with a password behind its first userid; ``None`` if it makes no sense like that."""
-    assert row.build is not None
     try:
         taken = read_places(Cursor(row, game, words, games, STRANGER))
     except Misread:
         return None
-    return Line(_echo(row, front, words), row.build(game, taken))
+    return Line(_echo(row, front, words), row.build(taken))
 
 
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:

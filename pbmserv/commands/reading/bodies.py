@@ -2,7 +2,8 @@
 
 Below are words for an opponent, and commands that were not read. A command in full is nobody's
 words, since its password would let their reader act for its writer. What else is not passed on the
-service knows (`pbmserv.service.core.words_for_others`)."""
+service knows (`pbmserv.service.core.words_for_others`).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from pbmserv.commands.grammar.command_names import (
 from pbmserv.commands.grammar.line import REST, not_a_command, read_line, without_its_word, words_of
 from pbmserv.commands.grammar.words import BOARD, Word, fold
 from pbmserv.commands.table.catalogue import STOPS
-from pbmserv.commands.table.model import Broadcast, Chat, Line, Message, NotTried, Reading
-from pbmserv.commands.table.row_types import Kind
+from pbmserv.commands.table.model import Command, Line, NotTried, Reading
+from pbmserv.commands.table.row_types import Kind, Trait
 from pbmserv.errors import Misread
 
 MOST_COMMANDS = 50
@@ -78,6 +79,7 @@ class _Body:
         self._text = text
         self._games = games
         self._commands = self._prose = self._at = self._begin = self._words_at = 0
+        self._speaks = False
         self.lines: list[Line] = []
         self.words = ""
         self.stopped_by = ""
@@ -135,13 +137,15 @@ class _Body:
             # A word alone below a command may be its password, which a mail program has wrapped.
             alone = len(words) == 1 and self._commands > 1
             self.lines.append(without_its_word(read) if alone else read)
+            self._speaks = _speaks(head, read)
         elif self._commands:  # a greeting above the first command needs no answer of its own
             self.lines.append(not_a_command(words, self._games))
+            self._speaks = False
         return "prose" if self._prose >= MOST_PROSE else ""
 
     def _words_follow(self) -> bool:
         """Whether what was read last carries words, and no command stands right below it."""
-        if not self.lines or not isinstance(self.lines[-1].asked, Chat | Message | Broadcast):
+        if not self._speaks:
             return False
         words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
         return bool(words) and not is_stop(words) and find_head(words, self._games) is None
@@ -155,11 +159,17 @@ class _Body:
                 break
             words = words_of(line)
             head = find_command(words, self._games) if words else None
-            if head is not None and head.row is not None and head.row.build is not None:
+            if head is not None and head.row is not None and head.row.asks is not None:
                 rest.append(Line(short(head, words), NotTried(why)))
         self.lines += rest[:MOST_NOT_TRIED]
         if len(rest) > MOST_NOT_TRIED:
             self.lines.append(Line(REST, NotTried(why, len(rest) - MOST_NOT_TRIED)))
+
+
+def _speaks(head: Head, read: Line) -> bool:
+    """Whether a command was read that has words for others below it."""
+    row = head.row
+    return row is not None and Trait.WORDS in row.traits and isinstance(read.asked, Command)
 
 
 def is_stop(words: Sequence[Word]) -> bool:
@@ -269,7 +279,7 @@ def in_full(line: str, games: Collection[str]) -> str | None:
     label, _, behind = text.partition(":")
     words = words_of(behind if label.lower() == "subject" else text)
     head = find_command(words, games) if words else None
-    if head is None or head.row is None or head.row.build is None:
+    if head is None or head.row is None or head.row.asks is None:
         return None
     rest = words[head.rest :]
     if Kind.NEW_PASSWORD in {parameter.kind for parameter in head.row.parameters}:

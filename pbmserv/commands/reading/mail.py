@@ -30,7 +30,8 @@ from pbmserv.commands.reading.bodies import (
 )
 from pbmserv.commands.reading.replies import read_reply, top_lines
 from pbmserv.commands.table.catalogue import MULTIPLE, STOPS
-from pbmserv.commands.table.model import Games, Help, Line, ListGames, NotTried, Reading, TrayReply
+from pbmserv.commands.table.looking import Games, Help, ListGames
+from pbmserv.commands.table.model import Line, NotTried, Reading, TrayReply
 from pbmserv.errors import Misread, PlayerError
 
 UNREAD = {

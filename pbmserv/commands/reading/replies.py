@@ -11,36 +11,18 @@ from pbmserv.commands.grammar.line import LONGEST_LINE, REST, read_arguments, wo
 from pbmserv.commands.grammar.words import Word, fold
 from pbmserv.commands.reading.bodies import Below, in_full, is_signature, read_body, text_lines
 from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, MULTIPLE, WHICH
-from pbmserv.commands.table.model import (
-    Accept,
-    Chat,
-    Games,
-    Line,
-    NotTried,
-    Reading,
-    ReplyMove,
-    ShowAs,
-    Yes,
-)
-from pbmserv.commands.table.row_types import Kind, Row
-from pbmserv.commands.table.viewing_commands import Looking
-from pbmserv.errors import Misread
+from pbmserv.commands.table.looking import Games, ShowAs
+from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, Yes
+from pbmserv.commands.table.playing import Chat
+from pbmserv.commands.table.row_types import Kind, Row, Trait
+from pbmserv.commands.table.starting import Accept
+from pbmserv.errors import Misread, PlayerError
 
 MOST_LINES = 5
 LONGEST_ECHO = 200
 
 EMPTY = Line("(an empty reply)", Yes(unsaid=True))
 """What a reply with nothing in it is read as."""
-
-_ALONE = frozenset(
-    {"reject", "resign", "solve", "restart", "signoff", "delete", "export", "broadcast"}
-)
-"""What cannot be taken back, or is long, counts only when nothing else stands on its line."""
-
-_MAYBE_WORDS = frozenset(
-    {"undo", "redo", "replay", "check", "back", "rematch", "record", "standings", "scores"}
-)
-"""Commands of one word with which an English sentence may begin as well."""
 
 _LONGEST_PORT = 3
 """Letters of what "check" may name; "check this" is a sentence, "check 12" is not."""
@@ -86,7 +68,7 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
     if head.row is not None and head.row.name != "move":
         line = _command(head, games)
         if line is not None:
-            return _with_what_follows(line, top[1:], below, lines, games)
+            return _with_what_follows(head.row, line, top[1:], below, lines, games)
     if head.row is None and "passw" in top[0][1].lower():
         refused = Misread("reply-password", example="password NEWPASSWORD")
         return Reading((Line(REST, refused),))
@@ -137,6 +119,7 @@ def _greets(text: str) -> bool:
 
 
 def _with_what_follows(
+    row: Row,
     line: Line,
     following: Sequence[tuple[int, str]],
     below: Below,
@@ -149,7 +132,7 @@ def _with_what_follows(
         first = _moves(following, below, lines, games)
         line = replace(line, asked=replace(line.asked, below=first))
     left = below.not_tried()
-    if isinstance(line.asked, Looking):
+    if Trait.LOOKS in row.traits and not isinstance(line.asked, PlayerError):
         # Nobody is told anything by these, so a move below them would be lost without a word.
         left = (*(Line(text, NotTried("below")) for _, text in following if may_act(text)), *left)
     return Reading((line, *left), below.words())
@@ -192,7 +175,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     assert row is not None
     name = row.name
     texts = [_plain(word) for word in rest]
-    if name in _ALONE:
+    if Trait.ALONE in row.traits:
         if rest:
             refused = Misread("stands-alone", part=name, example=name)
             return Line(f"{name} {REST}", refused)
@@ -211,7 +194,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
     port = name == "check" and len(texts) == 1 and len(texts[0]) <= _LONGEST_PORT
-    prose = (name in _MAYBE_WORDS and not port and not _POLITE.issuperset(texts)) or (
+    prose = (Trait.ENGLISH in row.traits and not port and not _POLITE.issuperset(texts)) or (
         Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
     )
     if prose:
@@ -222,11 +205,10 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
 
 def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
     """Whether a board is named by its number alone, for what does no harm at any board."""
-    if not rest or not is_number(rest[0].text):
+    if Trait.ANY_BOARD not in row.traits or not rest or not is_number(rest[0].text):
         return False
-    if row.name in {"subscribe", "notify", "unsubscribe", "record"}:
-        return len(rest) == 1
-    return row.name == "preview" and len(rest) > 1
+    plain = row.without(Kind.USERID, Kind.PASSWORD)
+    return plain.least <= len(rest) <= plain.most
 
 
 def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
@@ -243,7 +225,7 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
 def _slip(name: str) -> Row | None:
     """The reply command a word is a known misspelling of; never one that ends a game."""
     row = BY_SLIP.get(name)
-    known = row is not None and row.in_reply and row.name not in _ALONE
+    known = row is not None and row.in_reply and Trait.ALONE not in row.traits
     return row if known and name.isalpha() else None  # "?" is a move
 
 
@@ -275,10 +257,6 @@ def _plain(word: Word) -> str:
     return word.text.lower().rstrip(".,!:;")
 
 
-_TALK = frozenset({"yes", "accept", "reject", "back", "check", "undo", "redo"})
-"""Commands of one word with which people answer each other as well."""
-
-
 def read_message(body: str, games: Collection[str]) -> Reading:
     """What a reply to a message asks for; words for its writer are a `Chat`.
 
@@ -300,7 +278,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
         if found is not None:
             return found
     row = IN_REPLY.get(" ".join(word.text.lower() for word in words).rstrip(".!"))
-    if row is not None and row.name not in _TALK and (len(top) == 1 or row.name == "chat"):
+    if row is not None and Trait.TALK not in row.traits and (len(top) == 1 or row.name == "chat"):
         return read_reply(body, games)
     if first == "chat":
         return read_reply(body, games)

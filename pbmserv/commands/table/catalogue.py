@@ -6,17 +6,35 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from pbmserv.commands.grammar.words import fold
-from pbmserv.commands.table.account_rows import ACCOUNT
+from pbmserv.commands.table.accounts import ACCOUNTS
+from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.model import Sender
-from pbmserv.commands.table.playing_rows import PLAYING
-from pbmserv.commands.table.row_types import Kind, Parameter, Row, Scope
-from pbmserv.commands.table.server_rows import HELP, SEVERAL
-from pbmserv.commands.table.starting_rows import STARTING
-from pbmserv.commands.table.viewing_rows import LOOKING
+from pbmserv.commands.table.playing import PLAYING
+from pbmserv.commands.table.row_types import LINES, Kind, Parameter, Row, Scope
+from pbmserv.commands.table.starting import STARTING
 from pbmserv.errors import Misread
 
-ROWS: tuple[Row, ...] = (*HELP, *ACCOUNT, *STARTING, *PLAYING, *LOOKING, *SEVERAL)
-"""Every command this server offers. A new command is a new row and its page."""
+_MULTIPLE = Row(
+    names=("multiple", "mult"),
+    section="Several commands in one mail",
+    scope=Scope.SERVER,
+    parameters=(),
+    summary="as the subject: the commands are in the body, one a line",
+    example="multiple",
+    places=LINES,
+)
+_QUIT = Row(
+    names=("quit", "end", "thanks"),
+    section="Several commands in one mail",
+    scope=Scope.SERVER,
+    parameters=(),
+    summary="read no further than this line",
+    example="quit",
+    places=LINES,
+)
+
+ROWS: tuple[Row, ...] = (*HELP, *ACCOUNTS, *STARTING, *PLAYING, *LOOKING, _MULTIPLE, _QUIT)
+"""Every command this server offers. A new command is a new row, its handler and its page."""
 
 PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)
 """Names of two words."""
@@ -24,33 +42,25 @@ PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)
 WHICH = frozenset({"all", "active", "inactive", "next"})
 """Words that say which of a player's boards are meant."""
 
-MULTIPLE = frozenset({"multiple", "mult"})
-STOPS = frozenset({"quit", "end", "thanks"})
+MULTIPLE = frozenset(_MULTIPLE.names)
+STOPS = frozenset(_QUIT.names)
 
 BY_NAME: Mapping[str, Row] = {
-    name: row for row in ROWS if row.in_line and row.build for name in row.names
+    name: row for row in ROWS if row.in_line and row.asks for name in row.names
 }
 """Commands that may be a subject or a line, by each of their spellings."""
 
 BY_SLIP: Mapping[str, Row] = {
-    slip: row for row in ROWS if row.in_line and row.build for slip in row.slips
+    slip: row for row in ROWS if row.in_line and row.asks for slip in row.slips
 }
 
 IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for name in row.names}
 """Commands that a reply may consist of, by each of their spellings."""
 
-FINAL = frozenset({"resign", "solve", "signoff", "delete"})
-"""What cannot be taken back, so that a misspelt one is asked about and never guessed."""
-
-MEANT_BY: Mapping[str, str] = {
-    **dict.fromkeys(("newplayer", "newuser", "join", "enroll", "enrol"), "signup"),
-    **dict.fromkeys(("play", "new", "newgame", "begin", "invite"), "challenge"),
-    **dict.fromkeys(("stop", "leave", "remove", "cancel", "unregister"), "signoff"),
-    **dict.fromkeys(("login", "log", "start", "hello", "hi", "hallo", "man", "tutorial"), "help"),
-}
+MEANT_BY: Mapping[str, str] = {word: row.name for row in ROWS for word in row.newcomers}
 """Words with which newcomers begin, and the command that is suggested for each."""
 
-_SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.build and row.in_line}))
+_SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.asks and row.in_line}))
 
 
 def distance(left: str, right: str) -> int:
@@ -166,9 +176,7 @@ _PAGES: Mapping[str, str] = {
 _ROWS: Mapping[str, Row] = {
     **{name: row for row in ROWS for name in row.names},
     **BY_NAME,
-    "options": BY_NAME["challenge"],
-    "plans": BY_NAME["queue"],
-    "plan": BY_NAME["queue"],
+    **{subject: row for row in ROWS for subject in row.subjects},
 }
 
 

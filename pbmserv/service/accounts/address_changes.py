@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from pbmserv.commands.table.model import ChangeAddress
+from pbmserv.commands.table.accounts import ChangeAddress
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core.answers import Answer, Notification, Part

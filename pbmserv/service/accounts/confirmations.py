@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from pbmserv.commands.reading.replies import first_paragraph, says_yes
 from pbmserv.commands.table import model
+from pbmserv.commands.table.starting import Reject
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.accounts import address_changes, leaving, signup
@@ -16,8 +17,8 @@ from pbmserv.service.core.context import CommandContext
 _MEANT: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
     (Purpose.ADDRESS, model.Yes): address_changes.confirm,
     (Purpose.ADDRESS, model.ReplyMove): address_changes.confirm,
-    (Purpose.ADDRESS, model.Reject): address_changes.reject,
-    (Purpose.KEEP_ADDRESS, model.Reject): address_changes.stop,
+    (Purpose.ADDRESS, Reject): address_changes.reject,
+    (Purpose.KEEP_ADDRESS, Reject): address_changes.stop,
     (Purpose.SIGNOFF, model.Yes): leaving.signed_off,
     (Purpose.DELETE, model.Yes): leaving.deleted,
     (Purpose.BEGIN, model.Yes): unproven_boards.begin,
@@ -50,7 +51,7 @@ _NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "can
 
 def is_no(asked: object) -> bool:
     """Whether a reply says no: by a command that does, or by its first word."""
-    if isinstance(asked, model.Reject):
+    if isinstance(asked, Reject):
         return True
     if not isinstance(asked, model.ReplyMove):
         return False

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from pbmserv.commands.table.model import Away, Reject, ReplyMove, Yes
+from pbmserv.commands.table.accounts import Away
+from pbmserv.commands.table.model import ReplyMove, Yes
+from pbmserv.commands.table.starting import Reject
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Mail
 from pbmserv.service.accounts import preferences

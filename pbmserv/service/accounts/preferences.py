@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pbmserv.commands.table.model import Away, Back, Prefs
+from pbmserv.commands.table.accounts import Away, Back, Prefs
 from pbmserv.errors import Refused
 from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext

@@ -9,7 +9,9 @@ from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.reserved_userids import is_reserved
 from pbmserv.commands.grammar.words import is_userid
-from pbmserv.commands.table.model import Broadcast, ChangePassword, Forgot, Message, Secret, Signup
+from pbmserv.commands.table.accounts import ChangePassword, Forgot, Signup
+from pbmserv.commands.table.model import Secret
+from pbmserv.commands.table.playing import Broadcast, Message
 from pbmserv.engine.types import HOUSE
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark

@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
-from pbmserv.commands.table.model import Daily, Follow, Prefs
+from pbmserv.commands.table.accounts import Prefs
+from pbmserv.commands.table.looking import Follow
+from pbmserv.commands.table.starting import Daily
 from pbmserv.errors import Refused
 from pbmserv.letters.kinds import brought_by
 from pbmserv.mail.reply_address import ReplyAddress

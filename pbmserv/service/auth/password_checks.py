@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 from sqlalchemy import Connection
 
 from pbmserv.commands.table import model
+from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.mail.networks import Source
 from pbmserv.monitoring import metrics
 from pbmserv.service.auth import verified_sender
@@ -82,7 +83,7 @@ class PasswordChecks:
 
     def _is_idle(self, line: model.Line) -> bool:
         """Whether a new password will be refused whatever it is."""
-        return isinstance(line.asked, model.Signup) and self._services.signup == "closed"
+        return isinstance(line.asked, Signup) and self._services.signup == "closed"
 
     async def _in_turn(self, incoming: IncomingMail, work: _Look | _New) -> _Looked:
         """Do one piece of work on a thread, when no other of the same neighbour's is there."""
@@ -189,8 +190,8 @@ def _doubtful(line: model.Line) -> model.Credentials | None:
 
 def _new_password(line: model.Line) -> _New | None:
     asked = line.asked
-    if isinstance(asked, model.Signup):
+    if isinstance(asked, Signup):
         return _New(asked.userid, asked.password.text)
-    if isinstance(asked, model.ChangePassword):
+    if isinstance(asked, ChangePassword):
         return _New(asked.who.userid if asked.who else "", asked.new.text)
     return None

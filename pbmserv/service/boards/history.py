@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pbmserv.commands.table.model import History, Record
+from pbmserv.commands.table.looking import History, Record
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.scoresheet import Scoresheet, result_of, without_seed, write_record
 from pbmserv.errors import Refused

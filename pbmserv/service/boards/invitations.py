@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pbmserv.commands.table.model import Accept, Challenge, Reject, Rematch
+from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import HOUSE

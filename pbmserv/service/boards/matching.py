@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from pbmserv.commands.table.model import Seek
+from pbmserv.commands.table.starting import Seek
 from pbmserv.engine.clocks import USUAL
 from pbmserv.errors import Refused
 from pbmserv.service.boards.game_options import read_options

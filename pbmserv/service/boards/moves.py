@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.commands.table.model import Chat, MakeMove, ReplyMove, Resign
+from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.playing import Chat, MakeMove, Resign
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.referee import Position

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pbmserv.commands.table.model import Accept, Reject, Resign
+from pbmserv.commands.table.playing import Resign
+from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError
 from pbmserv.service.boards import invitations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pbmserv.commands.table.model import Check, ConfirmMove, Preview, Submit
+from pbmserv.commands.table.playing import Check, ConfirmMove, Preview, Submit
 from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.commands.table.model import BoardRef, Games, Help, ListGames, Show, ShowAs
+from pbmserv.commands.table.looking import Games, Help, ListGames, Show, ShowAs
+from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from pbmserv.commands.table.model import Queue
+from pbmserv.commands.table.playing import Queue
 from pbmserv.engine.plans import Plan, due, parse_plan, print_plan, read_plan, settle
 from pbmserv.engine.protocol import Conditional
 from pbmserv.engine.referee import Position

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pbmserv.commands.table.model import Undo
+from pbmserv.commands.table.playing import Undo
 from pbmserv.engine.referee import Position
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.invitations import must_run

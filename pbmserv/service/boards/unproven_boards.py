@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from pbmserv.commands.table.model import BoardRef, ShowAs
+from pbmserv.commands.table.looking import ShowAs
+from pbmserv.commands.table.model import BoardRef
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.auth.proof import ANSWERED_DAYS

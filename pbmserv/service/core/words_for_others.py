@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
 from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below, text_lines
 from pbmserv.commands.reading.quoted_lines import Quoted
-from pbmserv.commands.table.model import Challenge, ChangePassword, Line, NotTried
+from pbmserv.commands.table.accounts import ChangePassword
+from pbmserv.commands.table.model import Line, NotTried
+from pbmserv.commands.table.starting import Challenge
 from pbmserv.service.core.quoted_letters import letters_before
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pbmserv.commands.table import model
+from pbmserv.commands.table.accounts import Forgot, Signup
 from pbmserv.commands.table.model import Line
+from pbmserv.commands.table.playing import Chat, Message
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.answers import Answer
@@ -49,7 +50,7 @@ def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
 
 def leads_on(context: CommandContext, line: Line, answer: Answer) -> bool:
     """Whether a command that was carried out has moved a game on or told somebody something."""
-    if isinstance(line.asked, model.Signup | model.Forgot):
+    if isinstance(line.asked, Signup | Forgot):
         return False  # anybody can ask for that in anybody's name
     return bool(context.moved or answer.told) and not _is_talk(context, line)
 
@@ -108,7 +109,7 @@ def _is_talk(context: CommandContext, line: Line) -> bool:
     is_message = (
         context.reply_address is not None and context.reply_address.purpose is Purpose.MESSAGE
     )
-    return is_message or isinstance(line.asked, model.Chat | model.Message)
+    return is_message or isinstance(line.asked, Chat | Message)
 
 
 def _may_be_forged(context: CommandContext, answers: Sequence[NewLetter]) -> bool:

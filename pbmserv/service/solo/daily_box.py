@@ -13,7 +13,8 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from pbmserv.commands.table.model import Daily, Week
+from pbmserv.commands.table.looking import Week
+from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.referee import Position

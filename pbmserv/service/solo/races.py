@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pbmserv.commands.table.model import Practise, Replay, Solve
+from pbmserv.commands.table.playing import Practise, Solve
+from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.game_options import read_options

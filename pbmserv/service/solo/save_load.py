@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pbmserv.commands.table.model import Load, Save
+from pbmserv.commands.table.playing import Load, Save
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import Saved, Saving, races
 from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply, weight

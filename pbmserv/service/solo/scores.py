@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pbmserv.commands.table.model import Scores
+from pbmserv.commands.table.looking import Scores
 from pbmserv.engine.protocol import races
 from pbmserv.engine.referee import Position
 from pbmserv.errors import OptionError, Refused
