@@ -79,6 +79,8 @@ def _arguments(
     games: Collection[str],
     sender: Sender,
 ) -> Line:
+    if Trait.BARE in row.traits and not words:
+        row = replace(row, parameters=())
     words = _ordered(row, words)
     if Trait.NEEDS_GAME in row.traits and game is None:
         if len(games) != 1:

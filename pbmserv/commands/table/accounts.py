@@ -51,6 +51,11 @@ class Forgot(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class WhoAmI(Speaking):
+    """``whoami [userid password]``: what the server knows of who writes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Prefs(Speaking):
     """``prefs userid password name=value…``; without settings it tells the present ones."""
 
@@ -165,6 +170,18 @@ ACCOUNTS: tuple[Row, ...] = (
         example="yes",
         places=REPLIES,
         traits=Trait.TALK,
+    ),
+    Row(
+        names=("whoami", "who-am-i"),
+        slips=("whomai", "whoaim", "whoiam"),
+        section=SECTION,
+        scope=Scope.SERVER,
+        parameters=(Parameter("[userid", Kind.USERID), Parameter("password]", Kind.PASSWORD)),
+        asks=WhoAmI,
+        handler="accounts.whoami:whoami",
+        summary="what the server knows of you, and what proves who you are",
+        example="whoami",
+        traits=Trait.BARE | Trait.LOOKS,
     ),
     Row(
         names=("prefs", "preferences", "settings"),

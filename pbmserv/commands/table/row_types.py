@@ -107,6 +107,7 @@ class Trait(Flag):
 
     NONE = 0
     NEEDS_GAME = auto()  # it makes a board, so it must be clear of which game
+    BARE = auto()  # it may stand without any of its arguments
     FINAL = auto()  # cannot be taken back, so a misspelt one is asked about and never guessed
     ALONE = auto()  # in a reply it counts only when nothing else stands on its line
     ENGLISH = auto()  # a sentence of a reply may begin with it as well
