@@ -48,7 +48,7 @@ def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
     found = _named(words, front, game, at)
     if found is not None or front == EVERY_GAME:
         return found
-    word = _plain(words[at].text)
+    word = words[at].plain
     suggestion = _suggestion(word)
     if front:
         return Head(front, game, None, at, unknown="command", suggestion=suggestion)
@@ -68,14 +68,14 @@ def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
 
 def _game(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:
     """The game in front of a command: its word, the game, and the place behind it."""
-    first = _plain(words[0].text)
+    first = words[0].plain
     if first in games:
         return first, first, 1
     if len(words) < 2 or first in BY_NAME:
         return "", None, 0
     if first == EVERY_GAME:
         return first, None, 1
-    second = _plain(words[1].text)
+    second = words[1].plain
     if first + second in games:
         return first + second, first + second, 2
     if second in BY_NAME or second in BY_SLIP:
@@ -94,7 +94,7 @@ def _named(words: Sequence[Word], front: str, game: str | None, at: int) -> Head
 
 def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> Head | None:
     """The command at a place: one word or two, as it is or misspelt."""
-    word = _plain(words[at].text)
+    word = words[at].plain
     following = words[at + 1].text.lower() if at + 1 < len(words) else ""
     pair = f"{word} {following}"
     row = BY_NAME.get(pair) or _guessed(BY_SLIP.get(pair))
@@ -120,7 +120,7 @@ def _guessed(row: Row | None) -> Row | None:
 
 def _names_a_command(words: Sequence[Word]) -> bool:
     """Whether the second word is a game command and its first argument fits."""
-    row = BY_NAME.get(_plain(words[1].text))
+    row = BY_NAME.get(words[1].plain)
     if row is None or row.scope is not Scope.GAME or not row.parameters:
         return False
     kind = row.parameters[0].kind
@@ -162,11 +162,6 @@ def is_number(text: str) -> bool:
     """Whether a word is a board number: ``12`` or ``#12``."""
     digits = text[1:] if text[:1] == "#" else text
     return digits.isascii() and digits.isdigit()
-
-
-def _plain(word: str) -> str:
-    """A word in lower case without the punctuation that people put behind it."""
-    return word.lower().rstrip(":,.;!")
 
 
 _ENGLISH = frozenset(

@@ -149,7 +149,7 @@ def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -
     echo = REST if REST in shown or len(words) > 2 else " ".join(shown)
     if len(words) > 2 and is_number(words[0].text) and _takes_a_board(words[1]):
         return Line(REST, _wrong_order(words, None, games, sender))
-    row = BY_NAME.get(MEANT_BY.get(_plain(words[0]), "")) if words else None
+    row = BY_NAME.get(MEANT_BY.get(words[0].plain, "")) if words else None
     sample = example(row, None, games, {}, sender) if row else "help"
     if row is not None and row.name == "help":
         sample = "help"
@@ -175,19 +175,19 @@ def without_its_word(line: Line) -> Line:
 
 def _repeated(word: Word) -> str:
     """A word of a line that is no command: only what cannot be a password is repeated."""
-    return word.raw if _plain(word) in MEANT_BY else quotable(word.text) or REST
+    return word.raw if word.plain in MEANT_BY else quotable(word.text) or REST
 
 
 def _challenging(row: Row, words: Sequence[Word], games: Collection[str], sender: Sender) -> str:
     """The challenge that "play bob" means."""
-    others = [_plain(word) for word in words[1:] if sender.is_player(_plain(word))]
+    others = [word.plain for word in words[1:] if sender.is_player(word.plain)]
     seated = list(dict.fromkeys([sender.userid, *others]))
     right = {Kind.PLAYERS: " ".join(seated)} if sender.userid and len(seated) > 1 else {}
     return example(row, None, games, right, sender)
 
 
 def _takes_a_board(word: Word) -> bool:
-    row = BY_NAME.get(_plain(word))
+    row = BY_NAME.get(word.plain)
     return row is not None and bool(row.parameters) and row.parameters[0].kind is Kind.BOARD
 
 
@@ -195,7 +195,7 @@ def _wrong_order(
     words: Sequence[Word], game: str | None, games: Collection[str], sender: Sender
 ) -> Misread:
     """The board's number stands in front of the command, not behind it."""
-    row = BY_NAME[_plain(words[1])]
+    row = BY_NAME[words[1].plain]
     right = _right(row, game, (words[0], *words[2:]), games, sender)
     number = words[0].text if len(words[0].text) < LONGEST_QUOTED else ""
     sample = example(row, game, games, right, sender)
@@ -210,10 +210,6 @@ def _right(
     with suppress(Misread):
         read_places(cursor)
     return cursor.right
-
-
-def _plain(word: Word) -> str:
-    return word.text.lower().rstrip(":,.;!")
 
 
 HELP = Line("help", Help())
@@ -258,7 +254,7 @@ def _unknown(words: Sequence[Word], head: Head, games: Collection[str], sender: 
     first = words[head.rest - 1 if head.unknown == "game" else head.rest].text
     first = first if len(first) <= LONGEST_QUOTED else REST
     if head.unknown == "game":
-        row = BY_NAME[_plain(words[1])]
+        row = BY_NAME[words[1].plain]
         right = _right(row, None, words[2:], games, sender)
         sample = example(row, head.suggestion or None, games, right, sender)
         refused = unknown_game(first, first.lower(), games, example=sample)

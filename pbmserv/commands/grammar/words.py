@@ -71,6 +71,11 @@ class Word:
     raw: str = field(repr=False)
 
     @property
+    def plain(self) -> str:
+        """In lower case, without the punctuation that people put behind a command."""
+        return self.text.lower().rstrip(":,.;!")
+
+    @property
     def unclosed(self) -> bool:
         """Whether it begins with a quote that nothing closes, and so is taken literally."""
         return self.raw == self.text and self.raw[:1] in {'"', "'"}

@@ -154,16 +154,16 @@ class _Head:
 
 
 def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
-    first = _plain(words[0])
+    first = words[0].plain
     game = first if first in games and len(words) > 1 else None
     words = words[1:] if game else words
-    name, rest = _plain(words[0]), words[1:]
-    pair = " ".join(_plain(word) for word in words[:2])
+    name, rest = words[0].plain, words[1:]
+    pair = " ".join(word.plain for word in words[:2])
     if pair in IN_REPLY:
         return _Head(game, pair, IN_REPLY[pair], words[2:])
     row = IN_REPLY.get(name) or _slip(name)
     if row is not None and row.name == "move" and len(rest) == 1:
-        instead = _plain(rest[0])  # "move resign"
+        instead = rest[0].plain  # "move resign"
         if instead in {"resign", "undo"}:
             return _Head(game, instead, IN_REPLY[instead], ())
     return _Head(game, name, row, rest)
@@ -174,7 +174,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     row, rest, game = head.row, head.rest, head.game
     assert row is not None
     name = row.name
-    texts = [_plain(word) for word in rest]
+    texts = [word.plain for word in rest]
     if Trait.ALONE in row.traits:
         if rest:
             refused = Misread("stands-alone", part=name, example=name)
@@ -215,7 +215,7 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     """Whether the line is a command as it would stand in a subject, password and all."""
     head = find_command(words, games)
     if head is None or head.row is None:
-        return _plain(words[0]) in games
+        return words[0].plain in games
     reply = _head(words, games)
     if reply.row is None and not head.row.in_reply:
         return True
@@ -253,10 +253,6 @@ def _without_move_word(text: str, games: Collection[str]) -> str:
     return rest.strip() if row is not None and row.name == "move" and rest.strip() else text
 
 
-def _plain(word: Word) -> str:
-    return word.text.lower().rstrip(".,!:;")
-
-
 def read_message(body: str, games: Collection[str]) -> Reading:
     """What a reply to a message asks for; words for its writer are a `Chat`.
 
@@ -268,7 +264,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
     if not top:
         return Reading((EMPTY,))
     words = words_of(top[0][1])
-    first = words[0].text.lower().rstrip(".!:,;") if words else ""
+    first = words[0].plain if words else ""
     if len(words) == 1 and first in MULTIPLE:
         found = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
         if found is not None:
