@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Literal, TextIO, TypeAlias
 
-from pbmserv.config import blank_passwords
+from pbmserv.config.values import blank_passwords
 from pbmserv.errors import ServerFault
 from pbmserv.monitoring.log_writing import Entry, Writing
 

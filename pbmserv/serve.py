@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pbmserv import log
-from pbmserv.config import Loaded, Settings, public_url
+from pbmserv.config.loading import Loaded, public_url
+from pbmserv.config.settings import Settings
 from pbmserv.files import open_to_others
 from pbmserv.monitoring import pulse
 from pbmserv.net import listening

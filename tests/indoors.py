@@ -21,7 +21,7 @@ from running import NO_RATES, Letter, MovableClock
 from sqlalchemy import select, update
 from zone import Zone
 
-from pbmserv.config import load
+from pbmserv.config.loading import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.outbox import Sent
@@ -29,7 +29,8 @@ from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.stages.app import Server
-from pbmserv.store.core.models import heartbeats, outbox
+from pbmserv.store.core.mail_tables import outbox
+from pbmserv.store.core.models import heartbeats
 
 PASSWORD = "wonder-land"
 

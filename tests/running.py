@@ -22,7 +22,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import ColumnElement, select, update
 from zone import Zone
 
-from pbmserv.config import load
+from pbmserv.config.loading import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
 from pbmserv.net.ports import Bound, bind, shares
@@ -33,7 +33,8 @@ from pbmserv.service.operators.health import Health, Parts, Slots, metrics
 from pbmserv.stages.app import Server
 from pbmserv.stages.listeners import MailPorts, WebPorts
 from pbmserv.stages.state import counted
-from pbmserv.store.core.models import heartbeats, letter_bytes, outbox
+from pbmserv.store.core.mail_tables import letter_bytes, outbox
+from pbmserv.store.core.models import heartbeats
 
 PATIENCE_S = 20
 

@@ -13,11 +13,11 @@ import typer
 
 from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
-from pbmserv.config import blank_passwords
+from pbmserv.config.values import blank_passwords
 from pbmserv.stages import preflight
 
 if TYPE_CHECKING:
-    from pbmserv.config import Settings
+    from pbmserv.config.settings import Settings
     from pbmserv.store.core.database import Database
     from pbmserv.store.operators.health import Queues
 

@@ -19,7 +19,8 @@ import typer
 
 from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
 from pbmserv.cli.settings import ConfigFile, loaded
-from pbmserv.config import Listen, Settings, blank_passwords
+from pbmserv.config.settings import Settings
+from pbmserv.config.values import Listen, blank_passwords
 
 if TYPE_CHECKING:
     import smtplib

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pbmserv import log
-from pbmserv.config import Loaded
+from pbmserv.config.loading import Loaded
 from pbmserv.files import must_be_there
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.operators.kept_mail import KeptMails

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import TemplateError
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.help import HelpTopic, topic
+from pbmserv.commands.table.catalogue import HelpTopic, topic
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry, shown_options
 from pbmserv.engine.types import Seat

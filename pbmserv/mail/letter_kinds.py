@@ -104,6 +104,7 @@ KINDS: Mapping[str, LetterKind] = {
     "operator-account": _PLAIN,
     "password-changed": _PLAIN,
     "prefs": _PLAIN,
+    "whoami": _PLAIN,
     "reset": LetterKind(
         question=Question(Purpose.RESET, number="mark"),
         never_hushed=True,

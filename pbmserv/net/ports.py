@@ -10,7 +10,7 @@ import resource
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pbmserv.config import Settings
+from pbmserv.config.settings import Settings
 from pbmserv.errors import ConfigError
 from pbmserv.net import listening
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any
 
 from pbmserv.clock import Clock, SystemClock
-from pbmserv.config import Settings
+from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import StillWorking
 from pbmserv.inbound.auth.verdict import Senders, Trusted

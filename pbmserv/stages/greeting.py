@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from pbmserv import __version__
-from pbmserv.config import Settings, shown
+from pbmserv.config.loading import shown
+from pbmserv.config.settings import Settings
 
 
 def greeting(settings: Settings) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
-from pbmserv.config import Settings
+from pbmserv.config.settings import Settings
 from pbmserv.letters.environment import environment
 from pbmserv.net import ports
 from pbmserv.net.connection_limits import ConnectionLimits

@@ -7,7 +7,7 @@ import secrets
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
-from pbmserv.config import blank_passwords
+from pbmserv.config.values import blank_passwords
 from pbmserv.errors import ServerFault
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.store.accounts import players

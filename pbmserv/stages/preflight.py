@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from pbmserv.config import PREFIX, Loaded, Settings, shown
+from pbmserv.config.loading import Loaded, shown
+from pbmserv.config.settings import Settings
+from pbmserv.config.values import PREFIX
 from pbmserv.errors import ConfigError, OperatorError
 
 STAGES = ("door", "play", "post", "bots", "web")

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pbmserv.config import Settings
+from pbmserv.config.settings import Settings
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.pulse import Vital
 from pbmserv.net import ports

@@ -23,7 +23,7 @@ from time import monotonic, sleep
 from types import FrameType
 
 from pbmserv import log as logs
-from pbmserv.config import Settings
+from pbmserv.config.settings import Settings
 from pbmserv.net.ports import Bound
 from pbmserv.stages.current_mail import NONE, CurrentMail
 from pbmserv.stages.link import folder_of

@@ -11,8 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, TemplateNotFound
 
-from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.help import HelpTopic, help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS, HelpTopic, help_pages, topic
 from pbmserv.commands.table.row_types import Row
 from pbmserv.engine.types import GameInfo
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from running import Letter, MovableClock, Running, start
 
-from pbmserv.commands.table.model import ChangeAddress
+from pbmserv.commands.table.accounts import ChangeAddress
 from pbmserv.errors import Refused
 from pbmserv.service.accounts import account
 

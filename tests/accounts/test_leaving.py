@@ -10,8 +10,10 @@ from typing import Any
 from running import Letter, MovableClock, Running, start
 from sqlalchemy import select
 
+from pbmserv.store.core.columns import metadata
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards, inbox, letter_bytes, metadata, outbox
+from pbmserv.store.core.mail_tables import inbox, letter_bytes, outbox
+from pbmserv.store.core.models import boards
 
 
 def asked(server: Running, address: str, command: str) -> Letter:

@@ -12,7 +12,8 @@ from sqlalchemy import select
 
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.models import absences, outbox
+from pbmserv.store.core.mail_tables import outbox
+from pbmserv.store.core.models import absences
 from pbmserv.store.core.models import players as table
 
 

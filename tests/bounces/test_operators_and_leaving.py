@@ -18,7 +18,7 @@ from pbmserv.service.operators import letters as operating_post
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.views import user_facts
-from pbmserv.store.core.models import bounces, inbox, outbox
+from pbmserv.store.core.mail_tables import bounces, inbox, outbox
 from pbmserv.store.operators import audit, outbox_admin
 
 ALICE, BOB = address_of("alice"), address_of("bob")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from inspect import signature
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from dialog_reader import Arrival, Dialog, Written, read_dialog
@@ -14,17 +16,20 @@ from hypothesis import strategies as st
 from pbmserv.commands.grammar.command_names import find_command
 from pbmserv.commands.grammar.line import words_of
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import IN_REPLY, ROWS
-from pbmserv.commands.table.help import topic
-from pbmserv.commands.table.model import Help
+from pbmserv.commands.table.catalogue import IN_REPLY, ROWS, topic
+from pbmserv.commands.table.looking import Help
+from pbmserv.commands.table.model import Yes
 from pbmserv.commands.table.row_types import Row
 from pbmserv.errors import PlayerError
 from pbmserv.letters.environment import environment
+from pbmserv.service.core import executor
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer
 
 GAMES = frozenset({"blackbox"})
 NEVER_REFUSED = {"help"}
 """Asking for help is answered whatever it says; see the last test."""
-OFFERED = [row for row in ROWS if row.build is not None]
+OFFERED = [row for row in ROWS if row.asks is not None]
 
 
 @cache
@@ -81,6 +86,22 @@ def test_a_command_is_told_in_full(row: Row) -> None:
     refused = {name for name, refused in asked() if refused}
     assert row.name in done, f"no dialog in which {row.name} is done"
     assert row.name in refused | NEVER_REFUSED, f"no dialog in which {row.name} is refused"
+
+
+@pytest.mark.parametrize("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
+def test_a_command_has_a_handler_that_takes_it(row: Row) -> None:
+    if row.asks is Yes:  # what it answers depends on the letter
+        assert not row.handler
+        return
+    handler = executor._HANDLERS[row.asks]
+    assert (
+        row.handler == f"{handler.__module__.removeprefix('pbmserv.service.')}:{handler.__name__}"
+    )
+    context, command = signature(handler).parameters
+    takes = get_type_hints(handler)
+    assert takes[context] is CommandContext
+    assert takes[command] is row.asks
+    assert takes["return"] is Answer
 
 
 @given(st.lists(st.one_of(st.text(max_size=20), st.sampled_from(['"', "'", "#1", "-x"]))))

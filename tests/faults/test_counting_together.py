@@ -22,8 +22,9 @@ from pbmserv.service.limits import windows
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.shared_counts import Book
 from pbmserv.store.core import counted as rows
+from pbmserv.store.core.counted_tables import counting
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import counted, counting
+from pbmserv.store.core.models import counted
 from pbmserv.store.core.writer import Writer, open_writer
 
 OURS = "pbmserv@games.example"

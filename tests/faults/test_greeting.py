@@ -10,7 +10,8 @@ import pytest
 from running import Running, start
 
 from pbmserv.cli.main import run
-from pbmserv.config import Listen, Settings
+from pbmserv.config.settings import Settings
+from pbmserv.config.values import Listen
 from pbmserv.stages.greeting import greeting, program
 
 

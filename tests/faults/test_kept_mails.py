@@ -18,12 +18,15 @@ from wire import Wire, mail
 from pbmserv.cli import operator_services
 from pbmserv.cli.main import run
 from pbmserv.commands.table import model
-from pbmserv.config import load
+from pbmserv.commands.table.accounts import ChangePassword, Signup
+from pbmserv.commands.table.looking import Help
+from pbmserv.commands.table.playing import MakeMove, Message
+from pbmserv.config.loading import load
 from pbmserv.service.core import executor
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages import door
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import inbox
+from pbmserv.store.core.mail_tables import inbox
 from pbmserv.store.operators import audit
 
 OURS = "pbmserv@games.example"
@@ -99,7 +102,7 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     one, two = table.players
     subject = f"blackbox move {table.board} {one.userid} secret {HIDINGS[0]}"
     raw = mail(one.address, subject, "my words", Message_ID="<1@players.example>")
-    with Wire(server.port) as wire, a_fault(monkeypatch, model.MakeMove, "it failed on 'secret'"):
+    with Wire(server.port) as wire, a_fault(monkeypatch, MakeMove, "it failed on 'secret'"):
         assert wire.mail(one.address, OURS, raw).startswith("250")
         # The session lives, the rest of the server works, and nothing of the move is there.
         assert wire.mail(one.address, OURS, raw).startswith("250")  # sent twice, kept once
@@ -134,7 +137,7 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     assert run(["inbox", "show", "99"]) == 1
     capsys.readouterr()
 
-    with a_fault(monkeypatch, model.MakeMove, "still failing on secret"):
+    with a_fault(monkeypatch, MakeMove, "still failing on secret"):
         assert run(["inbox", "retry", number, *WHY]) == 0
     again = capsys.readouterr().out
     assert "failed again and is still kept" in again
@@ -159,7 +162,7 @@ def test_a_kept_mail_that_was_carried_out_has_had_its_effect(
     one, two = table.players
     subject = f"blackbox move {table.board} {one.userid} secret {HIDINGS[0]}"
     raw = mail(one.address, subject, Message_ID="<1@players.example>")
-    with a_fault(monkeypatch, model.MakeMove):
+    with a_fault(monkeypatch, MakeMove):
         assert server.send_raw(one.address, OURS, raw).startswith("250")
     assert run(["inbox", "retry", *numbers(server), *WHY]) == 0
     (tried,) = entries(server)
@@ -180,9 +183,9 @@ def test_no_form_of_a_password_is_shown_to_the_operator(
 ) -> None:
     operator.sign_up("carol", PASSWORD)
     commands = {
-        model.Signup: f"signup dora {PASSWORD}",
-        model.ChangePassword: f"change password carol {PASSWORD} {PASSWORD}-new",
-        model.Message: f"message carol {PASSWORD} carol",
+        Signup: f"signup dora {PASSWORD}",
+        ChangePassword: f"change password carol {PASSWORD} {PASSWORD}-new",
+        Message: f"message carol {PASSWORD} carol",
     }
     for command, subject in commands.items():
         with a_fault(monkeypatch, command, f"on {subject}"):
@@ -193,7 +196,7 @@ def test_no_form_of_a_password_is_shown_to_the_operator(
         + "?=\r\nContent-Transfer-Encoding: base64\r\n\r\n"
         + b64encode(b"only words").decode()
     ).encode()
-    with a_fault(monkeypatch, model.ChangePassword):
+    with a_fault(monkeypatch, ChangePassword):
         assert operator.send_raw("carol@players.example", OURS, encoded).startswith("250")
     kept = numbers(operator)[-4:]
     for number in kept:
@@ -268,7 +271,7 @@ def test_the_operators_own_view(
         },
         None,
     )
-    with a_fault(monkeypatch, model.Help):
+    with a_fault(monkeypatch, Help):
         assert server.send("alice@players.example", "help").startswith("250")
     with operator_services.operator(loaded) as first, operator_services.operator(loaded) as second:
         (one,) = first.list()

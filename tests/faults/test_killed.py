@@ -14,7 +14,8 @@ from sqlalchemy import select, update
 from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import inbox, outbox, plies
+from pbmserv.store.core.mail_tables import inbox, outbox
+from pbmserv.store.core.models import plies
 
 TABLES = 100
 SESSIONS = 8

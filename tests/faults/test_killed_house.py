@@ -11,7 +11,8 @@ from sqlalchemy import select, update
 from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import outbox, plies
+from pbmserv.store.core.mail_tables import outbox
+from pbmserv.store.core.models import plies
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

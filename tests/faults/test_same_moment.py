@@ -15,8 +15,9 @@ from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
+from pbmserv.store.core.mail_tables import inbox
 from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import inbox, seats
+from pbmserv.store.core.models import seats
 
 OURS = "pbmserv@games.example"
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 from test_stopping import refused_to_start
 from wire import Wire, mail
 
-from pbmserv.stages.door import TRY_LATER
+from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.postgresql import timeouts

@@ -12,7 +12,7 @@ from processes import Process
 from test_stopping import free_port, refused_to_start
 from wire import Wire, mail
 
-from pbmserv.config import Listen
+from pbmserv.config.values import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.net.listening import bind
 

@@ -16,10 +16,10 @@ from sqlalchemy import select, update
 from wire import Wire, mail
 
 from pbmserv import serve
-from pbmserv.config import load
+from pbmserv.config.loading import load
 from pbmserv.errors import ConfigError
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import letter_bytes, outbox
+from pbmserv.store.core.mail_tables import letter_bytes, outbox
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"

@@ -20,11 +20,12 @@ from pbmserv.log import LineFormatter
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd import server as smtp
-from pbmserv.stages.door import TRY_LATER, Door
+from pbmserv.smtpd.replies import TRY_LATER
+from pbmserv.stages.door import Door
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.core import database as session
-from pbmserv.store.core.models import inbox, outbox
+from pbmserv.store.core.mail_tables import inbox, outbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -10,7 +10,7 @@ from indoors import PASSWORD, Indoors, address_of, indoors
 
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal
-from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.game import GAME
 from pbmserv.service.boards import plies
 from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import Budget, TooMuch, Unbounded, Work

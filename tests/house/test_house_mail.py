@@ -20,8 +20,11 @@ from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.views import user_facts
 from pbmserv.store.boards import boards
+from pbmserv.store.core.bot_tables import house_turns
+from pbmserv.store.core.mail_tables import outbox
 from pbmserv.store.core.models import boards as board_table
-from pbmserv.store.core.models import house_turns, outbox, ratings, scores
+from pbmserv.store.core.models import ratings
+from pbmserv.store.core.race_tables import scores
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 HIDING = "b3,d3,h8,f2"

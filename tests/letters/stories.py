@@ -44,6 +44,8 @@ def signing_up(folder: Path) -> Iterator[Posted]:
         yield reset
         yield from server.reply(reset, "password another-word")
         yield from server.send(ALICE, "forgot nobody-at-all")
+        yield from server.send(ALICE, "whoami")
+        yield from server.send(ALICE, "whoami alice another-word")
         yield from server.send(ALICE, "blackbox mvoe 12 alice")
         yield from server.send(ALICE, "blackbox games alice")
         for subject in ("", "moves", "replies", "times", "tutorial", "digest", "blackbox"):

@@ -19,7 +19,8 @@ from pbmserv import files
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards, inbox, players
+from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.core.models import boards, players
 from pbmserv.store.operators import backup
 from pbmserv.store.operators.backup import SKIPPED
 

@@ -16,7 +16,8 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.views import board_lines
 from pbmserv.service.ratings import rating
-from pbmserv.store.core.models import metadata, outbox
+from pbmserv.store.core.columns import metadata
+from pbmserv.store.core.mail_tables import outbox
 from pbmserv.store.operators import operating
 
 

@@ -8,7 +8,7 @@ from running import Running
 from seating import seat_pairs
 from sqlalchemy import Connection, update
 
-from pbmserv.store.core.models import outbox
+from pbmserv.store.core.mail_tables import outbox
 from pbmserv.store.delivery import letter_bytes
 
 WATCHER = "watcher@example.org"

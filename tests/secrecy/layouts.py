@@ -12,7 +12,7 @@ from worlds import HIDER, Played, Sent, World, board_of, some_seals, view_of
 
 from pbmserv.engine.record import GameRecord, Ply, advance, start
 from pbmserv.engine.types import Step
-from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.state import State
 from pbmserv.store.boards import boards

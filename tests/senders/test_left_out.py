@@ -354,7 +354,7 @@ def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
 def test_a_mail_that_was_kept_keeps_its_verdict(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pbmserv.commands.table import model
+    from pbmserv.commands.table.accounts import Prefs
     from pbmserv.service.core import executor
     from pbmserv.service.core.context import IncomingMail
     from pbmserv.service.operators.deeds import Signature
@@ -369,7 +369,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
         raise ZeroDivisionError
 
     with monkeypatch.context() as broken:
-        broken.setitem(executor._HANDLERS, model.Prefs, breaks)
+        broken.setitem(executor._HANDLERS, Prefs, breaks)
         (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
     assert kept.kind == "kept"
     kept_mails = KeptMails(server.database, server.reader.read, retry, house.operators)

@@ -10,13 +10,13 @@ from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import select
 from wire import mail
 
-from pbmserv.commands.table import model
+from pbmserv.commands.table.looking import Help
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core import executor
 from pbmserv.service.time import retention
-from pbmserv.stages.door import TAKEN, TRY_LATER
-from pbmserv.store.core.models import inbox
+from pbmserv.smtpd.replies import TAKEN, TRY_LATER
+from pbmserv.store.core.mail_tables import inbox
 
 MIB = 1 << 20
 HALF = "x" * 76 + "\r\n"
@@ -136,14 +136,14 @@ def test_a_full_quota_stops_no_game_and_loses_no_mail(
         assert octets(server) <= 2 * MIB
         # One on which our code fails has nothing else: it is put off, and comes again.
         with monkeypatch.context() as broken:
-            broken.setitem(executor._HANDLERS, model.Help, breaks)
+            broken.setitem(executor._HANDLERS, Help, breaks)
             assert large(server, "help", ALICE) == TRY_LATER
         assert [state for state, size in kept(server)].count("kept") == 1
         # In time there is room again.
         server.live(days=15)
         server.live(minutes=6)
         with monkeypatch.context() as broken:
-            broken.setitem(executor._HANDLERS, model.Help, breaks)
+            broken.setitem(executor._HANDLERS, Help, breaks)
             assert large(server, "help", ALICE) == TAKEN
         assert kept(server)[-1][0] == "kept"
 

@@ -7,16 +7,10 @@ import re
 from asking import Guest, guests
 from running import Letter, Running
 
-from pbmserv.commands.table.model import (
-    Accept,
-    Challenge,
-    Follow,
-    MakeMove,
-    Reject,
-    ReplyMove,
-    Resign,
-    ShowAs,
-)
+from pbmserv.commands.table.looking import Follow, ShowAs
+from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.playing import MakeMove, Resign
+from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.store.boards import followers
 
 

@@ -8,7 +8,9 @@ from asking import Guest, guests, lose
 from running import Running
 from sqlalchemy import func, select
 
-from pbmserv.commands.table.model import Accept, Challenge, Games, Message, Rematch, Resign, Seek
+from pbmserv.commands.table.looking import Games
+from pbmserv.commands.table.playing import Message, Resign
+from pbmserv.commands.table.starting import Accept, Challenge, Rematch, Seek
 from pbmserv.service.boards.invitations import MOST_SEEKS
 from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
 from pbmserv.store.core.models import boards, seats, seeks

@@ -5,17 +5,9 @@ from __future__ import annotations
 from asking import Guest, guests, hide, lose, open_up
 from running import Letter, Running
 
-from pbmserv.commands.table.model import (
-    Accept,
-    Challenge,
-    History,
-    Ratings,
-    Record,
-    Reject,
-    Resign,
-    ShowAs,
-    Standings,
-)
+from pbmserv.commands.table.looking import History, Ratings, Record, ShowAs, Standings
+from pbmserv.commands.table.playing import Resign
+from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.position import replay
 from pbmserv.engine.record import read_record
 from pbmserv.service.ratings import rating

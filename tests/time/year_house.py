@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, event, func, select, update
 from year_rules import Human
 from year_world import BEGINNING, Event
 
-from pbmserv.config import load
+from pbmserv.config.loading import load
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.types import Seat
 from pbmserv.outbound.relay import OutgoingLetter
@@ -34,9 +34,9 @@ from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.core.database import Database
+from pbmserv.store.core.mail_tables import outbox as outbox_table
 from pbmserv.store.core.models import boards as boards_table
 from pbmserv.store.core.models import heartbeats
-from pbmserv.store.core.models import outbox as outbox_table
 from pbmserv.store.core.models import players as players_table
 from pbmserv.store.delivery import outbox
 from pbmserv.store.time import clocks

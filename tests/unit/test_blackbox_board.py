@@ -10,7 +10,7 @@ import pytest
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat
-from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.environment import environment, templates_root

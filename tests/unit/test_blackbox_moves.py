@@ -15,7 +15,7 @@ import pbmserv.games.blackbox as package
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
-from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.environment import environment

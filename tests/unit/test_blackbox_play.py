@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Outcome, Seat, Step
 from pbmserv.errors import Illegal
-from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 

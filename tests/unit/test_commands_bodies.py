@@ -7,15 +7,9 @@ import time
 import pytest
 
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.model import (
-    BoardRef,
-    Credentials,
-    Help,
-    MakeMove,
-    NotTried,
-    Secret,
-    Show,
-)
+from pbmserv.commands.table.looking import Help, Show
+from pbmserv.commands.table.model import BoardRef, Credentials, NotTried, Secret
+from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})

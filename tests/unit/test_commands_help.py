@@ -9,9 +9,7 @@ import pytest
 
 import pbmserv.commands
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.examples import example
-from pbmserv.commands.table.help import help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS, example, help_pages, topic
 from pbmserv.commands.table.model import STRANGER
 from pbmserv.errors import PlayerError
 from pbmserv.letters.environment import environment
@@ -110,7 +108,7 @@ def test_lines_that_a_page_shows_are_understood(name):
 
 def test_an_example_of_every_row_is_understood():
     for row in ROWS:
-        if row.build and row.in_line:
+        if row.asks and row.in_line:
             (line,) = read(
                 example(row, None, GAMES, {}, STRANGER), "", games=GAMES, reply=False
             ).lines
@@ -130,7 +128,7 @@ CODES = sorted(
 
 def garbled():
     """Refusals of every kind, from lines that are cut, stretched and misspelt."""
-    lines = [row.example for row in ROWS if row.build and row.in_line]
+    lines = [row.example for row in ROWS if row.asks and row.in_line]
     lines += [" ".join(line.split()[:n]) for line in lines for n in range(1, 6)]
     lines += [f"{line} {more}" for line in lines for more in ("b!", "--x=1", "-", "alice 3")]
     lines += ["blackbox " + line for line in ("challenge alice alice", "games !", "xx", "resign x")]

@@ -7,46 +7,49 @@ from __future__ import annotations
 import pytest
 
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.reading.yes_no import says_yes
-from pbmserv.commands.table.model import (
-    Accept,
+from pbmserv.commands.reading.replies import says_yes
+from pbmserv.commands.table.accounts import (
     Away,
     Back,
-    BoardRef,
     ChangePassword,
-    Chat,
-    Check,
-    ConfirmMove,
-    Credentials,
     Delete,
     Export,
+    Prefs,
+    SignOff,
+)
+from pbmserv.commands.table.looking import (
     Follow,
     Games,
     Help,
     History,
     ListGames,
-    MakeMove,
-    NotTried,
-    Prefs,
-    Preview,
-    Queue,
     Ratings,
     Record,
-    Reject,
-    Rematch,
-    ReplyMove,
-    Resign,
-    Secret,
-    Seek,
     Show,
     ShowAs,
-    SignOff,
     Standings,
-    Submit,
+)
+from pbmserv.commands.table.model import (
+    BoardRef,
+    Credentials,
+    NotTried,
+    ReplyMove,
+    Secret,
     TrayReply,
-    Undo,
     Yes,
 )
+from pbmserv.commands.table.playing import (
+    Chat,
+    Check,
+    ConfirmMove,
+    MakeMove,
+    Preview,
+    Queue,
+    Resign,
+    Submit,
+    Undo,
+)
+from pbmserv.commands.table.starting import Accept, Reject, Rematch, Seek
 from pbmserv.errors import Misread, PlayerError
 
 GAMES = frozenset({"blackbox"})

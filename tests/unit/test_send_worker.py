@@ -21,18 +21,9 @@ from pbmserv.errors import (
 from pbmserv.log import LineFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
 from pbmserv.outbound.domains import domain_of
+from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import OutgoingLetter
-from pbmserv.outbound.worker import (
-    BATCH,
-    BATCH_TIME,
-    ClaimedLetter,
-    Failed,
-    Later,
-    Result,
-    Sender,
-    Sent,
-    Untried,
-)
+from pbmserv.outbound.worker import BATCH, BATCH_TIME, Sender
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)

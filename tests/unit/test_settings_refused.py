@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.config import Setting, described, load
+from pbmserv.config.loading import described, load
+from pbmserv.config.values import Setting
 from pbmserv.errors import ConfigError
 
 NUMBERS = [one for one in described() if one.default.isdigit()]

@@ -10,10 +10,9 @@ import pytest
 from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
 
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.help import help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS, help_pages, topic
 from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox import GAME
+from pbmserv.games.blackbox.game import GAME
 from pbmserv.letters.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.help import slug_of

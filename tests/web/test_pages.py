@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from starlette.applications import Starlette
 
-from pbmserv.config import Listen
+from pbmserv.config.values import Listen
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.geometry import geometry

@@ -14,10 +14,10 @@ from running import MovableClock
 from sqlalchemy import select
 
 from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.playing_rows import PLAYING
+from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import Row
-from pbmserv.commands.table.starting_rows import STARTING
-from pbmserv.store.core.models import outbox
+from pbmserv.commands.table.starting import STARTING
+from pbmserv.store.core.mail_tables import outbox
 
 WAYS = ("subject", "body", "reply", "digest-form", "message", "message-in-full")
 
@@ -79,7 +79,7 @@ def test_nothing_that_is_not_for_others_gets_to_them(tmp_path: Path, row: Row) -
         message = next(letter for letter in told if letter.recipient == ALICE)
         letters = hidden(server)
         for way in WAYS:
-            if row.build is None or (way in {"subject", "body"} and not row.in_line):
+            if row.asks is None or (way in {"subject", "body"} and not row.in_line):
                 continue
             before = len(list(said_to_others(server, ALICE)))
             fresh = row in (*STARTING, *PLAYING) or way.startswith("message")

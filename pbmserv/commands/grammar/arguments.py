@@ -4,34 +4,339 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pbmserv.commands.grammar import list_arguments, single_arguments
+from pbmserv.commands.grammar import cursor
 from pbmserv.commands.grammar.cursor import Cursor
-from pbmserv.commands.grammar.spelling import BOARD, is_userid
-from pbmserv.commands.grammar.words import Word
+from pbmserv.commands.grammar.words import (
+    ADDRESS,
+    BOARD,
+    DAYS,
+    MOST_ADDRESSES,
+    MOST_DAYS,
+    MOST_PLAYERS,
+    MOST_RECIPIENTS,
+    MOST_SETTINGS,
+    MOST_SHOWN,
+    MOST_SUBJECTS,
+    OPTION,
+    SEATS,
+    SETTING,
+    TIME,
+    TIMES,
+    USERID,
+    VALUE,
+    Word,
+    board_ref,
+    is_userid,
+    quotable,
+    setting_name,
+)
+from pbmserv.commands.table.catalogue import PAIRS, WHICH, unknown_game
+from pbmserv.commands.table.model import BoardRef
 from pbmserv.commands.table.row_types import Kind, Row, Taken
+from pbmserv.errors import Misread, OptionError
+
+
+def players(at: Cursor) -> None:
+    """Who shall play, with options and times in any order."""
+    userids = _sitting(at)
+    # A game's option may change the seats (a race can have one), so then the game decides.
+    if len(userids) == 1 and not at.taken.options and at.taken.password is None:
+        raise at.refusal("one-player", part=userids[0])
+
+
+def alone(at: Cursor) -> None:
+    """The one who shall play, with options and times in any order."""
+    userids = _sitting(at)
+    if len(userids) > 1:
+        # People write their password where other commands have one.
+        raise at.refusal("only-one-player", part=quotable(userids[1]), doubtful=True)
+
+
+def _sitting(at: Cursor) -> list[str]:
+    """Userids, options and times, in any order."""
+    at.next("missing-players")
+    options: list[str] = []
+    times: list[str] = []
+    userids: list[str] = []
+    _keep_seated(at)
+    while at.more:
+        text = at.words[at.at].text.rstrip(",;") or ","
+        timed = TIME.fullmatch(text)
+        if timed:
+            times.append(_time(at, timed[1].lower(), timed[2]))
+        elif text.startswith("--"):
+            raise at.refusal(
+                "unknown-time",
+                part=text.partition("=")[0],
+                kind=OptionError,
+                known=", ".join(TIMES),
+            )
+        elif text.startswith("-") or "=" in text:
+            options.append(_option(at, text))
+        else:
+            userids.append(_player(at, text.lower(), userids))
+        at.at += 1
+    if not userids:
+        raise at.refusal("missing-players")
+    at.taken.options, at.taken.times = tuple(options), tuple(times)
+    at.taken.userids = tuple(userids)
+    return userids
+
+
+def _keep_seated(at: Cursor) -> None:
+    """What of a challenge an example may repeat: players, options, and times that are right."""
+    texts = [word.text.rstrip(",;").lower() for word in at.words]
+    names = [text for text in dict.fromkeys(texts) if at.sender.is_player(text)]
+    kind = at.row.parameters[-1].kind
+    if kind is Kind.ALONE:
+        names = names[:1]
+    elif len(names) == 1:
+        names = [*names, "house"] if names[0] == at.sender.userid else [at.sender.userid, *names]
+    if not names or not all(names):
+        return
+    times = [
+        found for found in map(TIME.fullmatch, texts) if found and DAYS.fullmatch(found[2] or "")
+    ]
+    said = [text for text in texts if text.startswith("-") and OPTION.fullmatch(text)]
+    said += [f"--{found[1]}={found[2]}" for found in times]
+    at.keep(kind, " ".join((*names[:MOST_PLAYERS], *dict.fromkeys(said))))
+
+
+def seats(at: Cursor) -> None:
+    """How many seats, and options; or ``off``."""
+    if at.more and len(at.words) == at.at + 1 and at.words[at.at].text.lower() == "off":
+        at.taken.off = True
+        at.at += 1
+        return
+    options: list[str] = []
+    while at.more:
+        text = at.words[at.at].text.rstrip(",;") or ","
+        if SEATS.fullmatch(text) and at.taken.seats is None:
+            at.taken.seats = int(text)
+        elif text.startswith("-") or "=" in text:
+            options.append(_option(at, text))
+        else:
+            raise at.refusal("bad-seats", part=quotable(text), most=MOST_PLAYERS)
+        at.at += 1
+    at.taken.options = tuple(options)
+
+
+def _player(at: Cursor, text: str, before: list[str]) -> str:
+    if not USERID.fullmatch(text):
+        raise at.bad_userid(text)
+    if text in before:
+        raise at.refusal("repeated-userid", part=text)
+    if len(before) == MOST_PLAYERS:
+        raise at.refusal("too-many-players", most=MOST_PLAYERS)
+    return text
+
+
+def _time(at: Cursor, name: str, value: str | None) -> str:
+    if value is None and at.at + 1 < len(at.words):
+        at.at += 1
+        value = at.words[at.at].text
+    days = DAYS.fullmatch(value or "")
+    if days is None and value and value.isdigit():
+        raise at.refusal("time-long", part=f"--{name}", kind=OptionError, most=MOST_DAYS)
+    if days is None:
+        raise at.refusal(
+            "bad-time", part=f"--{name}={quotable(value or '')}", kind=OptionError, name=name
+        )
+    return f"--{name}={days[1]}"
+
+
+def _option(at: Cursor, text: str) -> str:
+    found = OPTION.fullmatch(text)
+    if found is None:
+        raise at.refusal("bad-option", part=quotable(text), kind=OptionError)
+    name, value = found[1].lower(), found[2]
+    if value is None and at.at + 1 < len(at.words):
+        following = at.words[at.at + 1].text
+        if VALUE.fullmatch(following):
+            at.at += 1
+            value = following
+    return f"-{name}" if value is None else f"-{name}={value}"
+
+
+def settings(at: Cursor) -> None:
+    """``name=value``; also ``name = value`` and, for a name that is known, ``name value``."""
+    found: list[tuple[str, str]] = []
+    while at.more:
+        text = at.words[at.at].text.rstrip(",;")
+        if "=" not in text and at.at + 1 < len(at.words):
+            following = at.words[at.at + 1].text
+            if following.startswith("=") or setting_name(text + "="):
+                text = f"{text}={following.removeprefix('=')}"
+                at.at += 1
+        if text.endswith("=") and at.at + 1 < len(at.words):
+            at.at += 1
+            text += at.words[at.at].text
+        setting = SETTING.fullmatch(text)
+        if setting is None:
+            raise at.refusal("bad-setting", place=at.at + 1)
+        found.append((setting[1].lower(), setting[2].rstrip(",;")))
+        at.at += 1
+    if len(found) > MOST_SETTINGS:
+        raise at.refusal("too-many-settings", most=MOST_SETTINGS)
+    at.taken.settings = tuple(found)
+
+
+def recipients(at: Cursor) -> None:
+    """Userids of those to write to."""
+    at.next("missing-recipient")
+    found: dict[str, None] = {}
+    for text in at.rest():
+        if not USERID.fullmatch(text):
+            raise at.bad_userid(text)
+        found[text] = None
+    if len(found) > MOST_RECIPIENTS:
+        raise at.refusal("too-many-recipients", most=MOST_RECIPIENTS)
+    at.taken.userids = tuple(found)
+
+
+def shown(at: Cursor) -> None:
+    """Boards; or userids, and which of their boards."""
+    at.next("missing-shown")
+    boards: dict[BoardRef, None] = {}
+    userids: dict[str, None] = {}
+    for text in at.rest():
+        board = BOARD.fullmatch(text)
+        if board:
+            boards[board_ref(board)] = None
+        elif text in WHICH:
+            at.taken.which = text
+        elif USERID.fullmatch(text):
+            userids[text] = None
+        else:
+            raise at.refusal("bad-shown", part=quotable(text), place=at.at + 1, doubtful=True)
+    if boards:
+        at.keep(Kind.SHOWN, " ".join(f"{ref.board}" for ref in list(boards)[:MOST_SHOWN]))
+    if boards and userids:
+        # `show 12 alice password` is how a player's own view is often asked for.
+        raise at.refusal("boards-and-userids", doubtful=True)
+    if not boards and not userids:
+        raise at.refusal("missing-shown")
+    if max(len(boards), len(userids)) > MOST_SHOWN:
+        raise at.refusal("too-many-shown", most=MOST_SHOWN)
+    at.taken.boards, at.taken.userids = tuple(boards), tuple(userids)
+
+
+def watched(at: Cursor) -> None:
+    """Userids, or nobody, and which of their boards."""
+    userids: dict[str, None] = {}
+    for text in at.rest():
+        if text in WHICH:
+            at.taken.which = text
+        elif USERID.fullmatch(text):
+            userids[text] = None
+        else:
+            raise at.bad_userid(text)
+    if len(userids) > MOST_SHOWN:
+        raise at.refusal("too-many-shown", most=MOST_SHOWN)
+    at.taken.userids = tuple(userids)
+
+
+def people(at: Cursor) -> None:
+    """Userids, or nobody."""
+    found: dict[str, None] = {}
+    for text in at.rest():
+        if not USERID.fullmatch(text):
+            raise at.bad_userid(text)
+        found[text] = None
+    if len(found) > MOST_SHOWN:
+        raise at.refusal("too-many-shown", most=MOST_SHOWN)
+    at.taken.userids = tuple(found)
+
+
+def boards(at: Cursor) -> None:
+    """Boards, or which of one's own."""
+    found: dict[BoardRef, None] = {}
+    for text in at.rest():
+        board = BOARD.fullmatch(text)
+        if board:
+            found[board_ref(board)] = None
+        elif text in WHICH:
+            at.taken.which = text
+        else:
+            raise at.refusal("bad-board", part=quotable(text))
+    if len(found) > MOST_SHOWN:
+        raise at.refusal("too-many-shown", most=MOST_SHOWN)
+    at.taken.boards = tuple(found)
+
+
+def addresses(at: Cursor) -> None:
+    """Mail addresses, as people write them; the domain in lower case."""
+    found: dict[str, None] = {}
+    place = 0
+    while at.more:
+        place += 1
+        text = at.words[at.at].text.rstrip(",;").removeprefix("mailto:")
+        text = text.removeprefix("<").removesuffix(">").removeprefix("mailto:")
+        if not ADDRESS.fullmatch(text):
+            raise at.refusal("bad-address", place=place)
+        local, _, domain = text.rpartition("@")
+        found[f"{local}@{domain.lower()}"] = None
+        at.at += 1
+    if len(found) > MOST_ADDRESSES:
+        raise at.refusal("too-many-addresses", most=MOST_ADDRESSES)
+    at.taken.addresses = tuple(found)
+
+
+def new_addresses(at: Cursor) -> None:
+    """Mail addresses, one at least."""
+    at.next("missing-address")
+    addresses(at)
+
+
+def subjects(at: Cursor) -> None:
+    """What help is wanted on; names of two words are put together."""
+    found: list[str] = []
+    for text in at.rest():
+        if found and f"{found[-1]} {text}" in PAIRS:
+            found[-1] = f"{found[-1]} {text}"
+        else:
+            found.append(text)
+    if len(found) > 1 and found[0] in at.games:  # "blackbox move", "blackbox rules"
+        found = found[:1] if found[1] == "rules" else found[1:]
+    at.taken.subjects = tuple(found[:MOST_SUBJECTS])
+
+
+def games(at: Cursor) -> None:
+    """Games that this server has."""
+    for name in at.rest():
+        if name not in at.games:
+            rest = range(at.at, len(at.words))
+            at.hidden = [place for place in rest if not quotable(at.words[place].text)]
+            raise _unknown(at, name, at.at + 1)
+        at.taken.subjects = (*at.taken.subjects, name)
+
+
+def _unknown(at: Cursor, name: str, place: int) -> Misread:
+    return unknown_game(quotable(name), name, at.games, example="list", place=place)
+
 
 _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
-    Kind.BOARD: single_arguments.board,
-    Kind.USERID: single_arguments.userid,
-    Kind.NEW_USERID: single_arguments.new_userid,
-    Kind.PASSWORD: single_arguments.password,
-    Kind.NEW_PASSWORD: single_arguments.new_password,
-    Kind.MOVE: single_arguments.move,
-    Kind.PLAN: single_arguments.plan,
-    Kind.DATE: single_arguments.date,
-    Kind.SETTINGS: list_arguments.settings,
-    Kind.SEATS: list_arguments.seats,
-    Kind.PLAYERS: list_arguments.players,
-    Kind.ALONE: list_arguments.alone,
-    Kind.RECIPIENTS: list_arguments.recipients,
-    Kind.SHOWN: list_arguments.shown,
-    Kind.WATCHED: list_arguments.watched,
-    Kind.BOARDS: list_arguments.boards,
-    Kind.PEOPLE: list_arguments.people,
-    Kind.ADDRESSES: list_arguments.addresses,
-    Kind.NEW_ADDRESSES: list_arguments.new_addresses,
-    Kind.GAMES: list_arguments.games,
-    Kind.SUBJECTS: list_arguments.subjects,
+    Kind.BOARD: cursor.board,
+    Kind.USERID: cursor.userid,
+    Kind.NEW_USERID: cursor.new_userid,
+    Kind.PASSWORD: cursor.password,
+    Kind.NEW_PASSWORD: cursor.new_password,
+    Kind.MOVE: cursor.move,
+    Kind.PLAN: cursor.plan,
+    Kind.DATE: cursor.date,
+    Kind.SETTINGS: settings,
+    Kind.SEATS: seats,
+    Kind.PLAYERS: players,
+    Kind.ALONE: alone,
+    Kind.RECIPIENTS: recipients,
+    Kind.SHOWN: shown,
+    Kind.WATCHED: watched,
+    Kind.BOARDS: boards,
+    Kind.PEOPLE: people,
+    Kind.ADDRESSES: addresses,
+    Kind.NEW_ADDRESSES: new_addresses,
+    Kind.GAMES: games,
+    Kind.SUBJECTS: subjects,
 }
 
 

@@ -1,13 +1,14 @@
-"""Finds out which command the first words of a line name, slips included."""
+"""Finds out which command a line names, slips included, and whether it stands there in full."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar.words import Word
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, FINAL, misspelt, nearest
-from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope
+from pbmserv.commands.grammar.cursor import UNTIL
+from pbmserv.commands.grammar.words import BOARD, PLAN_WORDS, SETTINGS, Word, is_date, is_userid
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, WHICH, misspelt, nearest
+from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope, Trait
 
 _SAID_AS_MOVES = frozenset({"pass", "swap", "propose", "draw"})
 """Moves of some games that people write in the command's place: ``game propose 12 ...``."""
@@ -47,7 +48,7 @@ def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
     found = _named(words, front, game, at)
     if found is not None or front == EVERY_GAME:
         return found
-    word = _plain(words[at].text)
+    word = words[at].plain
     suggestion = _suggestion(word)
     if front:
         return Head(front, game, None, at, unknown="command", suggestion=suggestion)
@@ -67,14 +68,14 @@ def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
 
 def _game(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:
     """The game in front of a command: its word, the game, and the place behind it."""
-    first = _plain(words[0].text)
+    first = words[0].plain
     if first in games:
         return first, first, 1
     if len(words) < 2 or first in BY_NAME:
         return "", None, 0
     if first == EVERY_GAME:
         return first, None, 1
-    second = _plain(words[1].text)
+    second = words[1].plain
     if first + second in games:
         return first + second, first + second, 2
     if second in BY_NAME or second in BY_SLIP:
@@ -93,7 +94,7 @@ def _named(words: Sequence[Word], front: str, game: str | None, at: int) -> Head
 
 def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> Head | None:
     """The command at a place: one word or two, as it is or misspelt."""
-    word = _plain(words[at].text)
+    word = words[at].plain
     following = words[at + 1].text.lower() if at + 1 < len(words) else ""
     pair = f"{word} {following}"
     row = BY_NAME.get(pair) or _guessed(BY_SLIP.get(pair))
@@ -114,12 +115,12 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
 
 def _guessed(row: Row | None) -> Row | None:
     """A command whose name was misspelt, unless carrying it out cannot be taken back."""
-    return None if row is not None and row.name in FINAL else row
+    return None if row is not None and Trait.FINAL in row.traits else row
 
 
 def _names_a_command(words: Sequence[Word]) -> bool:
     """Whether the second word is a game command and its first argument fits."""
-    row = BY_NAME.get(_plain(words[1].text))
+    row = BY_NAME.get(words[1].plain)
     if row is None or row.scope is not Scope.GAME or not row.parameters:
         return False
     kind = row.parameters[0].kind
@@ -163,6 +164,65 @@ def is_number(text: str) -> bool:
     return digits.isascii() and digits.isdigit()
 
 
-def _plain(word: str) -> str:
-    """A word in lower case without the punctuation that people put behind it."""
-    return word.lower().rstrip(":,.;!")
+_ENGLISH = frozenset(
+    {"to", "at", "in", "on", "from", "for", "with", "and", "the", "this", "that", "it", "my"}
+    | {"all", "home", "again", "now", "here", "please"}
+)
+"""Words behind "back" or "delete" with which no userid is meant."""
+
+
+def has_credentials(row: Row, rest: Sequence[Word], *, named: bool) -> bool:
+    """Whether the words behind a command are those of its form in a subject.
+
+    Args:
+        row: the command.
+        rest: the words behind its name.
+        named: a game stands in front.
+    """
+    if not row.secrets:
+        return named and bool(rest)
+    if len(rest) < 2:
+        return False
+    if row.parameters[0].kind is Kind.BOARD:
+        return _on_a_board(row, rest)
+    if row.parameters[0].kind is not Kind.USERID or not is_userid(rest[0].text.lower()):
+        return False
+    return _by_last_place(row.parameters[-1].kind, rest)
+
+
+def _by_last_place(kind: Kind, rest: Sequence[Word]) -> bool:
+    """What the words behind a command are, by what its last place holds."""
+    first = rest[0].text.lower()
+    match kind:
+        case Kind.NEW_PASSWORD:
+            return False  # a reply to the letter that asks for a new password has just that
+        case Kind.SETTINGS:
+            return first not in SETTINGS
+        case Kind.DATE:
+            return first not in UNTIL and not is_date(" ".join(word.text for word in rest))
+        case Kind.SEATS:
+            return not is_number(first) and not first.startswith("-")
+        case Kind.BOARDS:
+            return not all(map(_is_shown, rest))
+        case Kind.RECIPIENTS:  # "bob, carol" are two of them, "bob carol" may be a password
+            return not all(word.text.endswith(",") for word in rest[:-1])
+        case Kind.PASSWORD:
+            return len(rest) == 2 and first not in _ENGLISH
+    return True
+
+
+def _is_shown(word: Word) -> bool:
+    """Whether a word says which boards to show."""
+    text = word.text.lower().rstrip(",")
+    return text in WHICH or BOARD.fullmatch(text) is not None
+
+
+def _on_a_board(row: Row, rest: Sequence[Word]) -> bool:
+    board, who = (rest[0], rest[1]) if is_number(rest[0].text) else (rest[1], rest[0])
+    if not is_number(board.text) or not is_userid(who.text):
+        return False
+    if board is rest[1] and len(rest) < row.least:
+        return False
+    if row.name == "chat":
+        return len(rest) == 3
+    return who.text.lower() not in PLAN_WORDS

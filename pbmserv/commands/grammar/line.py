@@ -11,12 +11,11 @@ from itertools import pairwise
 from pbmserv.commands.grammar.arguments import in_order, read_places
 from pbmserv.commands.grammar.command_names import Head, is_number
 from pbmserv.commands.grammar.cursor import Cursor
-from pbmserv.commands.grammar.spelling import PLAN_WORDS, SHORTEST_PASSWORD, quotable
-from pbmserv.commands.grammar.words import Word, split
-from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
-from pbmserv.commands.table.examples import example, unknown_game
-from pbmserv.commands.table.model import STRANGER, VOUCHED, Help, Line, Sender
-from pbmserv.commands.table.row_types import Kind, Row
+from pbmserv.commands.grammar.words import PLAN_WORDS, SHORTEST_PASSWORD, Word, quotable, split
+from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY, example, unknown_game
+from pbmserv.commands.table.looking import Help
+from pbmserv.commands.table.model import STRANGER, VOUCHED, Line, Sender
+from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.errors import Misread, PlayerError
 
 LONGEST_LINE = 2_000
@@ -80,10 +79,10 @@ def _arguments(
     games: Collection[str],
     sender: Sender,
 ) -> Line:
-    if row.build is None:
-        raise ValueError(f"{row.name} asks for nothing by itself")
+    if Trait.BARE in row.traits and not words:
+        row = replace(row, parameters=())
     words = _ordered(row, words)
-    if row.needs_game and game is None:
+    if Trait.NEEDS_GAME in row.traits and game is None:
         if len(games) != 1:
             return Line(
                 f"{front} {REST}",
@@ -104,7 +103,7 @@ def _arguments(
     except Misread as refused:
         shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
         return Line(" ".join((front, *shown)), refused, unsaid, proving)
-    return Line(_echo(row, front, words), row.build(game, taken), unsaid, proving)
+    return Line(_echo(row, front, words), row.build(taken), unsaid, proving)
 
 
 def _ordered(row: Row, words: Sequence[Word]) -> Sequence[Word]:
@@ -119,7 +118,6 @@ def _vouched(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line | None:
     """The line without a password in it; ``None`` if it makes no sense like that."""
-    assert row.build is not None
     plain = row.without(Kind.PASSWORD)
     cursor = Cursor(plain, game, in_order(plain, words), games, STRANGER)
     cursor.taken.password = VOUCHED
@@ -127,19 +125,18 @@ def _vouched(
         taken = read_places(cursor)
     except Misread:
         return None
-    return Line(" ".join((front, *(word.raw for word in words))), row.build(game, taken))
+    return Line(" ".join((front, *(word.raw for word in words))), row.build(taken))
 
 
 def _proving(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line | None:
     """The line with a password behind its first userid; ``None`` if it makes no sense like that."""
-    assert row.build is not None
     try:
         taken = read_places(Cursor(row, game, words, games, STRANGER))
     except Misread:
         return None
-    return Line(_echo(row, front, words), row.build(game, taken))
+    return Line(_echo(row, front, words), row.build(taken))
 
 
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:
@@ -152,7 +149,7 @@ def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -
     echo = REST if REST in shown or len(words) > 2 else " ".join(shown)
     if len(words) > 2 and is_number(words[0].text) and _takes_a_board(words[1]):
         return Line(REST, _wrong_order(words, None, games, sender))
-    row = BY_NAME.get(MEANT_BY.get(_plain(words[0]), "")) if words else None
+    row = BY_NAME.get(MEANT_BY.get(words[0].plain, "")) if words else None
     sample = example(row, None, games, {}, sender) if row else "help"
     if row is not None and row.name == "help":
         sample = "help"
@@ -178,19 +175,19 @@ def without_its_word(line: Line) -> Line:
 
 def _repeated(word: Word) -> str:
     """A word of a line that is no command: only what cannot be a password is repeated."""
-    return word.raw if _plain(word) in MEANT_BY else quotable(word.text) or REST
+    return word.raw if word.plain in MEANT_BY else quotable(word.text) or REST
 
 
 def _challenging(row: Row, words: Sequence[Word], games: Collection[str], sender: Sender) -> str:
     """The challenge that "play bob" means."""
-    others = [_plain(word) for word in words[1:] if sender.is_player(_plain(word))]
+    others = [word.plain for word in words[1:] if sender.is_player(word.plain)]
     seated = list(dict.fromkeys([sender.userid, *others]))
     right = {Kind.PLAYERS: " ".join(seated)} if sender.userid and len(seated) > 1 else {}
     return example(row, None, games, right, sender)
 
 
 def _takes_a_board(word: Word) -> bool:
-    row = BY_NAME.get(_plain(word))
+    row = BY_NAME.get(word.plain)
     return row is not None and bool(row.parameters) and row.parameters[0].kind is Kind.BOARD
 
 
@@ -198,7 +195,7 @@ def _wrong_order(
     words: Sequence[Word], game: str | None, games: Collection[str], sender: Sender
 ) -> Misread:
     """The board's number stands in front of the command, not behind it."""
-    row = BY_NAME[_plain(words[1])]
+    row = BY_NAME[words[1].plain]
     right = _right(row, game, (words[0], *words[2:]), games, sender)
     number = words[0].text if len(words[0].text) < LONGEST_QUOTED else ""
     sample = example(row, game, games, right, sender)
@@ -213,10 +210,6 @@ def _right(
     with suppress(Misread):
         read_places(cursor)
     return cursor.right
-
-
-def _plain(word: Word) -> str:
-    return word.text.lower().rstrip(":,.;!")
 
 
 HELP = Line("help", Help())
@@ -261,7 +254,7 @@ def _unknown(words: Sequence[Word], head: Head, games: Collection[str], sender: 
     first = words[head.rest - 1 if head.unknown == "game" else head.rest].text
     first = first if len(first) <= LONGEST_QUOTED else REST
     if head.unknown == "game":
-        row = BY_NAME[_plain(words[1])]
+        row = BY_NAME[words[1].plain]
         right = _right(row, None, words[2:], games, sender)
         sample = example(row, head.suggestion or None, games, right, sender)
         refused = unknown_game(first, first.lower(), games, example=sample)

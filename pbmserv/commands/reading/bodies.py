@@ -1,16 +1,28 @@
-"""Finds the command lines of a body, and where reading stops."""
+"""Finds the command lines of a body, where reading stops, and what stands below them.
+
+Below are words for an opponent, and commands that were not read. A command in full is nobody's
+words, since its password would let their reader act for its writer. What else is not passed on the
+service knows (`pbmserv.service.core.words_for_others`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 
-from pbmserv.commands.grammar.command_names import find_command, find_head
+from pbmserv.commands.grammar.command_names import (
+    Head,
+    find_command,
+    find_head,
+    has_credentials,
+    is_number,
+)
 from pbmserv.commands.grammar.line import REST, not_a_command, read_line, without_its_word, words_of
-from pbmserv.commands.grammar.words import Word, fold
-from pbmserv.commands.reading.trailing_text import MOST_NOT_TRIED, Below, is_signature, short
+from pbmserv.commands.grammar.words import BOARD, Word, fold
 from pbmserv.commands.table.catalogue import STOPS
-from pbmserv.commands.table.model import Broadcast, Chat, Line, Message, NotTried, Reading
+from pbmserv.commands.table.model import Command, Line, NotTried, Reading
+from pbmserv.commands.table.row_types import Kind, Trait
 from pbmserv.errors import Misread
 
 MOST_COMMANDS = 50
@@ -67,6 +79,7 @@ class _Body:
         self._text = text
         self._games = games
         self._commands = self._prose = self._at = self._begin = self._words_at = 0
+        self._speaks = False
         self.lines: list[Line] = []
         self.words = ""
         self.stopped_by = ""
@@ -124,13 +137,15 @@ class _Body:
             # A word alone below a command may be its password, which a mail program has wrapped.
             alone = len(words) == 1 and self._commands > 1
             self.lines.append(without_its_word(read) if alone else read)
+            self._speaks = _speaks(head, read)
         elif self._commands:  # a greeting above the first command needs no answer of its own
             self.lines.append(not_a_command(words, self._games))
+            self._speaks = False
         return "prose" if self._prose >= MOST_PROSE else ""
 
     def _words_follow(self) -> bool:
         """Whether what was read last carries words, and no command stands right below it."""
-        if not self.lines or not isinstance(self.lines[-1].asked, Chat | Message | Broadcast):
+        if not self._speaks:
             return False
         words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
         return bool(words) and not is_stop(words) and find_head(words, self._games) is None
@@ -144,11 +159,17 @@ class _Body:
                 break
             words = words_of(line)
             head = find_command(words, self._games) if words else None
-            if head is not None and head.row is not None and head.row.build is not None:
+            if head is not None and head.row is not None and head.row.asks is not None:
                 rest.append(Line(short(head, words), NotTried(why)))
         self.lines += rest[:MOST_NOT_TRIED]
         if len(rest) > MOST_NOT_TRIED:
             self.lines.append(Line(REST, NotTried(why, len(rest) - MOST_NOT_TRIED)))
+
+
+def _speaks(head: Head, read: Line) -> bool:
+    """Whether a command was read that has words for others below it."""
+    row = head.row
+    return row is not None and Trait.WORDS in row.traits and isinstance(read.asked, Command)
 
 
 def is_stop(words: Sequence[Word]) -> bool:
@@ -170,3 +191,101 @@ def continued(lines: Sequence[str], at: int) -> tuple[int, str]:
         parts.append(text)
         at += 1
     return at, " ".join(parts)
+
+
+LONGEST_WORDS = 4_000
+MOST_LINES = 500
+"""Lines of words that are passed on."""
+MOST_NOT_TRIED = 10
+"""Commands below the end of the reading that are listed one by one."""
+
+_MARKS = " \t>|#*\u2022-\"'"
+"""What may stand in front of a command that is quoted or listed."""
+
+
+def is_signature(line: str) -> bool:
+    """Whether the line is the mark above a signature (RFC 3676 section 4.3)."""
+    return line.rstrip() == "--"
+
+
+class Below:
+    """The lines of a body from some place on, read once.
+
+    Args:
+        lines: all lines of the body.
+        begin: the first of them that is below the commands.
+        known: what has been carried out already; people write it into subject and body.
+        why: what is said of commands in these lines; see `NotTried`.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        begin: int,
+        games: Collection[str],
+        known: str = "",
+        why: str = "below",
+    ) -> None:
+        self._why = why
+        self._kept: list[tuple[int, str]] = []
+        self._commands: list[tuple[int, Line]] = []
+        room = LONGEST_WORDS
+        for at in range(begin, min(len(lines), begin + MOST_LINES)):
+            line = lines[at]
+            if is_signature(line) or room <= 0:
+                break
+            if line.startswith(">"):
+                continue
+            if known and fold(line[: len(known) + 80]).strip() == known:
+                continue
+            command = in_full(line, games)
+            if command is not None:
+                self._commands.append((at, Line(command, NotTried(why))))
+                continue
+            self._kept.append((at, line))
+            room -= len(line.strip())
+
+    def leave_out(self, at: int, text: str) -> None:
+        """Pass a line on to nobody, but say that it was not tried."""
+        self._kept = [one for one in self._kept if one[0] != at]
+        self._commands.append((at, Line(text, NotTried("apart"))))
+
+    def words(self, begin: int = 0) -> str:
+        """The text for an opponent in the lines from *begin* on."""
+        text = "\n".join(line for at, line in self._kept if at >= begin)
+        return text.strip()[:LONGEST_WORDS].rstrip()
+
+    def not_tried(self, begin: int = 0) -> tuple[Line, ...]:
+        """Commands in full among the lines from *begin* on, which are no words for anybody."""
+        found = [line for at, line in sorted(self._commands, key=itemgetter(0)) if at >= begin]
+        more = len(found) - MOST_NOT_TRIED
+        rest = (Line(REST, NotTried(self._why, more)),) if more > 0 else ()
+        return (*found[:MOST_NOT_TRIED], *rest)
+
+
+def short(head: Head, words: Sequence[Word]) -> str:
+    """A command without its arguments, some of which may be passwords; boards are none."""
+    assert head.row is not None
+    name = f"{head.front} {head.row.name}" if head.front else head.row.name
+    behind = words[head.rest :]
+    if not head.row.secrets and all(BOARD.fullmatch(word.text) for word in behind):
+        return " ".join((name, *(word.text for word in behind)))
+    return f"{name} {REST}" if behind else name
+
+
+def in_full(line: str, games: Collection[str]) -> str | None:
+    """How a line is named that is a command as it stands in a subject; ``None`` for words."""
+    text = fold(line).lstrip(_MARKS)
+    label, _, behind = text.partition(":")
+    words = words_of(behind if label.lower() == "subject" else text)
+    head = find_command(words, games) if words else None
+    if head is None or head.row is None or head.row.asks is None:
+        return None
+    rest = words[head.rest :]
+    if Kind.NEW_PASSWORD in {parameter.kind for parameter in head.row.parameters}:
+        is_one = len(rest) >= head.row.least
+    elif head.row.secrets:
+        is_one = has_credentials(head.row, rest, named=bool(head.front))
+    else:  # "Blackbox rules are great" is none
+        is_one = bool(head.front and rest and is_number(rest[0].text))
+    return short(head, words) if is_one else None

@@ -6,44 +6,23 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from pbmserv.commands.grammar.command_names import find_command, is_number
-from pbmserv.commands.grammar.credentials import has_credentials
+from pbmserv.commands.grammar.command_names import find_command, has_credentials, is_number
 from pbmserv.commands.grammar.line import LONGEST_LINE, REST, read_arguments, words_of
 from pbmserv.commands.grammar.words import Word, fold
-from pbmserv.commands.reading.bodies import read_body, text_lines
-from pbmserv.commands.reading.trailing_text import Below, is_signature
-from pbmserv.commands.reading.yes_no import adds_nothing
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, WHICH
-from pbmserv.commands.table.model import (
-    Accept,
-    Chat,
-    Games,
-    Line,
-    NotTried,
-    Reading,
-    ReplyMove,
-    ShowAs,
-    Yes,
-)
-from pbmserv.commands.table.row_types import Kind, Row
-from pbmserv.commands.table.viewing_commands import Looking
-from pbmserv.errors import Misread
+from pbmserv.commands.reading.bodies import Below, in_full, is_signature, read_body, text_lines
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, MULTIPLE, WHICH
+from pbmserv.commands.table.looking import Games, ShowAs
+from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, Yes
+from pbmserv.commands.table.playing import Chat
+from pbmserv.commands.table.row_types import Kind, Row, Trait
+from pbmserv.commands.table.starting import Accept
+from pbmserv.errors import Misread, PlayerError
 
 MOST_LINES = 5
 LONGEST_ECHO = 200
 
 EMPTY = Line("(an empty reply)", Yes(unsaid=True))
 """What a reply with nothing in it is read as."""
-
-_ALONE = frozenset(
-    {"reject", "resign", "solve", "restart", "signoff", "delete", "export", "broadcast"}
-)
-"""What cannot be taken back, or is long, counts only when nothing else stands on its line."""
-
-_MAYBE_WORDS = frozenset(
-    {"undo", "redo", "replay", "check", "back", "rematch", "record", "standings", "scores"}
-)
-"""Commands of one word with which an English sentence may begin as well."""
 
 _LONGEST_PORT = 3
 """Letters of what "check" may name; "check this" is a sentence, "check 12" is not."""
@@ -89,7 +68,7 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
     if head.row is not None and head.row.name != "move":
         line = _command(head, games)
         if line is not None:
-            return _with_what_follows(line, top[1:], below, lines, games)
+            return _with_what_follows(head.row, line, top[1:], below, lines, games)
     if head.row is None and "passw" in top[0][1].lower():
         refused = Misread("reply-password", example="password NEWPASSWORD")
         return Reading((Line(REST, refused),))
@@ -140,6 +119,7 @@ def _greets(text: str) -> bool:
 
 
 def _with_what_follows(
+    row: Row,
     line: Line,
     following: Sequence[tuple[int, str]],
     below: Below,
@@ -152,7 +132,7 @@ def _with_what_follows(
         first = _moves(following, below, lines, games)
         line = replace(line, asked=replace(line.asked, below=first))
     left = below.not_tried()
-    if isinstance(line.asked, Looking):
+    if Trait.LOOKS in row.traits and not isinstance(line.asked, PlayerError):
         # Nobody is told anything by these, so a move below them would be lost without a word.
         left = (*(Line(text, NotTried("below")) for _, text in following if may_act(text)), *left)
     return Reading((line, *left), below.words())
@@ -174,16 +154,16 @@ class _Head:
 
 
 def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
-    first = _plain(words[0])
+    first = words[0].plain
     game = first if first in games and len(words) > 1 else None
     words = words[1:] if game else words
-    name, rest = _plain(words[0]), words[1:]
-    pair = " ".join(_plain(word) for word in words[:2])
+    name, rest = words[0].plain, words[1:]
+    pair = " ".join(word.plain for word in words[:2])
     if pair in IN_REPLY:
         return _Head(game, pair, IN_REPLY[pair], words[2:])
     row = IN_REPLY.get(name) or _slip(name)
     if row is not None and row.name == "move" and len(rest) == 1:
-        instead = _plain(rest[0])  # "move resign"
+        instead = rest[0].plain  # "move resign"
         if instead in {"resign", "undo"}:
             return _Head(game, instead, IN_REPLY[instead], ())
     return _Head(game, name, row, rest)
@@ -194,8 +174,8 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     row, rest, game = head.row, head.rest, head.game
     assert row is not None
     name = row.name
-    texts = [_plain(word) for word in rest]
-    if name in _ALONE:
+    texts = [word.plain for word in rest]
+    if Trait.ALONE in row.traits:
         if rest:
             refused = Misread("stands-alone", part=name, example=name)
             return Line(f"{name} {REST}", refused)
@@ -214,7 +194,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
     port = name == "check" and len(texts) == 1 and len(texts[0]) <= _LONGEST_PORT
-    prose = (name in _MAYBE_WORDS and not port and not _POLITE.issuperset(texts)) or (
+    prose = (Trait.ENGLISH in row.traits and not port and not _POLITE.issuperset(texts)) or (
         Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
     )
     if prose:
@@ -225,18 +205,17 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
 
 def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
     """Whether a board is named by its number alone, for what does no harm at any board."""
-    if not rest or not is_number(rest[0].text):
+    if Trait.ANY_BOARD not in row.traits or not rest or not is_number(rest[0].text):
         return False
-    if row.name in {"subscribe", "notify", "unsubscribe", "record"}:
-        return len(rest) == 1
-    return row.name == "preview" and len(rest) > 1
+    plain = row.without(Kind.USERID, Kind.PASSWORD)
+    return plain.least <= len(rest) <= plain.most
 
 
 def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     """Whether the line is a command as it would stand in a subject, password and all."""
     head = find_command(words, games)
     if head is None or head.row is None:
-        return _plain(words[0]) in games
+        return words[0].plain in games
     reply = _head(words, games)
     if reply.row is None and not head.row.in_reply:
         return True
@@ -246,7 +225,7 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
 def _slip(name: str) -> Row | None:
     """The reply command a word is a known misspelling of; never one that ends a game."""
     row = BY_SLIP.get(name)
-    known = row is not None and row.in_reply and row.name not in _ALONE
+    known = row is not None and row.in_reply and Trait.ALONE not in row.traits
     return row if known and name.isalpha() else None  # "?" is a move
 
 
@@ -274,5 +253,67 @@ def _without_move_word(text: str, games: Collection[str]) -> str:
     return rest.strip() if row is not None and row.name == "move" and rest.strip() else text
 
 
-def _plain(word: Word) -> str:
-    return word.text.lower().rstrip(".,!:;")
+def read_message(body: str, games: Collection[str]) -> Reading:
+    """What a reply to a message asks for; words for its writer are a `Chat`.
+
+    A command is one whose first line is a command in full, as it would stand in a subject;
+    ``multiple`` with commands below it; or a mail of just one word that a reply may consist of.
+    """
+    lines = text_lines(body)
+    top = top_lines(lines)
+    if not top:
+        return Reading((EMPTY,))
+    words = words_of(top[0][1])
+    first = words[0].plain if words else ""
+    if len(words) == 1 and first in MULTIPLE:
+        found = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
+        if found is not None:
+            return found
+    if words and (in_full(top[0][1], games) or is_full_form(words, games)):
+        found = read_body(body, games)
+        if found is not None:
+            return found
+    row = IN_REPLY.get(" ".join(word.text.lower() for word in words).rstrip(".!"))
+    if row is not None and Trait.TALK not in row.traits and (len(top) == 1 or row.name == "chat"):
+        return read_reply(body, games)
+    if first == "chat":
+        return read_reply(body, games)
+    below = Below(lines, 0, games)
+    return Reading((Line("message", Chat(None, None, None)), *below.not_tried()), below.words())
+
+
+_YES = frozenset(
+    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
+) | {"si", "sí"}
+_BESIDE = _YES.union(
+    ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
+    ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
+    ("that's", "that", "this", "me", "my", "sounds", "with", "pleasure", "confirmed", "accepted"),
+    ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
+)
+"""Words that may stand beside a yes and take nothing of it away."""
+
+_SIGNS = re.compile(r"[^\w?']+")
+"""Everything but words and question marks: "ok?" asks something."""
+
+
+def says_yes(text: str) -> bool:
+    """Whether a text is a yes and nothing that might take it back."""
+    words = _SIGNS.sub(" ", fold(text).lower()).split()
+    return bool(words) and words[0] in _YES and _BESIDE.issuperset(words)
+
+
+def adds_nothing(text: str) -> bool:
+    """Whether the words behind a yes leave it a yes."""
+    return says_yes(f"yes {text}")
+
+
+def first_paragraph(text: str) -> str:
+    """The lines of a reply up to its first blank one below them, in one line."""
+    found: list[str] = []
+    for line in text_lines(text):
+        if is_signature(line) or (found and not line.strip()):
+            break
+        if line.strip():
+            found.append(line.strip())
+    return " ".join(found)

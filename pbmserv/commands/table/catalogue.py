@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
-from pbmserv.commands.table.account_rows import ACCOUNT
-from pbmserv.commands.table.playing_rows import PLAYING
-from pbmserv.commands.table.row_types import Row
-from pbmserv.commands.table.server_rows import HELP, SEVERAL
-from pbmserv.commands.table.starting_rows import STARTING
-from pbmserv.commands.table.viewing_rows import LOOKING
+from pbmserv.commands.grammar.words import fold
+from pbmserv.commands.table.accounts import ACCOUNTS
+from pbmserv.commands.table.looking import HELP, LOOKING
+from pbmserv.commands.table.model import Sender
+from pbmserv.commands.table.playing import PLAYING
+from pbmserv.commands.table.row_types import LINES, Kind, Parameter, Row, Scope
+from pbmserv.commands.table.starting import STARTING
+from pbmserv.errors import Misread
 
-ROWS: tuple[Row, ...] = (*HELP, *ACCOUNT, *STARTING, *PLAYING, *LOOKING, *SEVERAL)
-"""Every command this server offers. A new command is a new row and its page."""
+_MULTIPLE = Row(
+    names=("multiple", "mult"),
+    section="Several commands in one mail",
+    scope=Scope.SERVER,
+    parameters=(),
+    summary="as the subject: the commands are in the body, one a line",
+    example="multiple",
+    places=LINES,
+)
+_QUIT = Row(
+    names=("quit", "end", "thanks"),
+    section="Several commands in one mail",
+    scope=Scope.SERVER,
+    parameters=(),
+    summary="read no further than this line",
+    example="quit",
+    places=LINES,
+)
+
+ROWS: tuple[Row, ...] = (*HELP, *ACCOUNTS, *STARTING, *PLAYING, *LOOKING, _MULTIPLE, _QUIT)
+"""Every command this server offers. A new command is a new row, its handler and its page."""
 
 PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)
 """Names of two words."""
@@ -20,33 +42,25 @@ PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)
 WHICH = frozenset({"all", "active", "inactive", "next"})
 """Words that say which of a player's boards are meant."""
 
-MULTIPLE = frozenset({"multiple", "mult"})
-STOPS = frozenset({"quit", "end", "thanks"})
+MULTIPLE = frozenset(_MULTIPLE.names)
+STOPS = frozenset(_QUIT.names)
 
 BY_NAME: Mapping[str, Row] = {
-    name: row for row in ROWS if row.in_line and row.build for name in row.names
+    name: row for row in ROWS if row.in_line and row.asks for name in row.names
 }
 """Commands that may be a subject or a line, by each of their spellings."""
 
 BY_SLIP: Mapping[str, Row] = {
-    slip: row for row in ROWS if row.in_line and row.build for slip in row.slips
+    slip: row for row in ROWS if row.in_line and row.asks for slip in row.slips
 }
 
 IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for name in row.names}
 """Commands that a reply may consist of, by each of their spellings."""
 
-FINAL = frozenset({"resign", "solve", "signoff", "delete"})
-"""What cannot be taken back, so that a misspelt one is asked about and never guessed."""
-
-MEANT_BY: Mapping[str, str] = {
-    **dict.fromkeys(("newplayer", "newuser", "join", "enroll", "enrol"), "signup"),
-    **dict.fromkeys(("play", "new", "newgame", "begin", "invite"), "challenge"),
-    **dict.fromkeys(("stop", "leave", "remove", "cancel", "unregister"), "signoff"),
-    **dict.fromkeys(("login", "log", "start", "hello", "hi", "hallo", "man", "tutorial"), "help"),
-}
+MEANT_BY: Mapping[str, str] = {word: row.name for row in ROWS for word in row.newcomers}
 """Words with which newcomers begin, and the command that is suggested for each."""
 
-_SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.build and row.in_line}))
+_SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.asks and row.in_line}))
 
 
 def distance(left: str, right: str) -> int:
@@ -88,3 +102,132 @@ def misspelt(word: str) -> Row | None:
         return None
     close = [name for name in _SUGGESTED if distance(word, name) == 1]
     return BY_NAME[close[0]] if len(close) == 1 else None
+
+
+def example(
+    row: Row,
+    game: str | None,
+    games: Collection[str],
+    right: Mapping[Kind, str],
+    sender: Sender,
+) -> str:
+    """A complete line for a row, with the words of *right* in their places."""
+    front = (game or min(games, default="blackbox")) if row.scope is Scope.GAME else ""
+    arguments = (right.get(p.kind) or _sample(p, sender) for p in row.parameters)
+    return " ".join(word for word in (front, row.name, *arguments) if word)
+
+
+def _sample(parameter: Parameter, sender: Sender) -> str:
+    """What an example for this sender puts in a place of which nothing is known."""
+    match parameter.kind:
+        case Kind.BOARD | Kind.SHOWN if sender.board:
+            return str(sender.board)
+        case Kind.USERID | Kind.ALONE | Kind.WATCHED | Kind.PEOPLE if sender.userid:
+            return sender.userid
+        case Kind.PLAYERS if sender.userid:
+            return f"{sender.userid} house"
+    return parameter.sample
+
+
+def unknown_game(
+    part: str, name: str, games: Collection[str], *, example: str, place: int = 1
+) -> Misread:
+    """A refusal for a game that this server does not have.
+
+    *name* is not repeated, but *part* and *place* are.
+    """
+    known = tuple(sorted(games))
+    return Misread(
+        "unknown-game",
+        part=part,
+        example=example,
+        suggestion=nearest(name, known) or "",
+        games=", ".join(known),
+        place=place,
+    )
+
+
+_PAGES: Mapping[str, str] = {
+    "": "index",
+    "index": "index",
+    "all": "index",
+    "commands": "commands",
+    "command": "commands",
+    "tutorial": "tutorial",
+    "start": "tutorial",
+    "beginner": "tutorial",
+    "first game": "tutorial",
+    "moves": "moves",
+    "#n": "moves",
+    "#": "moves",
+    "reply": "replies",
+    "replies": "replies",
+    "times": "times",
+    "time": "times",
+    "digest": "digest",
+    "tray": "digest",
+    "passwords": "senders",
+    "senders": "senders",
+    "-": "senders",
+    "house": "house",
+    "house-easy": "house",
+    "house-hard": "house",
+}
+_ROWS: Mapping[str, Row] = {
+    **{name: row for row in ROWS for name in row.names},
+    **BY_NAME,
+    **{subject: row for row in ROWS for subject in row.subjects},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HelpTopic:
+    """One page of help.
+
+    Attributes:
+        subject: the name of the page, one subject that leads to it.
+        template: to render.
+        values: what the template needs.
+        known: ``False`` when the subject was not known and the page says so.
+    """
+
+    subject: str
+    template: str
+    values: Mapping[str, object] = field(default_factory=dict)
+    known: bool = True
+
+
+def topic(subject: str, games: Collection[str]) -> HelpTopic:
+    """The page for a subject: a command, a game, ``tutorial``, ``moves`` …; "" is the index."""
+    names = tuple(sorted(games))
+    wanted = " ".join(fold(subject).lower().split())
+    if wanted == "rules" and len(names) == 1:
+        wanted = names[0]
+    if wanted in games:
+        return HelpTopic(wanted, f"games/{wanted}/rules.txt.j2", {"game": wanted})
+    page = _PAGES.get(wanted)
+    if page is not None:
+        return HelpTopic(page, f"help/{page}.txt.j2", _values(names))
+    row = _ROWS.get(wanted) or BY_SLIP.get(wanted)
+    if row is not None:
+        return _command(row, names)
+    among = tuple(sorted({*_ROWS, *_PAGES, *names} - {""}))
+    suggestion = nearest(wanted, among) or ""
+    return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, known=False)
+
+
+def help_pages(games: Collection[str]) -> tuple[HelpTopic, ...]:
+    """Every page, for a site's table of contents: index, general pages, commands, games."""
+    names = tuple(sorted(games))
+    general = [topic(page, games) for page in dict.fromkeys(_PAGES.values())]
+    commands = [topic(name, games) for name in dict.fromkeys(row.name for row in ROWS)]
+    return (*general, *commands, *[topic(name, games) for name in names])
+
+
+def _values(games: tuple[str, ...]) -> Mapping[str, object]:
+    return {"rows": ROWS, "games": games, "game": games[0] if len(games) == 1 else "game"}
+
+
+def _command(row: Row, games: tuple[str, ...]) -> HelpTopic:
+    game = games[0] if len(games) == 1 else "game"
+    return HelpTopic(row.name, "help/command.txt.j2", {"row": row, "game": game, "games": games})

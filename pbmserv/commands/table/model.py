@@ -1,184 +1,159 @@
-"""What a mail can ask for: one frozen dataclass for each command, and a mail's reading."""
+"""What a mail can ask for: what commands are made of, and a mail's reading.
+
+The commands themselves stand beside their rows: `accounts`, `starting`, `playing`, `looking`. In a
+reply to one of our letters the address says who speaks and of which board, so `who` and `board`
+are ``None`` there and the service fills them in.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pbmserv.commands.table.account_commands import (
-    Away,
-    Back,
-    Broadcast,
-    ChangeAddress,
-    ChangePassword,
-    Delete,
-    Export,
-    Forgot,
-    Message,
-    Prefs,
-    SignOff,
-    Signup,
-    Yes,
-)
-from pbmserv.commands.table.game_commands import (
-    Accept,
-    Challenge,
-    Chat,
-    ConfirmMove,
-    Load,
-    MakeMove,
-    Practise,
-    Queue,
-    Reject,
-    Rematch,
-    Replay,
-    ReplyMove,
-    Resign,
-    Save,
-    Seek,
-    Solve,
-    Submit,
-    TrayReply,
-    Undo,
-)
-from pbmserv.commands.table.terms import (
-    STRANGER,
-    VOUCHED,
-    BoardRef,
-    Credentials,
-    NotTried,
-    Secret,
-    Sender,
-)
-from pbmserv.commands.table.viewing_commands import (
-    Check,
-    Daily,
-    Follow,
-    Games,
-    Help,
-    History,
-    ListGames,
-    Preview,
-    Ratings,
-    Record,
-    Scores,
-    Show,
-    ShowAs,
-    Standings,
-    Week,
-)
 from pbmserv.errors import PlayerError
 
-__all__ = [
-    "STRANGER",
-    "VOUCHED",
-    "Accept",
-    "Away",
-    "Back",
-    "BoardRef",
-    "Broadcast",
-    "Challenge",
-    "ChangeAddress",
-    "ChangePassword",
-    "Chat",
-    "Check",
-    "Command",
-    "ConfirmMove",
-    "Credentials",
-    "Daily",
-    "Delete",
-    "Export",
-    "Follow",
-    "Forgot",
-    "Games",
-    "Help",
-    "History",
-    "Line",
-    "ListGames",
-    "Load",
-    "MakeMove",
-    "Message",
-    "NotTried",
-    "Practise",
-    "Prefs",
-    "Preview",
-    "Queue",
-    "Ratings",
-    "Reading",
-    "Record",
-    "Reject",
-    "Rematch",
-    "Replay",
-    "ReplyMove",
-    "Resign",
-    "Save",
-    "Scores",
-    "Secret",
-    "Seek",
-    "Sender",
-    "Show",
-    "ShowAs",
-    "SignOff",
-    "Signup",
-    "Solve",
-    "Standings",
-    "Submit",
-    "TrayReply",
-    "Undo",
-    "Week",
-    "Yes",
-]
 
-Command = (
-    Help
-    | ListGames
-    | Signup
-    | ChangePassword
-    | Forgot
-    | Yes
-    | Challenge
-    | Accept
-    | Reject
-    | MakeMove
-    | ReplyMove
-    | Resign
-    | Show
-    | ShowAs
-    | Games
-    | Chat
-    | Message
-    | ChangeAddress
-    | Prefs
-    | Away
-    | Back
-    | SignOff
-    | Delete
-    | Export
-    | Broadcast
-    | Seek
-    | Rematch
-    | Queue
-    | Submit
-    | ConfirmMove
-    | Preview
-    | Undo
-    | Solve
-    | Practise
-    | Replay
-    | Scores
-    | Save
-    | Load
-    | Daily
-    | Week
-    | Check
-    | Standings
-    | Ratings
-    | History
-    | Record
-    | Follow
-    | TrayReply
-    | NotTried
-)
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A password as typed; it never shows itself in a repr."""
+
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """``userid password`` as they stood in the command; userid in lower case."""
+
+    userid: str
+    password: Secret
+
+
+VOUCHED = Secret("-")
+"""Stands in a password's place: the mail itself proves who sent it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRef:
+    """A board, and the number of the move to look at or to make (``12#7``)."""
+
+    board: int
+    number: int | None = None
+
+
+# -- commands --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that a mail asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking(Command):
+    """A command of a player: who speaks."""
+
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class AboutBoard(Command):
+    """A command about a board, and the game that stood in front."""
+
+    game: str | None
+    board: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AtBoard(AboutBoard):
+    """A command of a player at a board."""
+
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyMove(Command):
+    """The first lines of a reply, one of which may be a move.
+
+    Attributes:
+        lines: up to five non-blank lines, folded to plain characters, in order.
+        after: for each of them the text below it (for the opponent).
+        breaks: places of lines above which a blank line stands.
+    """
+
+    lines: tuple[str, ...]
+    after: tuple[str, ...]
+    breaks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Yes(Command):
+    """A bare ``yes``/``ok``/``confirm`` in reply to a letter that asks.
+
+    Attributes:
+        below: the lines below it, if any; one of them may be a move.
+        unsaid: the reply has no words, which is an answer only to who asks whether an address
+            is somebody's at all.
+    """
+
+    below: ReplyMove | None = None
+    unsaid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TrayReply(Command):
+    """A reply to a digest: ``412: 5`` lines, each a command or a move for one board.
+
+    Attributes:
+        board: the number before the colon.
+        text: what stands behind it, folded to plain characters.
+    """
+
+    board: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotTried(Command):
+    """Stands in the place of what a mail says and nobody has carried out or passed on.
+
+    Attributes:
+        why: ``"limit"`` (too many commands above), ``"stop"`` (``quit`` above), ``"prose"`` (too
+            many lines above that are no command), ``"blank"`` (a blank line above), ``"below"``
+            (it stands below a command that ends the reading), ``"budget"`` (what stands above is as
+            much work as one mail may ask for) or ``"apart"`` (it may be a move, or an initial below
+            a move); of words for others also ``"password"`` (the writer's is in
+            them), ``"some-password"`` (another one of the same mail), ``"letter"`` (it stands in
+            a letter that is answered), ``"link"`` (a reply address of ours), ``"quoted"`` or
+            ``"unproven"`` (nothing shows who wrote them).
+        more: further commands that are not listed one by one.
+        example: a command that would be right.
+    """
+
+    why: str
+    more: int = 0
+    example: str = ""
+
+
+# -- a mail's reading ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """What is known of whoever wrote a line that was refused, so that the refusal can say more.
+
+    Attributes:
+        userid: of the player whose mail it seems to be; ``""`` = a stranger.
+        board: one of that player's boards; 0 = none.
+        is_player: whether a word is somebody's userid, and so no secret.
+    """
+
+    userid: str
+    board: int
+    is_player: Callable[[str], bool]
+
+
+STRANGER = Sender("", 0, lambda _: False)
+"""Nothing is known, not even which words are userids."""
 
 
 @dataclass(frozen=True, slots=True)

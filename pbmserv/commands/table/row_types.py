@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import Enum, auto
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum, Flag, auto
 from functools import cached_property
 
 from pbmserv.commands.table.model import BoardRef, Command, Credentials, Secret
@@ -98,16 +98,36 @@ class Place(Enum):
     REPLY = "a reply to one of our letters"
 
 
+LINES = frozenset({Place.LINE})
+REPLIES = frozenset({Place.REPLY})
+
+
+class Trait(Flag):
+    """What is special about a command."""
+
+    NONE = 0
+    NEEDS_GAME = auto()  # it makes a board, so it must be clear of which game
+    BARE = auto()  # it may stand without any of its arguments
+    FINAL = auto()  # cannot be taken back, so a misspelt one is asked about and never guessed
+    ALONE = auto()  # in a reply it counts only when nothing else stands on its line
+    ENGLISH = auto()  # a sentence of a reply may begin with it as well
+    TALK = auto()  # people answer each other's messages with it as well
+    ANY_BOARD = auto()  # in a reply it may name a board by its number alone: it does no harm there
+    WORDS = auto()  # words for others stand right below it
+    LOOKS = auto()  # only its writer gets an answer, so that no words go with it
+
+
 @dataclass(slots=True)
 class Taken:
     """The arguments of one line, as far as they have been read."""
 
+    game: str | None = None
     board: int | None = None
     number: int | None = None
     userid: str = ""
     password: Secret | None = None
     new: Secret = field(default_factory=lambda: Secret(""))
-    move: str = ""
+    text: str = ""
     until: str = ""
     settings: tuple[tuple[str, str], ...] = ()
     seats: int | None = None
@@ -156,31 +176,62 @@ class Row:
         section: heading in the help index.
         scope: whether a game stands in front.
         parameters: in order; only the last can take more than one word.
-        build: the command from its game and its arguments; ``None`` for words
-            that steer the reading (``quit``) and ask for nothing themselves.
         summary: one line for the help index.
         example: a complete line that works.
+        asks: the command; ``None`` for words that steer the reading (``quit``) and ask for
+            nothing themselves.
+        handler: what carries it out, ``module:function`` in `pbmserv.service`; ``""`` where that
+            depends on the letter that is answered.
+        make: the command from its arguments, where its fields are not named like theirs.
         places: where it may stand.
-        page: name of its page under ``help/commands/``.
-        needs_game: it makes a board, so it must be clear of which game.
+        shares_page: the page under ``help/commands/``, if it is not its own.
+        newcomers: words with which newcomers begin that suggest it.
+        subjects: what else leads to its page.
     """
 
     names: tuple[str, ...]
     section: str
     scope: Scope
     parameters: tuple[Parameter, ...]
-    build: Callable[[str | None, Taken], Command] | None
     summary: str
     example: str
-    page: str
+    asks: type[Command] | None = None
+    handler: str = ""
+    make: Callable[[Taken], Command] | None = None
     slips: tuple[str, ...] = ()
-    places: frozenset[Place] = frozenset({Place.LINE})
-    needs_game: bool = False
+    places: frozenset[Place] = frozenset(Place)
+    shares_page: str = ""
+    newcomers: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    traits: Trait = Trait.NONE
 
     @property
     def name(self) -> str:
         """The spelling we write ourselves."""
         return self.names[0]
+
+    @property
+    def page(self) -> str:
+        """The name of its page under ``help/commands/``."""
+        return self.shares_page or self.name
+
+    def build(self, taken: Taken) -> Command:
+        """The command that was asked for with these arguments.
+
+        Raises:
+            ValueError: the row steers the reading and is no command by itself.
+        """
+        if self.asks is None:
+            raise ValueError(f"{self.name} asks for nothing by itself")
+        if self.make is not None:
+            return self.make(taken)
+        return self.asks(**{name: getattr(taken, name) for name in self._taken})
+
+    @cached_property
+    def _taken(self) -> tuple[str, ...]:
+        """Fields of the command that are arguments of its line."""
+        assert self.asks is not None
+        return tuple(one.name for one in fields(self.asks) if hasattr(Taken, one.name))
 
     @cached_property
     def least(self) -> int:
@@ -238,9 +289,6 @@ class Row:
         front = (game,) if self.scope is Scope.GAME else ()
         return " ".join((*front, self.name, *(parameter.label for parameter in self.parameters)))
 
-
-ANYWHERE = frozenset(Place)
-REPLIES = frozenset({Place.REPLY})
 
 BOARD = Parameter("board", Kind.BOARD)
 USERID = Parameter("userid", Kind.USERID)

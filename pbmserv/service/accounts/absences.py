@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date, datetime, timedelta, tzinfo
 
-from pbmserv.commands.table.model import Away, Back, Reject, ReplyMove, Yes
+from pbmserv.commands.table.accounts import Away, Back
+from pbmserv.commands.table.model import ReplyMove, Yes
+from pbmserv.commands.table.starting import Reject
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Mail

@@ -8,8 +8,9 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.reserved_userids import is_reserved
-from pbmserv.commands.grammar.spelling import is_userid
-from pbmserv.commands.table.model import ChangeAddress, ChangePassword, Forgot, Secret, Signup
+from pbmserv.commands.grammar.words import is_userid
+from pbmserv.commands.table.accounts import ChangeAddress, ChangePassword, Forgot, Signup
+from pbmserv.commands.table.model import Secret
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.core.context import CommandContext

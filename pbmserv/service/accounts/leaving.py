@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from pbmserv.commands.table.model import Credentials, Delete, Export, Resign, SignOff
+from pbmserv.commands.table.accounts import Delete, Export, SignOff
+from pbmserv.commands.table.model import Credentials
+from pbmserv.commands.table.playing import Resign
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import moves

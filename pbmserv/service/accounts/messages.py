@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pbmserv.commands.table.model import Broadcast, Message
+from pbmserv.commands.table.playing import Broadcast, Message
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress

@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
-from pbmserv.commands.table.model import Daily, Follow, Prefs
+from pbmserv.commands.table.accounts import Prefs
+from pbmserv.commands.table.looking import Follow
+from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of

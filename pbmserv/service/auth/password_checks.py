@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from pbmserv.commands.table import model
+from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.mail.networks import Source
 from pbmserv.monitoring import metrics
 from pbmserv.service.auth import verified_sender
@@ -126,7 +127,7 @@ class PasswordChecks:
 
     def _is_idle(self, line: model.Line) -> bool:
         """Whether a new password will be refused whatever it is."""
-        return isinstance(line.asked, model.Signup) and self._services.signup == "closed"
+        return isinstance(line.asked, Signup) and self._services.signup == "closed"
 
     def _look(self, work: _Look) -> _Looked:
         who, source = work.who, work.incoming.source
@@ -232,8 +233,8 @@ def _doubtful(line: model.Line) -> model.Credentials | None:
 
 def _new_password(line: model.Line) -> _New | None:
     asked = line.asked
-    if isinstance(asked, model.Signup):
+    if isinstance(asked, Signup):
         return _New(asked.userid, asked.password.text)
-    if isinstance(asked, model.ChangePassword):
+    if isinstance(asked, ChangePassword):
         return _New(asked.who.userid if asked.who else "", asked.new.text)
     return None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pbmserv.commands.table import model
-from pbmserv.commands.table.model import BoardRef, Follow, Line, Show
+from pbmserv.commands.table.looking import Follow, Show, ShowAs
+from pbmserv.commands.table.model import BoardRef, Line
+from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import queries
@@ -54,9 +56,9 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
         Refused: it is no command, but perhaps a move.
     """
     match line.asked:
-        case model.ReplyMove() | model.Yes() | model.MakeMove(who=None):
+        case model.ReplyMove() | model.Yes() | MakeMove(who=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
-        case model.ShowAs(who=None, boards=()):
+        case ShowAs(who=None, boards=()):
             return queries.show(context, Show(None, (BoardRef(reply_address.about),)))
     return None
 

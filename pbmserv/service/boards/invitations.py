@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from pbmserv.commands.table.model import Accept, Challenge, Reject, Rematch, Seek
+from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch, Seek
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame

@@ -6,16 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.commands.table.model import (
-    Accept,
-    Chat,
-    Check,
-    MakeMove,
-    Preview,
-    Reject,
-    ReplyMove,
-    Resign,
-)
+from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
+from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.types import Move, Seat

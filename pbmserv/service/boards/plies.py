@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pbmserv.commands.table.model import Undo
+from pbmserv.commands.table.playing import Undo
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import FORFEIT, WITHDRAW

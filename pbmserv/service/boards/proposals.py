@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from pbmserv.commands.table.model import BoardRef, ShowAs
+from pbmserv.commands.table.looking import ShowAs
+from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import opening
 from pbmserv.engine.protocol import races

@@ -6,16 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.commands.table.model import (
-    BoardRef,
-    Games,
-    Help,
-    History,
-    ListGames,
-    Record,
-    Show,
-    ShowAs,
-)
+from pbmserv.commands.table.looking import Games, Help, History, ListGames, Record, Show, ShowAs
+from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.position import without_seed
 from pbmserv.engine.record import GameRecord, Scoresheet, result_of, write_record
 from pbmserv.engine.types import Seat

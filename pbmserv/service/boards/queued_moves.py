@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from pbmserv.commands.table.model import ConfirmMove, Queue, Submit
+from pbmserv.commands.table.playing import ConfirmMove, Queue, Submit
 from pbmserv.engine.plans import Plan, due, parse_plan, print_plan, read_plan, settle
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Conditional, Previewing

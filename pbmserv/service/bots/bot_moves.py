@@ -16,7 +16,6 @@ from pbmserv.engine.registry import AnyGame, must_agree
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError, Refused
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.core.words_for_others import again
 from pbmserv.store.accounts.players import Player

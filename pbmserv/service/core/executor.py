@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
-from pbmserv.commands.reading.yes_no import first_paragraph, says_yes
+from pbmserv.commands.reading.replies import first_paragraph, says_yes
 from pbmserv.commands.table import model
-from pbmserv.commands.table.catalogue import STOPS
-from pbmserv.commands.table.model import Line
+from pbmserv.commands.table.catalogue import ROWS, STOPS
+from pbmserv.commands.table.looking import Help, ShowAs
+from pbmserv.commands.table.model import Command, Line, NotTried, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.playing import Chat, ConfirmMove
+from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.accounts import absences, account, leaving, messages, preferences
+from pbmserv.service.accounts import (
+    absences,
+    account,
+    leaving,
+    messages,
+    preferences,
+)
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.boards import (
     followers,
-    invitations,
     moves,
-    plies,
     proposals,
     queries,
     queued_moves,
@@ -31,57 +39,22 @@ from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import bounces, digest
 from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Reply
-from pbmserv.service.ratings import rating
-from pbmserv.service.solo import daily_box, races
 from pbmserv.store.core.savepoint import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
 
-_HANDLERS: Mapping[type, Callable[[CommandContext, Any], Answer]] = {
-    model.Help: queries.help_on,
-    model.ListGames: queries.list_games,
-    model.Signup: account.signup,
-    model.ChangePassword: account.change_password,
-    model.Forgot: account.forgot,
-    model.Challenge: invitations.challenge,
-    model.Accept: moves.accept,
-    model.Reject: moves.reject,
-    model.Queue: queued_moves.queue,
-    model.Submit: queued_moves.submit,
-    model.ConfirmMove: queued_moves.confirm,
-    model.Preview: moves.preview,
-    model.Check: moves.check,
-    model.Undo: plies.undo,
-    model.Solve: races.solve,
-    model.Practise: races.practise,
-    model.Replay: races.replay,
-    model.Scores: daily_box.show_scores,
-    model.Save: races.save,
-    model.Load: races.load,
-    model.Daily: daily_box.daily,
-    model.Week: daily_box.week,
-    model.MakeMove: moves.make_move,
-    model.ReplyMove: moves.reply_move,
-    model.Resign: moves.resign,
-    model.Show: queries.show,
-    model.ShowAs: queries.show_as,
-    model.Games: queries.games,
-    model.Chat: moves.chat,
-    model.Rematch: invitations.rematch,
-    model.Seek: invitations.seek,
-    model.Standings: rating.standings,
-    model.Ratings: rating.explain,
-    model.History: queries.history,
-    model.Record: queries.record,
-    model.Follow: followers.follow,
-    model.Message: messages.message,
-    model.Broadcast: messages.broadcast,
-    model.ChangeAddress: account.change_address,
-    model.Prefs: preferences.prefs,
-    model.Away: absences.away,
-    model.Back: absences.back,
-    model.SignOff: leaving.sign_off,
-    model.Delete: leaving.delete,
-    model.Export: leaving.export,
+_Handler = Callable[[CommandContext, Any], Answer]
+
+
+def _found(handler: str) -> _Handler:
+    """The function that a row names as ``module:function``."""
+    module, _, name = handler.partition(":")
+    found: _Handler = getattr(import_module(f"pbmserv.service.{module}"), name)
+    return found
+
+
+_HANDLERS: Mapping[type[Command], _Handler] = {
+    ReplyMove: moves.reply_move,
+    **{row.asks: _found(row.handler) for row in ROWS if row.asks is not None and row.handler},
 }
 
 _COMMAND = Savepoint("command")
@@ -94,8 +67,8 @@ _ONE_MEANING: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]]
 _MEANT: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
     (Purpose.ADDRESS, model.Yes): account.confirm_address,
     (Purpose.ADDRESS, model.ReplyMove): account.confirm_address,
-    (Purpose.ADDRESS, model.Reject): account.refuse_address,
-    (Purpose.KEEP_ADDRESS, model.Reject): account.keep_address,
+    (Purpose.ADDRESS, Reject): account.refuse_address,
+    (Purpose.KEEP_ADDRESS, Reject): account.keep_address,
     (Purpose.SIGNOFF, model.Yes): leaving.signed_off,
     (Purpose.DELETE, model.Yes): leaving.deleted,
     (Purpose.BEGIN, model.Yes): proposals.begin_confirmed,
@@ -163,11 +136,11 @@ def _each(
     told_before: set[Line] = set()
     for line in lines:
         context.next_command()
-        if isinstance(line.asked, model.NotTried):
+        if isinstance(line.asked, NotTried):
             said.append(CommandResult(context.answer_to, line.echo, "not tried", (), line.asked))
             continue
         if context.budget.is_over:
-            stopped = model.NotTried("budget")
+            stopped = NotTried("budget")
             said.append(CommandResult(context.answer_to, line.echo, "not tried", (), stopped))
             continue
         answer, echo, status = _try(context, line)
@@ -196,7 +169,7 @@ def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandRe
             one.asked,
         )
         for one in new
-        if isinstance(one.asked, model.NotTried)
+        if isinstance(one.asked, NotTried)
     ]
 
 
@@ -255,17 +228,17 @@ def _ask(context: CommandContext, line: Line) -> Answer:
             return special
     if isinstance(line.asked, PlayerError):
         raise line.asked
-    if isinstance(line.asked, model.Yes):
+    if isinstance(line.asked, Yes):
         return _yes(context, line.asked, reply_address)
-    if isinstance(line.asked, model.ReplyMove) and _only_thanks(line.asked):
-        return queries.show_as(context, model.ShowAs(None, None))
-    if isinstance(line.asked, model.TrayReply):
+    if isinstance(line.asked, ReplyMove) and _only_thanks(line.asked):
+        return queries.show_as(context, ShowAs(None, None))
+    if isinstance(line.asked, TrayReply):
         unfolded = digest.unfold(context, line.asked)
         return _HANDLERS[type(unfolded)](context, unfolded)
     return _HANDLERS[type(line.asked)](context, line.asked)
 
 
-def _only_thanks(asked: model.ReplyMove) -> bool:
+def _only_thanks(asked: ReplyMove) -> bool:
     """Whether a reply asks for nothing: it is only a word that ends the reading elsewhere."""
     words = " ".join(asked.lines[0].lower().strip(".!").split())
     return len(asked.lines) == 1 and words in STOPS | {"thank you", "thx"}
@@ -277,16 +250,16 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
     match reply_address.purpose:
         case Purpose.MESSAGE | Purpose.UNSUBSCRIBE if _is_for(reply_address.purpose, line):
             return _ONE_MEANING[reply_address.purpose](context, reply_address)
-        case Purpose.CONFIRM if isinstance(asked, model.Reject):
+        case Purpose.CONFIRM if isinstance(asked, Reject):
             return account.refuse_signup(context, reply_address)
         case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN if _unclear(
             context, reply_address, asked
         ):
-            part = asked.lines[0] if isinstance(asked, model.ReplyMove) else ""
+            part = asked.lines[0] if isinstance(asked, ReplyMove) else ""
             raise Refused("confirm-how", part=part, example="yes")
-        case Purpose.CONFIRM if isinstance(asked, model.Yes | model.ReplyMove):
+        case Purpose.CONFIRM if isinstance(asked, Yes | ReplyMove):
             return account.confirm_by_reply(context, reply_address)
-        case Purpose.RESET if isinstance(asked, model.ReplyMove | model.Yes):
+        case Purpose.RESET if isinstance(asked, ReplyMove | Yes):
             context.echo_hidden = True  # somebody may have written just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
         case Purpose.AWAY:
@@ -296,14 +269,14 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case Purpose.TRAY if digest.names_no_board(asked):
             command = digest.only_board(context, line)
             return _HANDLERS[type(command)](context, command)
-        case Purpose.PLAYER if isinstance(asked, model.ReplyMove):
+        case Purpose.PLAYER if isinstance(asked, ReplyMove):
             raise digest.without_number(context, asked)
     return _confirmed(context, asked, reply_address)
 
 
 def _is_for(purpose: Purpose, line: Line) -> bool:
     """Whether a line is of the one thing that mails to such an address are, and no command."""
-    talks = isinstance(line.asked, model.Yes | model.Chat)
+    talks = isinstance(line.asked, Yes | Chat)
     return purpose is Purpose.UNSUBSCRIBE or (talks and line.who is None)
 
 
@@ -313,25 +286,25 @@ def _unclear(context: CommandContext, reply_address: ReplyAddress, asked: object
     One without any words is, as it came from that address; but not if it had words that may
     have been its writer's, however sure it looked that they were not.
     """
-    if isinstance(asked, model.Yes):
+    if isinstance(asked, Yes):
         return asked.unsaid and context.incoming.left_out
     if reply_address.purpose is Purpose.BEGIN and _is_no(asked):
         return False
-    return isinstance(asked, model.ReplyMove) and not says_yes(asked.lines[0])
+    return isinstance(asked, ReplyMove) and not says_yes(asked.lines[0])
 
 
-def _yes(context: CommandContext, asked: model.Yes, reply_address: ReplyAddress | None) -> Answer:
+def _yes(context: CommandContext, asked: Yes, reply_address: ReplyAddress | None) -> Answer:
     if reply_address is None or reply_address.purpose is not Purpose.BOARD:
-        return queries.help_on(context, model.Help())
+        return queries.help_on(context, Help())
     board, sitter = context.seat_at(None, None, None)
     if asked.unsaid:
         if sitter.accepted_at is None:
             raise Refused("accept-how", example="accept")
         raise Refused("empty-reply", example=moves.example_of(context.position(board), sitter.seat))
     if queued_moves.may_confirm(context, board, sitter):
-        return queued_moves.confirm(context, model.ConfirmMove(None, None, None))
+        return queued_moves.confirm(context, ConfirmMove(None, None, None))
     if board.status == "proposed" and sitter.accepted_at is None:
-        return moves.accept(context, model.Accept(None, None, None, asked.below))
+        return moves.accept(context, Accept(None, None, None, asked.below))
     if asked.below is not None:
         return moves.reply_move(context, asked.below)
     raise Refused(
@@ -341,7 +314,7 @@ def _yes(context: CommandContext, asked: model.Yes, reply_address: ReplyAddress 
 
 def _is_no(asked: object) -> bool:
     """Whether a reply says no: by a command that does, or by its first word."""
-    if isinstance(asked, model.Reject):
+    if isinstance(asked, Reject):
         return True
     if not isinstance(asked, model.ReplyMove):
         return False

@@ -13,7 +13,8 @@ from dataclasses import asdict, replace
 from functools import partial
 
 from pbmserv.commands.table.catalogue import WHICH
-from pbmserv.commands.table.model import Challenge, Line, Sender
+from pbmserv.commands.table.model import Line, Sender
+from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused
 from pbmserv.mail.reply_address import Purpose

@@ -12,7 +12,6 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import ServerFault
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.words_for_others import Said
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter

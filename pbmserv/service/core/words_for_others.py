@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.grammar.spelling import LONGEST_PASSWORD, SHORTEST_PASSWORD
-from pbmserv.commands.grammar.words import fold
-from pbmserv.commands.reading.bodies import text_lines
+from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
+from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below, text_lines
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
-from pbmserv.commands.reading.trailing_text import LONGEST_WORDS, Below
-from pbmserv.commands.table.model import Challenge, ChangePassword, Line, NotTried
+from pbmserv.commands.table.accounts import ChangePassword
+from pbmserv.commands.table.model import Line, NotTried
+from pbmserv.commands.table.starting import Challenge
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
 from pbmserv.store.delivery import answered

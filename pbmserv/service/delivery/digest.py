@@ -11,6 +11,12 @@ from typing import Any
 
 from pbmserv.commands.reading.replies import may_act, read_reply
 from pbmserv.commands.table import model
+from pbmserv.commands.table.looking import Follow, ShowAs
+from pbmserv.commands.table.playing import (
+    Chat,
+    MakeMove,
+)
+from pbmserv.commands.table.starting import Accept
 from pbmserv.engine.clocks import daytime, zone
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
@@ -247,26 +253,7 @@ def _ids(by_board: Mapping[int, Sequence[QueuedLetter]], number: int) -> list[in
     return [letter.id for letter in by_board.get(number, ())] or [0]
 
 
-_OF_A_BOARD = (
-    model.Accept
-    | model.Reject
-    | model.MakeMove
-    | model.Resign
-    | model.Chat
-    | model.Rematch
-    | model.Queue
-    | model.Submit
-    | model.ConfirmMove
-    | model.Preview
-    | model.Undo
-    | model.Solve
-    | model.Save
-    | model.Practise
-    | model.Replay
-    | model.Check
-    | model.Record
-    | model.Follow
-)
+_OF_A_BOARD = model.AboutBoard | Follow
 """Commands that, in a reply to a board's letter, leave out which board they are about."""
 
 
@@ -294,13 +281,13 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
     asked = reading.lines[0].asked
     if isinstance(asked, PlayerError):
         raise asked
-    context.line_words = reading.words if isinstance(asked, model.Chat) else ""
+    context.line_words = reading.words if isinstance(asked, Chat) else ""
     if isinstance(asked, model.ReplyMove):
         turn = mailed[reply.board]
-        return model.MakeMove(None, reply.board, None, asked.lines[0], turn)
+        return MakeMove(None, reply.board, None, asked.lines[0], turn)
     if isinstance(asked, model.Yes):
-        return model.Accept(None, reply.board, None)
-    if isinstance(asked, model.ShowAs) and asked.who is None and not asked.boards:
+        return Accept(None, reply.board, None)
+    if isinstance(asked, ShowAs) and asked.who is None and not asked.boards:
         return replace(asked, boards=(model.BoardRef(reply.board),))
     if isinstance(asked, _OF_A_BOARD) and asked.board is None:
         return replace(asked, board=reply.board)

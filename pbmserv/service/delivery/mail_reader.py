@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from pbmserv.commands.reading.mail import read, unread
-from pbmserv.commands.reading.messages import read_message
+from pbmserv.commands.reading.replies import read_message
 from pbmserv.commands.table.model import Reading, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.auto_mail import AWAY_SUBJECT

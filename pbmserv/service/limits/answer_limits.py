@@ -12,8 +12,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table import model
+from pbmserv.commands.table.accounts import Forgot, Signup
 from pbmserv.commands.table.model import Line
+from pbmserv.commands.table.playing import Chat, Message
 from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import Purpose
@@ -47,7 +48,7 @@ def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
 
 def leads_on(context: CommandContext, line: Line, answer: Answer) -> bool:
     """Whether a command that was carried out has moved a game on or told somebody something."""
-    if isinstance(line.asked, model.Signup | model.Forgot):
+    if isinstance(line.asked, Signup | Forgot):
         return False  # anybody can ask for that in anybody's name
     return bool(context.moved or answer.told) and not _is_talk(context, line)
 
@@ -106,7 +107,7 @@ def _is_talk(context: CommandContext, line: Line) -> bool:
     is_message = (
         context.reply_address is not None and context.reply_address.purpose is Purpose.MESSAGE
     )
-    return is_message or isinstance(line.asked, model.Chat | model.Message)
+    return is_message or isinstance(line.asked, Chat | Message)
 
 
 def _may_be_forged(context: CommandContext, answers: Sequence[NewLetter]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pbmserv.commands.grammar.line import REST
-from pbmserv.commands.grammar.spelling import SHORTEST_PASSWORD
+from pbmserv.commands.grammar.words import SHORTEST_PASSWORD
 from pbmserv.commands.table.model import VOUCHED, Secret
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail

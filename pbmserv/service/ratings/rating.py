@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.model import Ratings, Standings
+from pbmserv.commands.table.looking import Ratings, Standings
 from pbmserv.engine.ratings import (
     OPPONENTS,
     SHOWN_START,

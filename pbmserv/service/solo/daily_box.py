@@ -13,7 +13,8 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from pbmserv.commands.table.model import Daily, Scores, Week
+from pbmserv.commands.table.looking import Scores, Week
+from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import USUAL, zone
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import races

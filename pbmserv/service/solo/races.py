@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pbmserv.commands.table.model import Load, Practise, Replay, Save, Solve
+from pbmserv.commands.table.playing import Load, Practise, Save, Solve
+from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import Saved, Saving, races
 from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply, weight

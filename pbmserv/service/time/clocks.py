@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pbmserv.commands.grammar.spelling import MOST_DAYS
+from pbmserv.commands.grammar.words import MOST_DAYS
 from pbmserv.engine.clocks import USUAL, SeatClock, Terms, counted, earliest, merged, turned
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat

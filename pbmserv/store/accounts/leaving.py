@@ -13,17 +13,15 @@ from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.accounts import addresses as address_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.mail_tables import inbox, outbox
 from pbmserv.store.core.models import (
     absences,
     address_changes,
     addresses,
     blocks,
     boards,
-    daily_readers,
     followers,
-    inbox,
     notices,
-    outbox,
     players,
     plies,
     queued_moves,
@@ -33,6 +31,7 @@ from pbmserv.store.core.models import (
     submitted_moves,
     unconfirmed_boards,
 )
+from pbmserv.store.core.race_tables import daily_readers
 from pbmserv.store.delivery import bounces, letter_bytes
 from pbmserv.store.operators import audit
 

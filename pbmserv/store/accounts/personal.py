@@ -10,26 +10,22 @@ from sqlalchemy import Connection, select
 
 from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.mail_tables import bounces, inbox, outbox
 from pbmserv.store.core.models import (
     addresses,
     audit,
     boards,
-    bounces,
-    daily_boards,
-    daily_readers,
     followers,
-    inbox,
     notices,
-    outbox,
     players,
     plies,
     queued_moves,
     rating_changes,
     ratings,
-    scores,
     seats,
     seeks,
 )
+from pbmserv.store.core.race_tables import daily_boards, daily_readers, scores
 
 
 def kept_on(connection: Connection, player: Player) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.store.core.models import addresses, bounces, keys, players, seats, signups
+from pbmserv.store.core.mail_tables import bounces
+from pbmserv.store.core.models import addresses, keys, players, seats, signups
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.upsert import insert_into
 

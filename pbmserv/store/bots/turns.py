@@ -10,7 +10,9 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.models import house_turns, outbox, players
+from pbmserv.store.core.bot_tables import house_turns
+from pbmserv.store.core.mail_tables import outbox
+from pbmserv.store.core.models import players
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.upsert import insert_into
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter, letter, row_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, select
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.store.core.models import outbox
+from pbmserv.store.core.mail_tables import outbox
 from pbmserv.store.delivery import outbox as rows
 from pbmserv.store.delivery.outbox import QueuedLetter
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.store.core.models import arrivals, settled, stores
+from pbmserv.store.core.mail_tables import arrivals, settled, stores
 from pbmserv.store.core.prepared import Prepared
 
 Kind: TypeAlias = Literal["mail", "over", "form"]

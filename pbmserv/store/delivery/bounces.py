@@ -10,7 +10,8 @@ from sqlalchemy import Connection, and_, delete, exists, insert, literal, select
 
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.core.columns import Instant
-from pbmserv.store.core.models import addresses, bounces, outbox
+from pbmserv.store.core.mail_tables import bounces, outbox
+from pbmserv.store.core.models import addresses
 from pbmserv.store.core.upsert import insert_into
 from pbmserv.store.delivery import letter_bytes
 from pbmserv.store.delivery import outbox as outbox_rows

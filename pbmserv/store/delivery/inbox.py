@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, t
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.mail.envelope import UNCHECKED, Verdict
-from pbmserv.store.core.models import inbox
+from pbmserv.store.core.mail_tables import inbox
 from pbmserv.store.core.prepared import Prepared
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.core.columns import Instant
-from pbmserv.store.core.models import letter_bytes, outbox
+from pbmserv.store.core.mail_tables import letter_bytes, outbox
 from pbmserv.store.core.packed import pack
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.delivery.outbox import FAREWELL

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.mail.letter_kinds import kind_of, letters_that
-from pbmserv.store.core.models import bounces, letter_bytes, outbox
+from pbmserv.store.core.mail_tables import bounces, letter_bytes, outbox
 from pbmserv.store.core.prepared import Prepared
 
 

@@ -23,8 +23,10 @@ from sqlalchemy import (
 )
 
 from pbmserv.files import file_of
+from pbmserv.store.core.bot_tables import house_turns
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards, house_turns, inbox, outbox, players
+from pbmserv.store.core.mail_tables import inbox, outbox
+from pbmserv.store.core.models import boards, players
 from pbmserv.store.time.clocks import heartbeat
 
 PROBE = -1

@@ -9,25 +9,22 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.core.mail_tables import inbox, outbox
 from pbmserv.store.core.models import (
     address_changes,
     addresses,
     blocks,
     boards,
-    daily_boards,
-    daily_readers,
     followers,
-    inbox,
     notices,
-    outbox,
     players,
     queued_moves,
-    scores,
     seats,
     seeks,
     signups,
     submitted_moves,
 )
+from pbmserv.store.core.race_tables import daily_boards, daily_readers, scores
 
 _OPEN = ("queued", "tray", "coming", "parked", "returned", "held")
 

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from pbmserv.store.core.models import boards, daily_boards, daily_boxes, daily_readers, players
+from pbmserv.store.core.models import boards, players
+from pbmserv.store.core.race_tables import daily_boards, daily_boxes, daily_readers
 from pbmserv.store.core.upsert import insert_into
 
 MOST_DAYS = 400

@@ -9,7 +9,8 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, func, insert, select
 
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.models import players, scores
+from pbmserv.store.core.models import players
+from pbmserv.store.core.race_tables import scores
 
 
 @dataclass(frozen=True, slots=True)

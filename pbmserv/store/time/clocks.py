@@ -11,7 +11,8 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from pbmserv.engine.clocks import Person, SeatClock, Server, Span, Terms, earliest, to_json, turned
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.models import absences, boards, heartbeats, outages, outbox, players, seats
+from pbmserv.store.core.mail_tables import outbox
+from pbmserv.store.core.models import absences, boards, heartbeats, outages, players, seats
 from pbmserv.store.core.upsert import insert_into
 
 GAP = timedelta(minutes=5)

@@ -15,8 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.store.core.mail_tables import IS_OVER
-from pbmserv.store.core.models import letter_bytes, outbox
+from pbmserv.store.core.mail_tables import IS_OVER, letter_bytes, outbox
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,8 @@ def check(
     """
     with politely("check"):
         from pbmserv.engine.types import Seat
-        from pbmserv.games.blackbox import GAME
         from pbmserv.games.blackbox.analysis import check_markers
+        from pbmserv.games.blackbox.game import GAME
         from pbmserv.letters.scene import note_sentences
 
         about = subject(which)

@@ -15,7 +15,6 @@ from textual.widgets import Static
 
 from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox import GAME
 from pbmserv.games.blackbox.analysis import check_markers
 from pbmserv.games.blackbox.cli.arguments import grid
 from pbmserv.games.blackbox.cli.exits import sentence
@@ -29,6 +28,7 @@ from pbmserv.games.blackbox.cli.terminal.board import (
     port_at,
 )
 from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question, facts, pointed_out, test_ray
+from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.practice import PLAYER, Practice
 from pbmserv.games.blackbox.rays import trace, way
 from pbmserv.letters.scene import note_sentences

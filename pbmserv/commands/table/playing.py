@@ -1,11 +1,13 @@
-"""The catalogue's rows about moves, and about words between players."""
+"""Moves, and words between players: the commands, and their rows."""
 
 from __future__ import annotations
 
-from pbmserv.commands.table import model
+from dataclasses import dataclass
+
+from pbmserv.commands.table.model import AboutBoard, AtBoard, Command, Credentials, Speaking
 from pbmserv.commands.table.row_types import (
-    ANYWHERE,
     BOARD,
+    LINES,
     ON_A_BOARD,
     PASSWORD,
     USERID,
@@ -14,19 +16,115 @@ from pbmserv.commands.table.row_types import (
     Row,
     Scope,
     Taken,
+    Trait,
 )
 
 SECTION = "Playing"
 
 
-def _move(game: str | None, taken: Taken) -> model.Command:
+@dataclass(frozen=True, slots=True)
+class MakeMove(AtBoard):
+    """``game move board userid password move[#n]``; `text` is for the game to read."""
+
+    text: str
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resign(AtBoard):
+    """``game resign board userid password``"""
+
+
+@dataclass(frozen=True, slots=True)
+class Undo(AtBoard):
+    """``game undo board userid password``: take back the last move, if nobody learnt from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Practise(AtBoard):
+    """``game redo|restart board userid password``, on practice boards; `what` is the word."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Save(AtBoard):
+    """``game save board userid password``: a solo board as a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Command):
+    """``game load userid password``: a practice board from a file in the mail."""
+
+    game: str
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class Solve(AtBoard):
+    """``game solve board userid password``: give a race or a solo game up, and see the box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue(AtBoard):
+    """``game queue board userid password plan``; `engine.plans` reads it, ``-`` forgets."""
+
+    plan: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submit(AtBoard):
+    """``game submit board userid password move[#n]``: show what it would do, play it on
+    ``confirm``."""
+
+    text: str
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmMove(AtBoard):
+    """``game confirm board userid password``: play the submitted move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview(AboutBoard):
+    """``game preview board move``: what the boards would look like; never fires a probe."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check(AtBoard):
+    """``game check board userid password``: which results one's own markers explain."""
+
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chat(AtBoard):
+    """``game chat board userid password``; the words are in the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message(Speaking):
+    """``message userid password to…``; the words are in the body."""
+
+    to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast(Speaking):
+    """``broadcast userid password``: words to everybody who wants them; operators only."""
+
+
+def _move(taken: Taken) -> Command:
     """A move; the words ``resign`` and ``undo`` in its place are the commands of that name."""
-    match taken.move.lower():
+    match taken.text.lower():
         case "resign":
-            return model.Resign(game, taken.board, taken.who)
+            return Resign(taken.game, taken.board, taken.who)
         case "undo":
-            return model.Undo(game, taken.board, taken.who)
-    return model.MakeMove(game, taken.board, taken.who, taken.move, taken.number)
+            return Undo(taken.game, taken.board, taken.who)
+    return MakeMove(taken.game, taken.board, taken.who, taken.text, taken.number)
 
 
 PLAYING: tuple[Row, ...] = (
@@ -36,11 +134,11 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=(*ON_A_BOARD, Parameter("move[#n]", Kind.MOVE)),
-        build=_move,
+        asks=MakeMove,
+        handler="boards.moves:make_move",
+        make=_move,
         summary="make a move",
         example="blackbox move 12 alice PASSWORD g,+b2",
-        places=ANYWHERE,
-        page="move",
     ),
     Row(
         names=("resign",),
@@ -48,11 +146,11 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
-        build=lambda game, t: model.Resign(game, t.board, t.who),
+        asks=Resign,
+        handler="boards.moves:resign",
         summary="give a game up",
         example="blackbox resign 12 alice PASSWORD",
-        places=ANYWHERE,
-        page="resign",
+        traits=Trait.ALONE | Trait.FINAL,
     ),
     Row(
         names=("undo",),
@@ -60,11 +158,11 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
-        build=lambda game, t: model.Undo(game, t.board, t.who),
+        asks=Undo,
+        handler="boards.plies:undo",
         summary="take your last move back, if nobody has learnt from it",
         example="blackbox undo 12 alice PASSWORD",
-        places=ANYWHERE,
-        page="undo",
+        traits=Trait.ENGLISH | Trait.TALK,
     ),
     Row(
         names=("redo",),
@@ -72,11 +170,12 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
-        build=lambda game, t: model.Practise(game, t.board, t.who, "redo"),
+        asks=Practise,
+        handler="solo.races:practise",
+        make=lambda t: Practise(t.game, t.board, t.who, "redo"),
         summary="in practice: make the move again that you took back",
         example="blackbox redo 12 alice PASSWORD",
-        places=ANYWHERE,
-        page="redo",
+        traits=Trait.ENGLISH | Trait.TALK,
     ),
     Row(
         names=("restart",),
@@ -84,11 +183,12 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
-        build=lambda game, t: model.Practise(game, t.board, t.who, "restart"),
+        asks=Practise,
+        handler="solo.races:practise",
+        make=lambda t: Practise(t.game, t.board, t.who, "restart"),
         summary="in practice: begin the same box anew",
         example="blackbox restart 12 alice PASSWORD",
-        places=ANYWHERE,
-        page="restart",
+        traits=Trait.ALONE,
     ),
     Row(
         names=("save",),
@@ -96,11 +196,10 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
-        build=lambda game, t: model.Save(game, t.board, t.who),
+        asks=Save,
+        handler="solo.races:save",
         summary="get a solo game as a file, with all that was taken back",
         example="blackbox save 12 alice PASSWORD",
-        places=ANYWHERE,
-        page="save",
     ),
     Row(
         names=("load",),
@@ -108,12 +207,11 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=(USERID, PASSWORD),
-        build=lambda game, t: model.Load(game or "", t.who),
+        asks=Load,
+        handler="solo.races:load",
         summary="go on with a saved game, in practice",
         example="blackbox load alice PASSWORD",
-        places=ANYWHERE,
-        page="load",
-        needs_game=True,
+        traits=Trait.NEEDS_GAME,
     ),
     Row(
         names=("solve",),
@@ -121,11 +219,11 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
-        build=lambda game, t: model.Solve(game, t.board, t.who),
+        asks=Solve,
+        handler="solo.races:solve",
         summary="give a race or a solo game up, and see the box",
         example="blackbox solve 12 alice PASSWORD",
-        places=ANYWHERE,
-        page="solve",
+        traits=Trait.ALONE | Trait.FINAL,
     ),
     Row(
         names=("queue",),
@@ -133,11 +231,12 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=(*ON_A_BOARD, Parameter("plan | -", Kind.PLAN)),
-        build=lambda game, t: model.Queue(game, t.board, t.who, t.move),
+        asks=Queue,
+        handler="boards.queued_moves:queue",
+        make=lambda t: Queue(t.game, t.board, t.who, t.text),
         summary="moves for turns to come, also depending on what happens",
         example="blackbox queue 12 alice PASSWORD g if #: c else j",
-        places=ANYWHERE,
-        page="queue",
+        subjects=("plans", "plan"),
     ),
     Row(
         names=("submit",),
@@ -145,11 +244,10 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=(*ON_A_BOARD, Parameter("move[#n]", Kind.MOVE)),
-        build=lambda game, t: model.Submit(game, t.board, t.who, t.move, t.number),
+        asks=Submit,
+        handler="boards.queued_moves:submit",
         summary="see what a move would do; it is played when you confirm",
         example="blackbox submit 12 alice PASSWORD g,+b2",
-        places=ANYWHERE,
-        page="submit",
     ),
     Row(
         names=("confirm",),
@@ -157,10 +255,11 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
-        build=lambda game, t: model.ConfirmMove(game, t.board, t.who),
+        asks=ConfirmMove,
+        handler="boards.queued_moves:confirm",
         summary="play the move that you submitted",
         example="blackbox confirm 12 alice PASSWORD",
-        page="confirm",
+        places=LINES,
     ),
     Row(
         names=("preview",),
@@ -168,11 +267,11 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=(BOARD, Parameter("move", Kind.MOVE)),
-        build=lambda game, t: model.Preview(game, t.board, t.move),
+        asks=Preview,
+        handler="boards.moves:preview",
         summary="what the boards would look like; fires nothing",
         example="blackbox preview 12 +b2,/a1",
-        places=ANYWHERE,
-        page="preview",
+        traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
     Row(
         names=("check",),
@@ -180,11 +279,12 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=(*ON_A_BOARD, Parameter("[port]", Kind.SUBJECTS)),
-        build=lambda game, t: model.Check(game, t.board, t.who, " ".join(t.subjects)),
+        asks=Check,
+        handler="boards.moves:check",
+        make=lambda t: Check(t.game, t.board, t.who, " ".join(t.subjects)),
         summary="which results your own markers explain",
         example="blackbox check 12 alice PASSWORD",
-        places=ANYWHERE,
-        page="check",
+        traits=Trait.ENGLISH | Trait.TALK | Trait.LOOKS,
     ),
     Row(
         names=("chat",),
@@ -192,11 +292,11 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
-        build=lambda game, t: model.Chat(game, t.board, t.who),
+        asks=Chat,
+        handler="boards.moves:chat",
         summary="write to your opponents at a board",
         example="blackbox chat 12 alice PASSWORD",
-        places=ANYWHERE,
-        page="chat",
+        traits=Trait.WORDS,
     ),
     Row(
         names=("message",),
@@ -204,11 +304,12 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD, Parameter("to...", Kind.RECIPIENTS)),
-        build=lambda _, t: model.Message(t.who, t.userids),
+        asks=Message,
+        handler="accounts.messages:message",
+        make=lambda t: Message(t.who, t.userids),
         summary="write to other players",
         example="message alice PASSWORD bob",
-        places=ANYWHERE,
-        page="message",
+        traits=Trait.WORDS,
     ),
     Row(
         names=("broadcast",),
@@ -216,10 +317,10 @@ PLAYING: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),
-        build=lambda _, t: model.Broadcast(t.who),
+        asks=Broadcast,
+        handler="accounts.messages:broadcast",
         summary="write to everybody who wants such news (operators only)",
         example="broadcast alice PASSWORD",
-        places=ANYWHERE,
-        page="broadcast",
+        traits=Trait.ALONE | Trait.WORDS,
     ),
 )

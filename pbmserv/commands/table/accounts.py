@@ -1,10 +1,12 @@
-"""The catalogue's rows about people: accounts and what they prefer."""
+"""Accounts and what their owners prefer: the commands, and their rows."""
 
 from __future__ import annotations
 
-from pbmserv.commands.table import model
+from dataclasses import dataclass
+
+from pbmserv.commands.table.model import Command, Secret, Speaking, Yes
 from pbmserv.commands.table.row_types import (
-    ANYWHERE,
+    LINES,
     PASSWORD,
     REPLIES,
     USERID,
@@ -12,14 +14,86 @@ from pbmserv.commands.table.row_types import (
     Parameter,
     Row,
     Scope,
+    Trait,
 )
 
 SECTION = "Your account"
 
-ACCOUNT: tuple[Row, ...] = (
+
+@dataclass(frozen=True, slots=True)
+class Signup(Command):
+    """``signup userid password [address…]`` (also ``add``)."""
+
+    userid: str
+    password: Secret
+    addresses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePassword(Speaking):
+    """``change password userid old new``; in a reset reply ``password NEW``: who is None."""
+
+    new: Secret
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAddress(Speaking):
+    """``change address userid password address…``: from now on these, once they are confirmed."""
+
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgot(Command):
+    """``forgot userid``"""
+
+    userid: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhoAmI(Speaking):
+    """``whoami [userid password]``: what the server knows of who writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prefs(Speaking):
+    """``prefs userid password name=value…``; without settings it tells the present ones."""
+
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Away(Speaking):
+    """``away userid password until DATE``; `until` is the date as it was written."""
+
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class Back(Speaking):
+    """``back userid password``: an absence ends now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export(Speaking):
+    """``export userid password``: all data kept on the player, as an attachment."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignOff(Speaking):
+    """``signoff userid password``: no more mail; a letter asks first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delete(Speaking):
+    """``delete userid password``: all personal data goes; a letter asks first."""
+
+
+ACCOUNTS: tuple[Row, ...] = (
     Row(
         names=("signup", "add", "register", "sign up", "sign-up"),
         slips=("singup", "signpu", "sigunp"),
+        newcomers=("newplayer", "newuser", "join", "enroll", "enrol"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(
@@ -27,10 +101,12 @@ ACCOUNT: tuple[Row, ...] = (
             Parameter("password", Kind.NEW_PASSWORD),
             Parameter("[address...]", Kind.ADDRESSES),
         ),
-        build=lambda _, t: model.Signup(t.userid, t.new, t.addresses),
+        asks=Signup,
+        handler="accounts.account:signup",
+        make=lambda t: Signup(t.userid, t.new, t.addresses),
         summary="become a player",
         example="signup alice PASSWORD alice@example.org",
-        page="signup",
+        places=LINES,
     ),
     Row(
         names=("change password", "changepassword", "change-password", "password", "passwd"),
@@ -42,21 +118,23 @@ ACCOUNT: tuple[Row, ...] = (
             Parameter("old", Kind.PASSWORD),
             Parameter("new", Kind.NEW_PASSWORD),
         ),
-        build=lambda _, t: model.ChangePassword(t.who, t.new),
+        asks=ChangePassword,
+        handler="accounts.account:change_password",
         summary="choose another password",
         example="change password alice PASSWORD NEWPASSWORD",
-        page="password",
+        places=LINES,
+        shares_page="password",
     ),
     Row(
         names=("password",),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(Parameter("new", Kind.NEW_PASSWORD),),
-        build=lambda _, t: model.ChangePassword(None, t.new),
+        asks=ChangePassword,
+        handler="accounts.account:change_password",
         summary="in reply to the letter that 'forgot' brought: the new password",
         example="password NEWPASSWORD",
         places=REPLIES,
-        page="password",
     ),
     Row(
         names=("change address", "changeaddress", "change-address"),
@@ -64,11 +142,11 @@ ACCOUNT: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD, Parameter("address...", Kind.NEW_ADDRESSES)),
-        build=lambda _, t: model.ChangeAddress(t.who, t.addresses),
+        asks=ChangeAddress,
+        handler="accounts.account:change_address",
         summary="have your letters sent to another address",
         example="change address alice PASSWORD alice@example.org",
-        places=ANYWHERE,
-        page="address",
+        shares_page="address",
     ),
     Row(
         names=("forgot", "forgot password"),
@@ -76,21 +154,34 @@ ACCOUNT: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID,),
-        build=lambda _, t: model.Forgot(t.userid),
+        asks=Forgot,
+        handler="accounts.account:forgot",
         summary="get a letter with which to choose a new password",
         example="forgot alice",
-        page="forgot",
+        places=LINES,
     ),
     Row(
         names=("yes", "ok", "confirm"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(),
-        build=lambda _, __: model.Yes(),
+        asks=Yes,
         summary="in reply to a letter that asks: confirm what it asks",
         example="yes",
         places=REPLIES,
-        page="yes",
+        traits=Trait.TALK,
+    ),
+    Row(
+        names=("whoami", "who-am-i"),
+        slips=("whomai", "whoaim", "whoiam"),
+        section=SECTION,
+        scope=Scope.SERVER,
+        parameters=(Parameter("[userid", Kind.USERID), Parameter("password]", Kind.PASSWORD)),
+        asks=WhoAmI,
+        handler="accounts.whoami:whoami",
+        summary="what the server knows of you, and what proves who you are",
+        example="whoami",
+        traits=Trait.BARE | Trait.LOOKS,
     ),
     Row(
         names=("prefs", "preferences", "settings"),
@@ -98,11 +189,10 @@ ACCOUNT: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD, Parameter("[name=value...]", Kind.SETTINGS)),
-        build=lambda _, t: model.Prefs(t.who, t.settings),
+        asks=Prefs,
+        handler="accounts.preferences:prefs",
         summary="how you want your letters, reminders and challenges",
         example="prefs alice PASSWORD digest=daily@07:30",
-        places=ANYWHERE,
-        page="prefs",
     ),
     Row(
         names=("away",),
@@ -110,11 +200,10 @@ ACCOUNT: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD, Parameter("until DATE", Kind.DATE)),
-        build=lambda _, t: model.Away(t.who, t.until),
+        asks=Away,
+        handler="accounts.absences:away",
         summary="no reminders and no lost games until a day of your choice",
         example="away alice PASSWORD until friday",
-        places=ANYWHERE,
-        page="away",
     ),
     Row(
         names=("back",),
@@ -122,11 +211,11 @@ ACCOUNT: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),
-        build=lambda _, t: model.Back(t.who),
+        asks=Back,
+        handler="accounts.absences:back",
         summary="your absence ends now; or you come back after 'signoff'",
         example="back alice PASSWORD",
-        places=ANYWHERE,
-        page="back",
+        traits=Trait.ENGLISH | Trait.TALK,
     ),
     Row(
         names=("export",),
@@ -134,23 +223,24 @@ ACCOUNT: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),
-        build=lambda _, t: model.Export(t.who),
+        asks=Export,
+        handler="accounts.leaving:export",
         summary="get all data that is kept about you, as an attachment",
         example="export alice PASSWORD",
-        places=ANYWHERE,
-        page="export",
+        traits=Trait.ALONE,
     ),
     Row(
         names=("signoff", "sign off", "sign-off"),
         slips=("singoff", "signof"),
+        newcomers=("stop", "leave", "remove", "cancel", "unregister"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),
-        build=lambda _, t: model.SignOff(t.who),
+        asks=SignOff,
+        handler="accounts.leaving:sign_off",
         summary="leave: running games are given up, no more mail comes",
         example="signoff alice PASSWORD",
-        places=ANYWHERE,
-        page="signoff",
+        traits=Trait.ALONE | Trait.FINAL,
     ),
     Row(
         names=("delete",),
@@ -158,10 +248,10 @@ ACCOUNT: tuple[Row, ...] = (
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),
-        build=lambda _, t: model.Delete(t.who),
+        asks=Delete,
+        handler="accounts.leaving:delete",
         summary="leave, and have all your personal data removed",
         example="delete alice PASSWORD",
-        places=ANYWHERE,
-        page="delete",
+        traits=Trait.ALONE | Trait.FINAL,
     ),
 )

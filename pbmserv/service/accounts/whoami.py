@@ -1,0 +1,67 @@
+"""What the server knows of the writer of a mail, and what shows it: ``whoami``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pbmserv.commands.table.accounts import WhoAmI
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.model import VOUCHED
+from pbmserv.commands.table.row_types import Trait
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Part
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+
+_FREE = [
+    row.name
+    for row in ROWS
+    if row.asks is not None and row.in_line and (not row.secrets or Trait.BARE in row.traits)
+]
+"""Commands that need no password, whoever writes."""
+
+
+def whoami(context: CommandContext, command: WhoAmI) -> Answer:
+    """Tell who speaks, and whether the mail proves its address.
+
+    Anybody can write any From address. So only to one that is proven the answer tells which
+    players have it, and to all others the same, whether somebody plays there or not.
+
+    Raises:
+        Refused: a password or a reply address is there, but proves nothing.
+    """
+    mail, verdict = context.incoming.mail, context.incoming.verdict
+    by_reply = context.reply_address is not None and bool(context.reply_address.player)
+    speaker = context.speaker(command.who) if command.who is not None or by_reply else None
+    here: list[Player] = []
+    if verdict.passed and context.answer_to[0].lower() == mail.sender.lower():
+        here = players.by_address(context.connection, mail.sender.lower())
+    known = {player.id: player for player in (*([speaker] if speaker else ()), *here)}
+    words: dict[str, Any] = {
+        "sender": mail.sender,
+        "proof": verdict.result,
+        "here": [player.userid for player in here],
+        "speaker": speaker.userid if speaker else "",
+        "by": _shown_by(command),
+        "addresses": players.addresses_of(context.connection, speaker.id) if speaker else [],
+        "lost": _unreachable(list(known.values())),
+        "free": _FREE,
+    }
+    return Answer((Part("whoami", words),))
+
+
+def _shown_by(command: WhoAmI) -> str:
+    """What shows who speaks: ``"reply"``, ``"sender"`` or ``"password"``."""
+    if command.who is None:
+        return "reply"
+    return "sender" if command.who.password == VOUCHED else "password"
+
+
+def _unreachable(found: Sequence[Player]) -> list[dict[str, str]]:
+    """Players to whom letters came back, and since when they get none."""
+    return [
+        {"userid": player.userid, "since": f"{player.unreachable_since:%Y-%m-%d}"}
+        for player in found
+        if player.unreachable_since is not None
+    ]

@@ -1,0 +1,79 @@
+"""Who writes: a proven sender is told which players that is, and nobody else is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from signing import publish, signed
+from zone import Zone
+
+DOMAIN = "players.example"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    """alice and bob; their domain signs mails."""
+    zone = Zone()
+    publish(zone, DOMAIN)
+    with indoors(tmp_path, names=zone) as house:
+        house.sign_up("alice", "bob")
+        yield house
+
+
+def writes(house: Indoors, who: str, subject: str, *, sign: bool = True) -> Posted:
+    """The answer to a mail, signed by its sender's domain as mails are."""
+    house.mails += 1
+    to = house.server.mail_domain.address
+    raw = (
+        f"From: {address_of(who)}\r\nTo: {to}\r\nSubject: {subject}\r\n"
+        f"Message-ID: <{house.mails}@{DOMAIN}>\r\nContent-Type: text/plain\r\n\r\n\r\n"
+    ).encode()
+    (letter,) = house.send_raw(address_of(who), signed(raw, DOMAIN) if sign else raw, to)
+    return letter
+
+
+def words(letter: Posted) -> str:
+    return " ".join(letter.text.split())
+
+
+def test_a_proven_sender_hears_which_players_have_the_address(house: Indoors) -> None:
+    told = words(writes(house, "alice", "whoami"))
+    assert "so it proves who wrote it" in told
+    assert "Players with the address of this mail: alice." in told
+    assert "leave the password of these players out" in told
+    assert "bob" not in told
+    told = words(writes(house, "lewis", "whoami"))
+    assert "No player has the address of this mail." in told
+
+
+def test_a_proven_sender_needs_no_password(house: Indoors) -> None:
+    for subject in ("whoami alice", "whoami alice -"):
+        told = words(writes(house, "alice", subject))
+        assert "You speak as alice: the mail proves to come from an address of theirs." in told
+    assert writes(house, "alice", "whoami bob").kind == "refusal"
+
+
+def test_without_proof_a_player_s_address_is_like_any_other(house: Indoors) -> None:
+    player = writes(house, "alice", "whoami", sign=False)
+    stranger = writes(house, "zelda", "whoami", sign=False)
+    for one, other in ((player.text, stranger.text), (player.html, stranger.html)):
+        assert one.replace("alice@", "zelda@") == other.replace("alice@", "zelda@")
+    assert player.subject == stranger.subject
+
+
+def test_an_answer_to_somebody_else_names_no_players_of_the_sender(house: Indoors) -> None:
+    letter = writes(house, "bob", f"whoami alice {PASSWORD}")
+    assert letter.recipient == address_of("alice")
+    assert "Players with the address" not in words(letter)
+
+
+def test_a_letter_from_before_a_reset_proves_nothing(house: Indoors) -> None:
+    told = house.send(address_of("alice"), f"prefs alice {PASSWORD}")
+    (reset,) = house.send(address_of("alice"), "forgot alice")
+    house.reply(reset, "password another-word")
+    (letter,) = house.reply(told[0], "whoami")
+    assert letter.kind == "refusal"
+    assert "You speak as" not in letter.text
