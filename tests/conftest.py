@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from migrated import migrated
+from processes import Process
 from running import Running, start
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
@@ -105,6 +106,12 @@ def _logging_as_it_was() -> Iterator[None]:
         handler.close()
     for logger, level in levels:
         logger.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left_behind() -> Iterator[None]:
+    yield
+    Process.end_all()
 
 
 @pytest.fixture

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import wait_until
+from processes import refused_to_start, wait_until
 from running import Running, start
 from seating import HIDINGS, seat_pairs
 from silence import SilentWay
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
-from test_stopping import refused_to_start
 from wire import Wire, mail
 
 from pbmserv.stages.door import TRY_LATER

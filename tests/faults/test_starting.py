@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from processes import Process
-from test_stopping import free_port, refused_to_start
+from processes import Process, refused_to_start
+from programs import free_port
 from wire import Wire, mail
 
 from pbmserv.config import Listen
