@@ -7,6 +7,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from processes import Process, Sink, wait_until
 from running import start
 from seating import HIDINGS, Table, seat_pairs
@@ -15,6 +16,8 @@ from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import inbox, outbox, plies
+
+pytestmark = pytest.mark.slow
 
 TABLES = 100
 SESSIONS = 8

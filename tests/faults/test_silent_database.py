@@ -21,6 +21,8 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.postgresql import timeouts
 
+pytestmark = pytest.mark.slow
+
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
 SHORT = {"options": "-c statement_timeout=1500"}

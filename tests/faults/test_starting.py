@@ -16,6 +16,8 @@ from pbmserv.config import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.net.listening import bind
 
+pytestmark = pytest.mark.slow
+
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
 

@@ -19,6 +19,8 @@ from pbmserv.errors import ConfigError
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import letter_bytes, outbox
 
+pytestmark = pytest.mark.slow
+
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
 

@@ -15,6 +15,8 @@ from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.letters.environment import templates_root
 from pbmserv.service.boards import queries
 
+pytestmark = pytest.mark.slow
+
 NO_LETTERS = {"pieces"}
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 

@@ -139,6 +139,7 @@ def test_letters_are_so_short_that_nobody_cuts_them(server: Indoors, size: str) 
         assert len(letter.html.encode()) < 60_000
 
 
+@pytest.mark.slow
 def test_letters_of_all_kinds_are_short_and_their_links_harmless(tmp_path: Path) -> None:
     for number, story in enumerate(STORIES):
         for letter in story(tmp_path / str(number)):

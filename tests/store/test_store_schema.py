@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -78,8 +79,8 @@ def test_alembic_is_not_even_imported_when_nothing_is_to_do(tmp_path: Path) -> N
     database.close()
     look = (
         "import sys\n"
-        "from pbmserv.store import schema\n"
-        "from pbmserv.store.session import Database\n"
+        "from pbmserv.store.core import schema\n"
+        "from pbmserv.store.core.database import Database\n"
         f"schema.prepare(Database({database.url!r}))\n"
         "sys.exit('alembic' in sys.modules)\n"
     )
@@ -125,8 +126,8 @@ def test_the_operator_is_told_about_a_newer_database_without_a_traceback(tmp_pat
 def test_two_processes_may_begin_with_one_empty_database(empty: Database) -> None:
     begin = (
         "import sys\n"
-        "from pbmserv.store import schema\n"
-        "from pbmserv.store.session import Database\n"
+        "from pbmserv.store.core import schema\n"
+        "from pbmserv.store.core.database import Database\n"
         "import alembic.command\n"
         "database = Database(sys.argv[1])\n"
         "print('here', flush=True)\n"
@@ -134,24 +135,27 @@ def test_two_processes_may_begin_with_one_empty_database(empty: Database) -> Non
         "schema.prepare(database)\n"
         "assert schema.check(database) == []\n"
     )
-    url = empty.url
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", begin, url],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "here\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    ends = [process.communicate(timeout=PATIENCE_S) for process in processes]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", begin, empty.url],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for _ in range(2)
+        ]
+        for process in processes:
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            assert process.stdout.readline() == "here\n"
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        ends = [process.communicate(timeout=PATIENCE_S) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], ends
     assert schema.check(empty) == []

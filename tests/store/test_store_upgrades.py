@@ -21,6 +21,8 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.packed import pack, unpack
 from pbmserv.store.delivery import inbox
 
+pytestmark = pytest.mark.slow
+
 REVISIONS = sorted(
     path.stem.partition("_")[0] for path in (schema.migrations_folder() / "versions").glob("*.py")
 )

@@ -10,7 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Select, delete, insert, select, text, update
 
@@ -118,7 +119,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     opened.close()
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(games_played)
 def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, played: list) -> None:
     opened = quick
