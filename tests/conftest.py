@@ -157,6 +157,14 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """The database of each kind, as somebody beside a server sees it."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
 def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
     """A whole server with real sockets, on each kind of database; it has no pages."""
     with start(database_url, tmp_path, web="") as running:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import Page, check_form, facts
+from mailto_links import drafts_of
 from stories import BOB, STORIES
 
 from pbmserv.inbound.auto_mail import automatic
@@ -44,6 +45,16 @@ def test_the_stories_have_a_letter_of_every_kind(letters: list[Posted]) -> None:
 def test_every_letter_keeps_the_form(letters: list[Posted]) -> None:
     for letter in letters:
         check_form(letter, own_words=not letter.inside)
+
+
+def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[Posted]) -> None:
+    for letter in letters:
+        if letter.has_html:
+            assert len(letter.html.encode()) < 60_000, letter.kind
+            for draft in drafts_of(letter.html):
+                assert draft.to.startswith("pbmserv+")
+                assert draft.subject.startswith("Re: ")
+                assert not draft.body.startswith(("resign", "delete", "signoff"))
 
 
 def test_text_and_page_have_the_same_headline(letters: list[Posted]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,17 +17,6 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import metadata
 
 PATIENCE_S = 60
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """A database of each kind without any table."""
-    if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path}/new/folder/pbmserv.sqlite3")
-    else:
-        database = Database(request.getfixturevalue("empty_postgres_url"))
-    yield database
-    database.close()
 
 
 def tables(database: Database) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,16 +29,6 @@ REVISIONS = sorted(
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 Rows = Mapping[str, list[Mapping[str, Any]]]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")
-    else:
-        database = Database(request.getfixturevalue("empty_postgres_url"))
-    yield database
-    database.close()
 
 
 def tables_of(connection: Connection) -> MetaData:

@@ -34,14 +34,6 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    opened = Database(database_url)
-    schema.prepare(opened)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def writer(database: Database) -> Iterator[Writer]:
     opened = open_writer(database)
     yield opened
