@@ -11,16 +11,19 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench fuzz dist clean same-python
+.PHONY: help serve test test-quick check bench fuzz dist clean same-python
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are in var/)
 	@$(BIN)/pbmserv serve
 
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/pytest -n auto --dist worksteal
+
+test-quick: $(VENV)/.dev ## Run those that are not slow by nature, in less than a minute
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths
 	$(BIN)/ruff format --check .

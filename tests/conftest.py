@@ -15,7 +15,9 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from examples import load_profile
 from migrated import migrated
+from processes import Process
 from running import Running, start
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
@@ -26,6 +28,9 @@ from pbmserv.store.core.database import Database
 
 GIVEN = "PBMSERV_TEST_POSTGRES"
 SHARED = "PBMSERV_TEST_TEMPLATE"
+SLOW_FOLDERS = {"browser", "deploying", "packaging", "peers"}
+
+load_profile()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,6 +46,15 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[GIVEN] = url
     os.environ[SHARED] = template
     config.add_cleanup(lambda: _administer(url, f"DROP DATABASE IF EXISTS {template}"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow is what is marked, what real programs take part in, and a second run on PostgreSQL."""
+    for item in items:
+        case = getattr(item, "callspec", None)
+        again = case is not None and "postgresql" in case.params.values()
+        if again or item.path.parent.name in SLOW_FOLDERS:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -107,6 +121,12 @@ def _logging_as_it_was() -> Iterator[None]:
         logger.setLevel(level)
 
 
+@pytest.fixture(autouse=True)
+def _no_process_left_behind() -> Iterator[None]:
+    yield
+    Process.end_all()
+
+
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
     """A fresh, migrated PostgreSQL database."""
@@ -137,7 +157,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """The database of each kind, as somebody beside a server sees it."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
 def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    """A whole server with real sockets, on each kind of database."""
-    with start(database_url, tmp_path) as running:
+    """A whole server with real sockets, on each kind of database; it has no pages."""
+    with start(database_url, tmp_path, web="") as running:
         yield running

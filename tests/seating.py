@@ -63,13 +63,13 @@ def _table(server: Server, connection: Connection, name: str) -> Table:
         board,
         (one, two),
         (
-            address_of(server, connection, board, one),
-            address_of(server, connection, board, two),
+            reply_address(server, connection, board, one),
+            reply_address(server, connection, board, two),
         ),
     )
 
 
-def address_of(server: Server, connection: Connection, board: int, player: Player) -> str:
+def reply_address(server: Server, connection: Connection, board: int, player: Player) -> str:
     """The address for the turn that *player* is to make now."""
     row = boards.load(connection, board)
     assert row is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from server_reports import REPORTS, ServerReport, multipart
 
@@ -140,7 +140,6 @@ def test_a_diagnostic_is_one_harmless_line() -> None:
 PIECES = [piece for report in REPORTS for piece in report.mail.split("\n")]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=60)), max_size=60), st.binary())
 def test_nothing_raises(lines: list[str], tail: bytes) -> None:
     raw = "\r\n".join(lines).encode("utf-8", "surrogatepass") + tail
@@ -150,7 +149,6 @@ def test_nothing_raises(lines: list[str], tail: bytes) -> None:
         assert all(address == address.lower() for address in one.recipients)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.sampled_from(REPORTS), st.data())
 def test_damaged_reports_raise_nothing(report: ServerReport, data: st.DataObject) -> None:
     raw = bytearray(report.raw(ALICE, OUR))

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from chromium import chromium as browser
 from letters_to_see import letters_to_see
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 WIDTHS = (320, 375, 800)
 SCHEMES = ("light", "dark")
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
 IN_DAYLIGHT = ("challenge", "board", "eight", "result", "standings", "large", "help")
 IN_THE_DARK = ("board", "waiting", "refusal", "games", "digest")
 """What axe judges in which light; it takes half a second for each."""
@@ -44,17 +39,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def chromium(pages: dict[str, str]) -> Iterator[Browser]:
-    """The system's browser; Playwright's own is not downloaded.
-
-    The letters are made first: while Playwright runs, its event loop is this thread's.
-    """
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        pytest.skip("NOT RUN: chromium is not installed here (.ci/run installs it when it can)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
+    """A browser; the letters are made before it starts."""
+    with browser() as started:
+        yield started
 
 
 @pytest.fixture(params=[(w, s) for w in WIDTHS for s in SCHEMES], ids=lambda p: f"{p[0]}-{p[1]}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, sync_playwright
-from test_letters_in_chromium import FLAGS, PROGRAMS
+from chromium import chromium as browser
+from playwright.sync_api import Browser
 
 from pbmserv.engine.registry import Registry
 from pbmserv.letters.environment import environment
@@ -44,13 +43,8 @@ def texts() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def chromium(texts: dict[str, str]) -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        pytest.skip("NOT RUN: chromium is not installed here (.ci/run installs it when it can)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
+    with browser() as started:
+        yield started
 
 
 @pytest.mark.parametrize("width", [320, 390])

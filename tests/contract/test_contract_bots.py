@@ -49,6 +49,7 @@ def begun(game: AnyGame, words: tuple[str, ...]) -> Position:
     return opening(game, GameRecord(info.key, info.rules_version, seats, words, b"house" * 6))
 
 
+@pytest.mark.slow
 @every_bot
 def test_a_bot_plays_to_the_end_by_what_its_seat_may_know(
     game: AnyGame, words: tuple[str, ...], level: str

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 from contract_play import CASE_NAMES, CASES, GAMES, Played, hook, play_randomly
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.registry import AnyGame
@@ -79,7 +79,6 @@ def check(game: AnyGame, played: Played, number: int, text: str) -> None:
 
 @every_case
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_anything_typed_is_a_move_or_refused(
     game: AnyGame, words: tuple[str, ...], data: st.DataObject
 ) -> None:
@@ -102,7 +101,6 @@ def test_sentences_are_no_moves(game: AnyGame, text: str) -> None:
 
 @every_game
 @given(word=st.text(max_size=20) | st.from_regex(r"-[a-z]{1,9}(=[0-9x-]{0,6})?", fullmatch=True))
-@settings(max_examples=150, deadline=None)
 def test_any_option_word_is_read_or_refused(game: AnyGame, word: str) -> None:
     seats = game.info.max_seats
     try:

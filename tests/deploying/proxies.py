@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import ssl
 import subprocess
@@ -13,15 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPResponse, HTTPSConnection
 from pathlib import Path
-from time import monotonic, sleep
 
-import pytest
 import trustme
+from programs import PATIENCE_S, free_port, program, wait_for_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 NAME = "games.example.org"
-PATIENCE_S = 30
-SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 
 
 @dataclass(frozen=True)
@@ -55,21 +51,6 @@ class Proxy:
     def written(self) -> str:
         """All that stands in its logs."""
         return "".join(path.read_text() for path in self.folder.rglob("*.log"))
-
-
-def program(name: str) -> str:
-    """The path of a system program; where it is missing the test says so and does not run."""
-    found = shutil.which(name, path=os.pathsep.join((os.environ["PATH"], *SBIN)))
-    if found is None:
-        pytest.skip(f"NOT RUN: {name} is not installed here (.ci/run installs it when it can)")
-    return found
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 @contextmanager
@@ -158,16 +139,7 @@ def _running(command: list[str], proxy: Proxy, places: dict[str, str]) -> Iterat
         ) as process,
     ):
         try:
-            last = monotonic() + PATIENCE_S
-            while True:
-                assert process.poll() is None, proxy.written()
-                try:
-                    socket.create_connection(("127.0.0.1", proxy.port), timeout=1).close()
-                except OSError:
-                    assert monotonic() < last, "it does not listen"
-                    sleep(0.05)  # it has no way to tell us
-                else:
-                    break
+            wait_for_port(proxy.port, lambda: proxy.written() if process.poll() else None)
             yield
         finally:
             process.terminate()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from migrated import migrated
-from proxies import NAME, Proxy, caddy, free_port, nginx
+from programs import free_port
+from proxies import NAME, Proxy, caddy, nginx
 from running import Running, start
 
 from pbmserv.web.safety import HEADERS

@@ -7,13 +7,10 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from migrated import migrated
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 from processes import Process
 
 UNITS = Path(__file__).parents[2] / "deploy" / "systemd"
@@ -81,12 +78,9 @@ def test_systemd_is_told_when_every_listener_is_bound_and_when_it_ends(
         manager.bind(str(path))
         manager.settimeout(20)
         monkeypatch.setenv("NOTIFY_SOCKET", str(path))
-        server = Process(tmp_path, migrated(tmp_path / "pbmserv.sqlite3"))
-        try:
+        with Process(tmp_path, migrated(tmp_path / "pbmserv.sqlite3")) as server:
             assert manager.recv(100) == b"READY=1"
             socket.create_connection(("127.0.0.1", server.port), 20).close()
-        finally:
-            assert server.stop() == 0
         assert manager.recv(100) == b"STOPPING=1"
 
 

@@ -301,6 +301,7 @@ def answers_in(folder: Path) -> int:
     return letters.count(b"To: thief@elsewhere.example")
 
 
+@pytest.mark.slow
 def test_guessing_at_two_processes_in_turn_closes_both(postgres_url: str, tmp_path: Path) -> None:
     folders = [tmp_path / "1", tmp_path / "2"]
     for folder in folders:

@@ -7,6 +7,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from processes import Process, Sink, wait_until
 from running import start
 from seating import HIDINGS, Table, seat_pairs
@@ -16,6 +17,8 @@ from wire import Wire, mail
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.mail_tables import inbox, outbox
 from pbmserv.store.core.models import plies
+
+pytestmark = pytest.mark.slow
 
 TABLES = 100
 SESSIONS = 8

@@ -6,6 +6,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
 
+import pytest
 from processes import Process, Sink, wait_until
 from sqlalchemy import select, update
 from wire import Wire, mail
@@ -13,6 +14,8 @@ from wire import Wire, mail
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.mail_tables import outbox
 from pbmserv.store.core.models import plies
+
+pytestmark = pytest.mark.slow
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import dkim
+import pytest
 import trustme
 from processes import Process, wait_until
 from sqlalchemy import delete
@@ -21,6 +22,8 @@ from pbmserv.outbound import dkim as signing
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import keys
+
+pytestmark = pytest.mark.slow
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"

@@ -9,19 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from processes import wait_until
+from processes import refused_to_start, wait_until
 from running import Running, start
 from seating import HIDINGS, seat_pairs
 from silence import SilentWay
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
-from test_stopping import refused_to_start
 from wire import Wire, mail
 
 from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.postgresql import timeouts
+
+pytestmark = pytest.mark.slow
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from examples import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from running import Running, start
 from sqlalchemy import select
@@ -165,7 +166,7 @@ def test_no_odd_end_of_data_hides_a_second_mail(embedded: Running, end: bytes) -
     assert not embedded.letters("admin@players.example")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.sampled_from([b"\r", b"\n", b".", b"\0", b" "]), max_size=9).map(b"".join))
 def test_nothing_between_two_mails_makes_them_two(embedded: Running, between: bytes) -> None:
     assume(b"\r\n.\r\n" not in b"x" + between)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from running import Running, start
 from wire import Wire, mail
@@ -83,7 +83,6 @@ def test_what_follows_a_bare_lf_is_never_carried_out(
 @given(
     st.lists(st.sampled_from([b"NOOP", b"RSET", b"x" * 1200, b"\r", b"\n", b"\r\n"]), max_size=9)
 )
-@settings(max_examples=60)
 def test_one_reply_to_one_line_however_they_end(embedded: Running, words: list[bytes]) -> None:
     said = b"".join(words)
     before, lf, _ = said.replace(b"\r\n", b"\0").partition(b"\n")

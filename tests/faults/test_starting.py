@@ -8,13 +8,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from processes import Process
-from test_stopping import free_port, refused_to_start
+from processes import Process, refused_to_start
+from programs import free_port
 from wire import Wire, mail
 
 from pbmserv.config.values import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.net.listening import bind
+
+pytestmark = pytest.mark.slow
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"

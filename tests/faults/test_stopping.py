@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from processes import Process, Sink, wait_until
+from processes import Process, Sink, refused_to_start, wait_until
+from programs import free_port
 from sqlalchemy import select, update
 from wire import Wire, mail
 
@@ -21,14 +19,10 @@ from pbmserv.errors import ConfigError
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.mail_tables import letter_bytes, outbox
 
+pytestmark = pytest.mark.slow
+
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
@@ -111,25 +105,6 @@ def test_letters_wait_for_a_relay_that_is_down(database: Database, tmp_path: Pat
     }
     with database.reading.connect() as connection:
         assert set(connection.execute(select(outbox.c.state)).scalars()) == {"sent"}
-
-
-def refused_to_start(**settings: str) -> subprocess.CompletedProcess[str]:
-    """A start that must fail, before it is ready and without a traceback."""
-    served = subprocess.run(
-        [sys.executable, "-m", "pbmserv", "serve"],
-        env={
-            **os.environ,
-            "PBMSERV_WEB": "",
-            **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
-        },
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert "ready" not in served.stdout
-    assert "Traceback" not in served.stderr
-    return served
 
 
 def test_a_port_that_is_taken_is_told_before_anything_else(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from pbmserv.service.core.budget import ALLOWED, Budget, Work
 from pbmserv.store.boards import boards
 from pbmserv.store.core.mail_tables import inbox
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 MOST_PLIES = ALLOWED // Work.PLY.price
 MOST_LOOKED_UP = 1_500

@@ -10,7 +10,7 @@ from math import comb, log2
 from statistics import mean
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.rng import Rng
@@ -46,7 +46,6 @@ def layouts_of(cases: Sequence[Case], count: int) -> list[frozenset[int]]:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_the_search_finds_each_fitting_layout_once(data: st.DataObject) -> None:
     width, height = data.draw(st.integers(2, 4)), data.draw(st.integers(2, 4))
     board = geometry(width, height)
@@ -263,6 +262,7 @@ def turns_to_win(level: str, number: int) -> int:
     raise AssertionError("it never guesses")
 
 
+@pytest.mark.slow
 def test_the_levels_are_as_strong_as_measured() -> None:
     """Mean turns over many games: 7.3, 8.4 and 10.0 (`python -m benchmarks.solver`)."""
     needed = {level: mean(turns_to_win(level, n) for n in range(8)) for level in LEVELS}

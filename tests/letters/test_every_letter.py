@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import Page, check_form, facts
+from mailto_links import drafts_of
 from stories import BOB, STORIES
 
 from pbmserv.inbound.auto_mail import automatic
@@ -17,6 +18,9 @@ from pbmserv.letters.environment import templates_root
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
 
+pytestmark = pytest.mark.slow
+
+NO_LETTERS = {"pieces"}
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 
 
@@ -49,6 +53,16 @@ def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() ->
 def test_every_letter_keeps_the_form(letters: list[Posted]) -> None:
     for letter in letters:
         check_form(letter, own_words=not letter.inside)
+
+
+def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[Posted]) -> None:
+    for letter in letters:
+        if letter.has_html:
+            assert len(letter.html.encode()) < 60_000, letter.kind
+            for draft in drafts_of(letter.html):
+                assert draft.to.startswith("pbmserv+")
+                assert draft.subject.startswith("Re: ")
+                assert not draft.body.startswith(("resign", "delete", "signoff"))
 
 
 def test_text_and_page_have_the_same_headline(letters: list[Posted]) -> None:

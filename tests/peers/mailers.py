@@ -13,7 +13,8 @@ from email.parser import BytesParser
 from pathlib import Path
 from time import monotonic, sleep
 
-from postfix import PATIENCE_S, Postfix, program
+from postfix import Postfix
+from programs import PATIENCE_S, program
 
 NO_RECIPIENT = 24
 """What swaks ends with when every recipient was refused."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
+from programs import PATIENCE_S, free_port, program, wait_for_port
 
-PATIENCE_S = 30
-SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 ABOUT_THE_CLOCK = ("file system clock is", "resetting file time stamps")
 """What cleanup(8) warns of now and then on Linux 6.13 and later, when a second begins as it writes.
 
@@ -84,22 +81,6 @@ class Postfix:
         return done.stdout
 
 
-def program(name: str) -> str:
-    """The path of a system program; where it is missing the test says so and does not run."""
-    found = shutil.which(name, path=os.pathsep.join((os.environ["PATH"], *SBIN)))
-    if found is None:
-        pytest.skip(f"NOT RUN: {name} is not installed here (.ci/run installs it when it can)")
-    return found
-
-
-def free_port() -> int:
-    """A port on loopback that nobody has now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
 @contextmanager
 def postfix(
     lmtp_port: int,
@@ -124,7 +105,7 @@ def postfix(
         base = [command, "-c", str(folder / "etc")]
         subprocess.run([*base, "start"], check=True, capture_output=True, timeout=PATIENCE_S)
         try:
-            _until_it_listens(running.port)
+            wait_for_port(running.port)
             yield running
         finally:
             subprocess.run([*base, "stop"], check=False, capture_output=True, timeout=PATIENCE_S)
@@ -176,15 +157,3 @@ virtual_mailbox_limit = 0
 """
     )
     (folder / "etc" / "master.cf").write_text(_DAEMONS.format(port=f"127.0.0.1:{running.port}"))
-
-
-def _until_it_listens(port: int) -> None:
-    last = monotonic() + PATIENCE_S
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            assert monotonic() < last, "Postfix does not listen"
-            sleep(0.05)  # it has no way to tell us
-        else:
-            return

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import closing
 from datetime import timedelta
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 from mailers import Player
-from postfix import free_port, postfix, program
+from postfix import postfix
+from processes import Process, wait_until
+from programs import free_port, program
 from sqlalchemy import Row, select, update
 
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.mail_tables import bounces, outbox
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
-from processes import Process, wait_until
 
 CAROL = "carol@gone.example"
 DAVE = "dave@players.example"
@@ -44,9 +43,10 @@ def test_reports_of_postfix_are_counted(embedded: str, tmp_path: Path) -> None:
         carol = Player("carol", mta, tmp_path / "carol", domain="gone.example")
         dave = Player("dave", mta, tmp_path / "dave")
         relay = f"smtp://127.0.0.1:{mta.port}"
-        server = Process(tmp_path, embedded, lmtp=f"127.0.0.1:{lmtp}", relay=relay)
-        database = Database(embedded)
-        try:
+        with (
+            closing(Database(embedded)) as database,
+            Process(tmp_path, embedded, lmtp=f"127.0.0.1:{lmtp}", relay=relay),
+        ):
             alice.writes("signup alice wonder-land")
             alice.wait_for(1)
             carol.writes("signup carol cheshire-cat")
@@ -68,9 +68,6 @@ def test_reports_of_postfix_are_counted(embedded: str, tmp_path: Path) -> None:
             letter, again = _letters(database, DAVE)
             assert (letter.state, again.state) == ("failed", "queued")
             assert "User unknown" in letter.error
-        finally:
-            database.close()
-            assert server.stop() == 0
         assert mta.queue().strip() == "Mail queue is empty"
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import smtplib
 import subprocess
-import sys
 from pathlib import Path
 
 from mailers import Player
-from postfix import Postfix, free_port, postfix, program
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
+from postfix import Postfix, postfix
 from processes import Process, wait_until
+from programs import free_port, program
 
 DEBIAN = """\
 smtpd_banner = $myhostname ESMTP $mail_name (Debian/GNU)
@@ -68,19 +66,16 @@ def test_our_lines_below_debian_s_bring_mail_to_us(tmp_path: Path) -> None:
         program(name)
     lmtp = free_port()
     with postfix(lmtp, ("alice",), own_lines=DEBIAN) as mta:
-        server = Process(
+        with Process(
             tmp_path,
             f"sqlite:///{tmp_path}/pbmserv.sqlite3",
             lmtp=f"127.0.0.1:{lmtp}",
             relay=f"smtp://127.0.0.1:{mta.port}",
-        )
-        try:
+        ):
             assert told(mta, "postconf", "-h", "mydestination") == "localhost"
             alice = Player("alice", mta, tmp_path / "alice")
             alice.writes("signup alice wonder-land")
             assert "alice" in str(alice.wait_for(1)["Subject"]) + alice.wait_for(1).as_string()
-        finally:
-            assert server.stop() == 0
         assert "in BOTH" not in mta.log
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from email.message import EmailMessage
 from pathlib import Path
 
 import dkim
 from mailers import Player
-from postfix import free_port, postfix, program
+from postfix import postfix
+from processes import Process
+from programs import free_port, program
 
 from pbmserv.outbound import dkim as signing
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
-from processes import Process
 
 
 def text_of(letter: EmailMessage) -> str:
@@ -30,14 +28,13 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
         alice = Player("alice", mta, tmp_path / "alice")
         bob = Player("bob", mta, tmp_path / "bob")
         keys = [signing.make(kind, kind, tmp_path / f"{kind}.pem") for kind in ("rsa", "ed25519")]
-        server = Process(
+        with Process(
             tmp_path,
             database_url,
             lmtp=f"127.0.0.1:{lmtp}",
             relay=f"smtp://127.0.0.1:{mta.port}",
             dkim_keys=", ".join(f"{key.kind}={tmp_path}/{key.kind}.pem" for key in keys),
-        )
-        try:
+        ):
             alice.writes("signup alice wonder-land")
             bob.writes("signup bob tool-belt")
             assert "Welcome, alice!" in text_of(alice.wait_for(1))
@@ -80,7 +77,5 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
                     assert all(dkim.DKIM(raw).verify(n, dnsfunc=found) for n in range(2))
 
             bob.writes("help", to="nobody@games.example", refused=True)
-        finally:
-            assert server.stop() == 0
         assert mta.queue().strip() == "Mail queue is empty"
         assert mta.complaints() == []

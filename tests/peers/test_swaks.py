@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from postfix import PATIENCE_S, program
+from programs import PATIENCE_S, program
 from running import Running, start
 
 OURS = "pbmserv@games.example"

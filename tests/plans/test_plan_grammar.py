@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.plans import (
@@ -148,7 +149,7 @@ def depth(plan: Plan | None) -> int:
 
 
 @given(plan=plans)
-@settings(max_examples=300, deadline=None)
+@examples(120)
 def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
     text = print_plan(plan)
     if depth(plan) <= DEEPEST:
@@ -166,7 +167,7 @@ def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
         max_size=30,
     ).map(" ".join)
 )
-@settings(max_examples=400, deadline=None)
+@examples(120)
 def test_anything_written_is_a_plan_or_refused(text: str) -> None:
     refusal: Refusal | None = None
     try:

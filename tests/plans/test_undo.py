@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.position import Position, opening, replay
@@ -91,7 +91,6 @@ def test_what_cannot_be_taken_back(
 
 
 @given(st.lists(st.sampled_from(["+b2", "+c2", "/b2", "!d4", UNDO]), max_size=30))
-@settings(max_examples=60, deadline=None)
 def test_undo_is_the_same_as_never(words: list[str]) -> None:
     position = after(*HIDDEN)
     stack = []

@@ -113,6 +113,7 @@ def quiet(post: Post) -> int:
     return total
 
 
+@pytest.mark.slow
 def test_two_servers_and_their_robots_come_to_an_end(post: Post) -> None:
     a, b = post.servers["a.example"], post.servers["b.example"]
     players = {"a.example": tuple(ROBOTS), "b.example": ("same", "counting")}

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
@@ -159,7 +160,8 @@ def test_a_box_that_somebody_names_is_shown_to_others_from_the_next_day_on(house
     assert text.kind == "saved"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30 if DEEP else 3))
 def test_whatever_players_do_nobody_is_told_a_box_that_still_runs(
     tmp_path: Path, seed: int
 ) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from signing import USUAL, ed25519_key, publish, rsa_key, sealed, signed
 from zone import Zone
@@ -755,7 +755,6 @@ _FIELD = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(_FIELD, max_size=8), st.booleans())
 def test_nothing_in_a_header_makes_the_checks_fail_or_the_sender_proven(fields, handed_on) -> None:
     zone = Zone()

@@ -21,12 +21,6 @@ from pbmserv.store.operators import compacting
 _KEEP = text("INSERT INTO keys (id, secret, created_at) VALUES (:id, :secret, '2026-03-01')")
 
 
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    with closing(Database(database_url)) as opened:
-        yield opened
-
-
 def fill(database: Database, octets: int) -> None:
     """Keep so many octets, and drop them again."""
     with database.writing.begin() as connection:

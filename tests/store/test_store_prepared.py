@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import Connection, bindparam, insert, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.models import boards, keys
 from pbmserv.store.core.prepared import Prepared
@@ -41,14 +40,6 @@ SEEN = select(
     boards.c.created_at,
     boards.c.finished_at,
 ).where(boards.c.status == "active", boards.c.plies >= bindparam("least"))
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    opened = Database(database_url)
-    schema.prepare(opened)
-    yield opened
-    opened.close()
 
 
 def test_values_arrive_as_they_do_by_core(database: Database) -> None:

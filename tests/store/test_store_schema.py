@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,17 +18,6 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.mail_tables import stores
 
 PATIENCE_S = 60
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """A database of each kind without any table."""
-    if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path}/new/folder/pbmserv.sqlite3")
-    else:
-        database = Database(request.getfixturevalue("empty_postgres_url"))
-    yield database
-    database.close()
 
 
 def tables(database: Database) -> set[str]:
@@ -197,24 +186,27 @@ def test_two_processes_may_begin_with_one_empty_database(empty: Database) -> Non
         "schema.prepare(database)\n"
         "assert schema.check(database) == []\n"
     )
-    url = empty.url
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", begin, url],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "here\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    ends = [process.communicate(timeout=PATIENCE_S) for process in processes]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", begin, empty.url],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for _ in range(2)
+        ]
+        for process in processes:
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            assert process.stdout.readline() == "here\n"
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        ends = [process.communicate(timeout=PATIENCE_S) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], ends
     assert schema.check(empty) == []

@@ -27,14 +27,6 @@ PATIENCE_S = 20
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    opened = Database(database_url)
-    schema.prepare(opened)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def sqlite(tmp_path: Path) -> Iterator[Database]:
     opened = Database(f"sqlite:///{tmp_path}/group.sqlite3")
     schema.prepare(opened)

@@ -10,7 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Select, delete, insert, select, text, update
 
@@ -30,14 +31,6 @@ from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.ratings import ratings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    opened = Database(database_url)
-    schema.prepare(opened)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -118,7 +111,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     opened.close()
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(games_played)
 def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, played: list) -> None:
     opened = quick

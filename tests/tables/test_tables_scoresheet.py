@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from played_out import GAMES, played_out
 
@@ -50,7 +51,7 @@ def sheets(draw: st.DrawFn) -> Scoresheet:
     return Scoresheet(record, names, draw(st.integers(0, 10**6)), "2026-03-05", "alice 1 (solved)")
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sheets(), st.booleans())
 def test_what_is_written_is_read_again(sheet: Scoresheet, mailed: bool) -> None:
     text = write_record(sheet)

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from examples import DEEP
 from year_house import ServiceHouse
 from year_rules import DAY, HOUR, Human, counted, expected, is_night, is_within
 from year_world import BEGINNING, END, Event, World, humans
@@ -173,6 +174,7 @@ def check(world: World) -> Counter[str]:
     return seen
 
 
+@pytest.mark.slow
 def test_a_year_of_two_hundred_players_on_the_engines_clocks() -> None:
     rng = Random("a year of clocks")
     world = World(ClockHouse(rng), humans(200, rng, 0), 200, rng)
@@ -184,10 +186,11 @@ def test_a_year_of_two_hundred_players_on_the_engines_clocks() -> None:
     assert world.finished["played"] > 100
 
 
-@pytest.mark.parametrize("quarter", range(4))
-def test_a_year_of_two_hundred_players_in_the_whole_service(tmp_path: Path, quarter: int) -> None:
-    """Database, keeper, digests and letters; four servers of fifty players, side by side."""
-    rng = Random(f"a year of letters, {quarter}")
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4 if DEEP else 2))
+def test_a_year_of_fifty_players_in_the_whole_service(tmp_path: Path, part: int) -> None:
+    """Database, keeper, digests and letters."""
+    rng = Random(f"a year of letters, {part}")
     people = humans(50, rng, 1)
     house = ServiceHouse(tmp_path, people, rng)
     world = World(house, people, 16, rng)

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import OptionError, Refusal
@@ -95,7 +95,6 @@ def test_ten_thousand_ids_go_there_and_back() -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
 def test_a_seed_gives_a_box_of_every_legal_size(data: st.DataObject) -> None:
     width, height = data.draw(st.integers(2, 26)), data.draw(st.integers(2, 26))
     most = data.draw(st.integers(1, width * height))
@@ -225,7 +224,6 @@ def test_cells_that_do_not_fit_get_no_id(cells: list[int]) -> None:
 
 
 @given(st.text(max_size=40) | st.from_regex(r"w\d+h\d+(m\d+)?(M\d+)?[:#][0-9a-f]*", fullmatch=True))
-@settings(max_examples=200, deadline=None)
 def test_whatever_is_typed_is_an_id_or_kindly_refused(text: str) -> None:
     try:
         game = read_id(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pbmserv.games.blackbox as package
@@ -270,7 +270,6 @@ unused = st.sampled_from(view(FIRED).unused_ports)
 
 
 @given(aids, st.none() | unused, st.integers(0, 6), st.sampled_from([str.lower, str.upper]))
-@settings(max_examples=150)
 def test_canonical_text_is_read_as_itself(
     aids: list[str], probe: str | None, place: int, case: Any
 ) -> None:

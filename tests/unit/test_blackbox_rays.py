@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.games.blackbox.geometry import Geometry, geometry
@@ -67,7 +68,7 @@ def test_a_hit_wins_on_the_first_rank(box: Box) -> None:
 
 
 @given(st.integers(2, 26), st.integers(2, 26))
-@settings(max_examples=40)
+@examples(40)
 def test_in_an_empty_box_every_ray_goes_straight_through(width: int, height: int) -> None:
     board = geometry(width, height)
     names = {label: board.ports[trace(board, (), p)] for p, label in enumerate(board.ports)}

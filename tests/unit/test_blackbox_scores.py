@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.position import Position, opening
@@ -31,7 +31,6 @@ def score_of(position: Position, seat: int = 0) -> Score:
     return score(position.state.options, position.state.boxes[seat])
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text("abcdef0123456789", min_size=1, max_size=8), st.data())
 def test_classic_counts_as_the_web_guide_does(seed: str, data: st.DataObject) -> None:
     """1 a hit, 1 a reflection, 2 a detour, 5 for every ball that is guessed wrong."""

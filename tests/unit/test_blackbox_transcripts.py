@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
@@ -50,7 +50,6 @@ def test_a_transcript_reads_like_this_and_goes_there_and_back() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
     game = practice(data.draw(st.sampled_from(Scoring)), data.draw(st.integers(1, 99)))
     for _ in range(data.draw(st.integers(0, 25))):
@@ -160,7 +159,6 @@ def test_no_game_is_endless() -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=100, deadline=None)
 def test_whatever_is_sent_is_refused_kindly(text: str) -> None:
     refused(text)
     refused(TEXT[: len(text)] + text)

@@ -169,6 +169,7 @@ def test_a_database_that_is_none_is_told_in_one_line(capsys, tmp_path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_operators_commands_work_on_a_new_database() -> None:
     def told(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

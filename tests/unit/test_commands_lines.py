@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pbmserv.commands.grammar.line import read_arguments
@@ -591,7 +591,6 @@ WORDS = st.one_of(
 TEXTS = st.lists(st.lists(WORDS, max_size=7).map(" ".join), max_size=12).map("\n".join)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     subject=st.one_of(TEXTS, st.text()),
     body=st.one_of(TEXTS, st.text()),

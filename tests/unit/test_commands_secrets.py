@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pbmserv.commands.reading.mail import read
@@ -88,7 +88,6 @@ def read_everywhere(text: str) -> list[Reading]:
     ]
 
 
-@settings(max_examples=80, deadline=None)
 @given(form=st.sampled_from(FORMS), quoted=st.sampled_from(QUOTES), secret=PASSWORDS)
 def test_a_command_as_it_should_be(form, quoted, secret):
     for reading in read_everywhere(form.format(quoted.format(secret))):
@@ -96,7 +95,6 @@ def test_a_command_as_it_should_be(form, quoted, secret):
         assert secret not in repr(reading)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     form=st.sampled_from(FORMS),
     secret=PASSWORDS,
@@ -118,7 +116,6 @@ def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at)
     assert_silent(reading, secret)
 
 
-@settings(max_examples=80, deadline=None)
 @given(form=st.sampled_from(FORMS), secret=PASSWORDS, data=st.data())
 def test_a_command_whose_name_is_misspelt(form, secret, data):
     words = form.split()
@@ -130,7 +127,6 @@ def test_a_command_whose_name_is_misspelt(form, secret, data):
     assert_silent(read(" ".join(words).format(secret), "", games=GAMES, reply=False), secret)
 
 
-@settings(max_examples=60, deadline=None)
 @given(form=st.sampled_from(FORMS), secret=PASSWORDS, data=st.data())
 def test_a_command_that_the_mail_program_wrapped(form, secret, data):
     words = form.split()
@@ -139,7 +135,6 @@ def test_a_command_that_the_mail_program_wrapped(form, secret, data):
     assert_silent(read("", body.format(secret), games=GAMES, reply=False), secret)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     form=st.sampled_from(
         [

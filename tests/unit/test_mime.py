@@ -13,7 +13,7 @@ from email.utils import parseaddr
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pbmserv.errors import ServerFault
@@ -141,7 +141,6 @@ def test_a_letter_without_html_has_one_part() -> None:
     assert content(message, "plain") == BOARD
 
 
-@settings(deadline=None, max_examples=150)
 @given(text=texts, html=texts)
 @example(text="", html="x")
 @example(text="x" * 998, html="x" * 999)
@@ -157,7 +156,6 @@ def test_both_bodies_arrive_as_they_were_written(text: str, html: str) -> None:
     assert not any(part.defects for part in message.walk())
 
 
-@settings(deadline=None, max_examples=150)
 @given(text=texts, html=texts, subject=one_liners, name=one_liners)
 def test_the_wire_form_keeps_every_rule_of_the_line(
     text: str, html: str, subject: str, name: str
@@ -177,7 +175,6 @@ def test_the_wire_form_keeps_every_rule_of_the_line(
             assert all(line == line.rstrip(" \t") for line in quoted)
 
 
-@settings(deadline=None)
 @given(subject=one_liners)
 @example(subject="Brett 12: Žofie ist am Zug " * 12)
 @example(subject="x" * 2000)
@@ -189,7 +186,6 @@ def test_a_subject_arrives_in_one_line_and_adds_no_header(subject: str) -> None:
     assert header_names(raw) == NAMES
 
 
-@settings(deadline=None)
 @given(name=one_liners)
 @example(name='the "black" box, inc. \\o/')
 @example(name="Žofie Nováková " * 10)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from aiosmtpd.smtp import SMTP
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pbmserv.smtpd.data import MailAtOnce
@@ -89,7 +89,6 @@ lines = st.lists(
 
 
 @given(lines, st.lists(st.integers(1, 2_000), max_size=6), st.sampled_from([b"", b"NOOP\r\n"]))
-@settings(max_examples=150, deadline=None)
 def test_any_mail_in_any_pieces(found: list[bytes], cuts: list[int], following: bytes) -> None:
     text = b"".join((b"." if line[:1] == b"." else b"") + line + b"\r\n" for line in found)
     assume(len(text) <= LARGEST)  # past that each may find a long line or the size first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.monitoring.log_writing import FLOOD, MOST_KINDS, SPAN_S, WIDE_FLOOD, Entry, Folding
@@ -95,7 +95,6 @@ def test_what_is_counted_is_bounded_and_nothing_gets_lost() -> None:
     assert sum(one.facts.get("repeated", 1) for one in told) == 6 * MOST_KINDS
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from indoors import PASSWORD, Indoors, Posted, address_of
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from pbmserv.store.core.mail_tables import outbox
 
@@ -47,13 +47,22 @@ def poison(server: Indoors, letters: list[Posted]) -> tuple[str, tuple[str, ...]
     return "\n".join(lines), secret
 
 
-def said_to_others(server: Indoors, writer: str) -> Iterator[tuple[str, str]]:
-    """What stands as somebody's words in every letter to anybody but *writer*, with its kind."""
+def last_letter(server: Indoors) -> int:
+    """The number of the newest letter, 0 before the first one."""
     with server.server.database.reading.connect() as connection:
-        rows = connection.execute(select(outbox.c.letter, outbox.c.recipient, outbox.c.words)).all()
+        return connection.execute(select(func.max(outbox.c.id))).scalar() or 0
+
+
+def said_to_others(server: Indoors, writer: str, after: int = 0) -> Iterator[tuple[str, str]]:
+    """What stands as somebody's words in every letter to anybody but *writer*, with its kind.
+
+    Letters up to the number *after* are left out.
+    """
+    others = outbox.c.recipient != writer, outbox.c.id > after
+    with server.server.database.reading.connect() as connection:
+        rows = connection.execute(select(outbox.c.letter, outbox.c.words).where(*others)).all()
     for row in rows:
-        if row.recipient != writer:
-            yield from ((row.letter, said) for said in _said(row.words))
+        yield from ((row.letter, said) for said in _said(row.words))
 
 
 def _said(words: Mapping[str, Any]) -> Iterator[str]:

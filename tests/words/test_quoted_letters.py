@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import pytest
 from indoors import PASSWORD, Indoors, Posted, indoors
 from mangling import MANGLERS, Mangler, quoted
-from poison import ALICE, BOB, HELLO, said_to_others
+from poison import ALICE, BOB, HELLO, last_letter, said_to_others
 from running import MovableClock
+
+pytestmark = pytest.mark.slow
 
 SIZES = ("-size=4x4 -atoms=3 -unrated", "-size=8x8 -atoms=4 -unrated -clue")
 FORMATS = ("html", "text", "spoken")
@@ -56,12 +58,12 @@ def test_a_quoted_letter_tells_nobody_a_hidden_cell(game: Game, mangle: Mangler)
             dice = random.Random(f"{mangle.__name__} {number} {seed}")
             if "without" in mangle.__name__ and not letter.has_html:
                 continue
-            before = len(list(said_to_others(game.server, ALICE)))
+            before = last_letter(game.server)
             body = (
                 f"chat\n{HELLO} {mangle.__name__} {number}.{seed}\n\n{quoted(letter, mangle, dice)}"
             )
             game.server.reply(letter, body)
-            for _, said in list(said_to_others(game.server, ALICE))[before:]:
+            for _, said in said_to_others(game.server, ALICE, before):
                 _tells_nothing(said, game.cells)
             _later(game.server)
 

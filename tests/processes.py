@@ -7,21 +7,28 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from email import message_from_bytes
 from pathlib import Path
 from time import monotonic
+from typing import ClassVar, Self
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
+from forking import Forked, run
 
 PATIENCE_S = 30
 DOMAIN = "games.example"
 
 
 class Process:
-    """``python -m pbmserv serve``, up to the line that says it is ready."""
+    """``pbmserv serve``, up to the line that says it is ready.
+
+    At the end of a ``with`` it is stopped and ends well. Else the test stops it: `end_all`, which
+    runs after each test, kills what a failure has left behind.
+    """
+
+    _running: ClassVar[set[Process]] = set()
 
     def __init__(
         self,
@@ -44,17 +51,14 @@ class Process:
         self._errors = folder / "stderr.log"
         said = {f"PBMSERV_{name}": value for name, value in given.items() if value is not None}
         self._environment = clean | said
+        read, write = os.pipe()
         with self._errors.open("ab") as errors:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "pbmserv", "serve", *arguments],
-                env=self._environment,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-        assert self.process.stdout is not None
+            self.process = Forked(["serve", *arguments], self._environment, write, errors.fileno())
+        os.close(write)
+        self._running.add(self)
+        self._output = os.fdopen(read)
         self.greeting = ""
-        for line in self.process.stdout:
+        for line in self._output:
             if line == "ready\n":
                 break
             self.greeting += line
@@ -63,6 +67,13 @@ class Process:
         port = re.search(r"SMTP 127\.0\.0\.1:(\d+)", self.greeting)
         self.port = int(port[1]) if port else 0  # 0: it takes no SMTP
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self in self._running:
+            assert self.stop() == 0
+
     @property
     def errors(self) -> str:
         """All that processes in this folder have logged."""
@@ -70,14 +81,8 @@ class Process:
 
     def command(self, *arguments: str) -> str:
         """What an operator's command beside it prints."""
-        done = subprocess.run(
-            [sys.executable, "-m", "pbmserv", *arguments],
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=True,
-        )
+        done = run(arguments, self._environment)
+        assert done.returncode == 0, done
         return done.stdout
 
     def kill(self) -> None:
@@ -91,24 +96,38 @@ class Process:
 
     def stopped(self) -> int:
         """Wait for its end; the exit code."""
-        self._wait()
-        return self.process.returncode
+        return self._wait()
 
     def stop(self, signum: signal.Signals = signal.SIGTERM) -> int:
         """Stop it in the usual way; the exit code."""
         self.ask_to_stop(signum)
         return self.stopped()
 
-    def _wait(self) -> None:
+    def _wait(self) -> int:
         try:
-            self.process.wait(PATIENCE_S)
+            return self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            self.process.wait(PATIENCE_S)
             raise AssertionError("it did not stop") from None
         finally:
-            assert self.process.stdout is not None
-            self.process.stdout.close()
+            self._running.discard(self)
+            self._output.close()
+
+    @classmethod
+    def end_all(cls) -> None:
+        """Kill those that a test has left behind."""
+        for left in list(cls._running):
+            left.kill()
+
+
+def refused_to_start(**settings: str) -> subprocess.CompletedProcess[str]:
+    """A start that must fail, before it is ready and without a traceback."""
+    given = {f"PBMSERV_{name.upper()}": value for name, value in settings.items()}
+    served = run(["serve"], {**os.environ, "PBMSERV_WEB": "", **given})
+    assert "ready" not in served.stdout
+    assert "Traceback" not in served.stderr
+    return served
 
 
 class Sink:

@@ -1,0 +1,185 @@
+"""``pbmserv …`` in a process of its own, forked from one that has imported everything.
+
+Importing takes a second of processor time, which a hundred starts need not spend again each. What a
+fork runs is `pbmserv.__main__.main`, with an environment, a working directory and files of its own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+_LENGTH_OCTETS = 8
+
+
+class Forked:
+    """A process that runs ``pbmserv``: the part of `subprocess.Popen` that tests need."""
+
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str], stdout: int, stderr: int
+    ) -> None:
+        """Begin it; it writes to these two open files."""
+        asked = json.dumps([list(arguments), dict(environment), str(Path.cwd())]).encode()
+        told, tell = os.pipe()
+        parent, lock = _parent()
+        with lock:
+            length = len(asked).to_bytes(_LENGTH_OCTETS)
+            socket.send_fds(parent, [length], [stdout, stderr, tell])
+            parent.sendall(asked)
+        os.close(tell)
+        self._told = os.fdopen(told, "rb", buffering=0)
+        self.returncode: int | None = None
+        self.pid = int(self._told.read(_LENGTH_OCTETS))
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end; the exit code, negative for a signal."""
+        if self.returncode is None:
+            if not select.select([self._told], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("pbmserv", timeout)
+            self.returncode = int(self._told.read(_LENGTH_OCTETS))
+            self._told.close()
+        return self.returncode
+
+    def send_signal(self, signum: int) -> None:
+        """Send it a signal, unless its end is known."""
+        if self.returncode is None:
+            os.kill(self.pid, signum)
+
+    def kill(self) -> None:
+        """Pull the plug."""
+        self.send_signal(signal.SIGKILL)
+
+
+def run(
+    arguments: Sequence[str], environment: Mapping[str, str], *, timeout: float = 30
+) -> subprocess.CompletedProcess[str]:
+    """Run ``pbmserv`` to its end; the result has all that it printed."""
+    with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+        forked = Forked(arguments, environment, stdout.fileno(), stderr.fileno())
+        try:
+            code = forked.wait(timeout)
+        except subprocess.TimeoutExpired:
+            forked.kill()
+            forked.wait(timeout)
+            raise
+        stdout.seek(0)
+        stderr.seek(0)
+        return subprocess.CompletedProcess(arguments, code, stdout.read(), stderr.read())
+
+
+@cache
+def _parent() -> tuple[socket.socket, threading.Lock]:
+    """The way to the process that forks; it begins when the first test asks, and ends with us."""
+    ours, theirs = socket.socketpair()
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(theirs.fileno())],
+        pass_fds=[theirs.fileno()],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    theirs.close()
+
+    def end() -> None:
+        ours.close()
+        process.wait(30)
+
+    atexit.register(end)
+    return ours, threading.Lock()
+
+
+class _Parent:
+    """The process that forks."""
+
+    def __init__(self, asks: socket.socket) -> None:
+        self._asks = asks
+        self._woken, self._wake = socket.socketpair()
+        self._running: dict[int, int] = {}  # process number, and where its end is told
+
+    def serve(self) -> tuple[list[str], dict[str, str], str] | None:
+        """Fork for each that asks: a child returns what it is to be, we return at the end."""
+        self._wake.setblocking(False)
+        signal.set_wakeup_fd(self._wake.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        while True:
+            ready, _, _ = select.select([self._asks, self._woken], [], [])
+            if self._woken in ready:
+                self._woken.recv(4096)
+                self._tell_ends()
+            if self._asks in ready:
+                length, files, _, _ = socket.recv_fds(self._asks, _LENGTH_OCTETS, 3)
+                if not length:
+                    break
+                asked = self._asks.recv(int.from_bytes(length), socket.MSG_WAITALL)
+                if self._fork(*files):
+                    arguments, environment, folder = json.loads(asked)
+                    return arguments, environment, folder
+        for pid in self._running:
+            os.kill(pid, signal.SIGKILL)
+        return None
+
+    def _fork(self, stdout: int, stderr: int, tell: int) -> bool:
+        """Whether this is the child."""
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.dup2(stdout, 1)
+            os.dup2(stderr, 2)
+            for file in (stdout, stderr, tell, *self._running.values()):
+                os.close(file)
+            for one in (self._asks, self._woken, self._wake):
+                one.close()
+            return True
+        os.close(stdout)
+        os.close(stderr)
+        self._running[pid] = tell
+        self._say(tell, pid)
+        return False
+
+    def _tell_ends(self) -> None:
+        for pid in list(self._running):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                tell = self._running.pop(pid)
+                self._say(tell, os.waitstatus_to_exitcode(status))
+                os.close(tell)
+
+    def _say(self, tell: int, number: int) -> None:
+        with suppress(BrokenPipeError):  # nobody waits for it any more
+            os.write(tell, b"%*d" % (_LENGTH_OCTETS, number))
+
+
+def _main() -> None:
+    from pbmserv.__main__ import main
+
+    gc.freeze()
+    asked = _Parent(socket.socket(fileno=int(sys.argv[1]))).serve()
+    if asked is not None:
+        arguments, environment, folder = asked
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        time.tzset()
+        # What Python made of the files that this process began with is not true of these.
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
+        sys.argv[1:] = arguments
+        main()
+
+
+if __name__ == "__main__":
+    _main()
