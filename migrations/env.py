@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from pbmserv.store.core.models import metadata
+from pbmserv.store.tables import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(

@@ -29,7 +29,7 @@ from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.stages.app import Server
-from pbmserv.store.core.models import heartbeats, outbox
+from pbmserv.store.tables import heartbeats, outbox
 
 PASSWORD = "wonder-land"
 

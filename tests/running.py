@@ -30,7 +30,7 @@ from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.stages.app import Server
 from pbmserv.stages.listeners import Doors
-from pbmserv.store.core.models import heartbeats, letter_bytes, outbox
+from pbmserv.store.tables import heartbeats, letter_bytes, outbox
 
 PATIENCE_S = 20
 

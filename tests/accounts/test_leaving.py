@@ -11,7 +11,7 @@ from running import Letter, MovableClock, Running, start
 from sqlalchemy import select
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards, inbox, letter_bytes, metadata, outbox
+from pbmserv.store.tables import boards, inbox, letter_bytes, metadata, outbox
 
 
 def asked(server: Running, address: str, command: str) -> Letter:

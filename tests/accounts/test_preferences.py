@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.models import absences, outbox
-from pbmserv.store.core.models import players as table
+from pbmserv.store.tables import absences, outbox
+from pbmserv.store.tables import players as table
 
 
 def player(server: Running, userid: str) -> Player:

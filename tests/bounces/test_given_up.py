@@ -11,7 +11,7 @@ from posting import come_back, comes_from, deliver
 from server_reports import ServerReport, multipart
 from sqlalchemy import select
 
-from pbmserv.store.core.models import absences, bounces, outbox, players
+from pbmserv.store.tables import absences, bounces, outbox, players
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 OTHER = "alice@work.example"

@@ -15,11 +15,11 @@ from sqlalchemy import func, select, text, update
 from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.service.operators import letters as operating_post
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store.core.models import inbox
-from pbmserv.store.core.models import letter_bytes as kept_rows
-from pbmserv.store.core.models import outbox as rows
 from pbmserv.store.delivery import inbox as mails
 from pbmserv.store.delivery import letter_bytes, outbox
+from pbmserv.store.tables import inbox
+from pbmserv.store.tables import letter_bytes as kept_rows
+from pbmserv.store.tables import outbox as rows
 from pbmserv.store.time import retention
 
 SIGNED = Signature("olga", "it was asked for")

@@ -18,8 +18,8 @@ from pbmserv.service.operators import letters as operating_post
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.views import user_facts
-from pbmserv.store.core.models import bounces, inbox, outbox
 from pbmserv.store.operators import audit, outbox_admin
+from pbmserv.store.tables import bounces, inbox, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 SIGNED = Signature("olga", "her provider has mended it")

@@ -23,8 +23,8 @@ from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.shared_counts import Book
 from pbmserv.store.core import counted as rows
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import counted, counting
 from pbmserv.store.core.writer import Writer, open_writer
+from pbmserv.store.tables import counted, counting
 
 OURS = "pbmserv@games.example"
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"

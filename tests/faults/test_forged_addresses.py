@@ -24,7 +24,7 @@ from pbmserv.mail.reply_address import (
 )
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import players as players_table
+from pbmserv.store.tables import players as players_table
 
 RING = KeyRing({1: b"first key" * 4})
 HOUSE = MailDomain("pbmserv", "games.example", RING)

@@ -23,8 +23,8 @@ from pbmserv.service.core import executor
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages import door
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import inbox
 from pbmserv.store.operators import audit
+from pbmserv.store.tables import inbox
 
 OURS = "pbmserv@games.example"
 PASSWORD = "hunter2-wonderland"

@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import inbox, outbox, plies
+from pbmserv.store.tables import inbox, outbox, plies
 
 TABLES = 100
 SESSIONS = 8

@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import outbox, plies
+from pbmserv.store.tables import outbox, plies
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

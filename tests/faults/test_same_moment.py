@@ -15,8 +15,8 @@ from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import inbox, seats
+from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables import inbox, seats
 
 OURS = "pbmserv@games.example"
 

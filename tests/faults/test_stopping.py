@@ -19,7 +19,7 @@ from pbmserv import serve
 from pbmserv.config import load
 from pbmserv.errors import ConfigError
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import letter_bytes, outbox
+from pbmserv.store.tables import letter_bytes, outbox
 
 OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"

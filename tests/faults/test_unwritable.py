@@ -24,7 +24,7 @@ from pbmserv.stages.door import TRY_LATER, Door
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.core import database as session
-from pbmserv.store.core.models import inbox, outbox
+from pbmserv.store.tables import inbox, outbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

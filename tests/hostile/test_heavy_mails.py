@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.notation.moves import Element
 from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import ALLOWED, Budget, Work
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import inbox
+from pbmserv.store.tables import inbox
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_PLIES = ALLOWED // Work.PLY.price

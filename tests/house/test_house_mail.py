@@ -20,8 +20,8 @@ from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.views import user_facts
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import boards as board_table
-from pbmserv.store.core.models import house_turns, outbox, ratings, scores
+from pbmserv.store.tables import boards as board_table
+from pbmserv.store.tables import house_turns, outbox, ratings, scores
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 HIDING = "b3,d3,h8,f2"

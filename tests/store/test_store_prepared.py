@@ -11,10 +11,9 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards, keys
-from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.savepoint import Savepoint
+from pbmserv.store.core.statements import Prepared, Savepoint
 from pbmserv.store.core.writer import open_writer
+from pbmserv.store.tables import boards, keys
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
 PATIENCE_S = 20

@@ -16,7 +16,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core import executor
 from pbmserv.service.limits import text_quota
 from pbmserv.stages.door import TAKEN, TRY_LATER
-from pbmserv.store.core.models import inbox
+from pbmserv.store.tables import inbox
 
 MIB = 1 << 20
 HALF = "x" * 76 + "\r\n"

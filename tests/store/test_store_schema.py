@@ -14,7 +14,7 @@ from sqlalchemy import inspect, select, text
 from pbmserv.errors import ServerFault
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import metadata, stores
+from pbmserv.store.tables import metadata, stores
 
 PATIENCE_S = 60
 

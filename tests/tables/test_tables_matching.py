@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from pbmserv.commands.table.model import Accept, Challenge, Games, Message, Rematch, Resign, Seek
 from pbmserv.service.boards.invitations import OPEN_CHALLENGES, TOWARDS_ONE
 from pbmserv.service.boards.matching import MOST_SEEKS
-from pbmserv.store.core.models import boards, seats, seeks
+from pbmserv.store.tables import boards, seats, seeks
 
 
 def seek(*options: str, off: bool = False) -> Seek:

@@ -19,8 +19,8 @@ from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.app import Server
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import heartbeats, outages, outbox, plies
+from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables import heartbeats, outages, outbox, plies
 from pbmserv.store.time import clocks
 
 MANY = 30

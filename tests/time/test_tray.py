@@ -5,7 +5,7 @@ from __future__ import annotations
 from running import Running
 from sqlalchemy import select
 
-from pbmserv.store.core.models import outbox
+from pbmserv.store.tables import outbox
 
 SMALL = "-size=2x2 -atoms=1"
 

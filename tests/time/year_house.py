@@ -34,11 +34,11 @@ from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import heartbeats
-from pbmserv.store.core.models import outbox as outbox_table
-from pbmserv.store.core.models import players as players_table
 from pbmserv.store.delivery import outbox
+from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables import heartbeats
+from pbmserv.store.tables import outbox as outbox_table
+from pbmserv.store.tables import players as players_table
 from pbmserv.store.time import clocks
 
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from pbmserv.service.limits.text_quota import MEASURE_EVERY
 from pbmserv.service.operators import health as looks
 from pbmserv.service.time import rounds
 from pbmserv.store.core import writer
-from pbmserv.store.core.models import boards, inbox, outbox
 from pbmserv.store.operators import health as rows
+from pbmserv.store.tables import boards, inbox, outbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -17,7 +17,7 @@ from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.playing_rows import PLAYING
 from pbmserv.commands.table.row_types import Row
 from pbmserv.commands.table.starting_rows import STARTING
-from pbmserv.store.core.models import outbox
+from pbmserv.store.tables import outbox
 
 WAYS = ("subject", "body", "reply", "digest-form", "message", "message-in-full")
 

@@ -44,7 +44,7 @@ from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Reply
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box, races, save_load, scores
-from pbmserv.store.core.savepoint import Savepoint
+from pbmserv.store.core.statements import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
 
 _HANDLERS: Mapping[type, Callable[[CommandContext, Any], Answer]] = {

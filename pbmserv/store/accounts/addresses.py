@@ -9,8 +9,8 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, insert, select, update
 
 from pbmserv.store.accounts import players as player_rows
-from pbmserv.store.core.models import address_changes, addresses, players
 from pbmserv.store.delivery import bounces
+from pbmserv.store.tables import address_changes, addresses, players
 
 
 @dataclass(frozen=True, slots=True)

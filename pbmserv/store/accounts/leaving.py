@@ -12,7 +12,9 @@ from pbmserv.commands.grammar.reserved_userids import NEUTRAL
 from pbmserv.store.accounts import addresses as address_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.models import (
+from pbmserv.store.delivery import bounces, letter_bytes
+from pbmserv.store.operators import audit
+from pbmserv.store.tables import (
     absences,
     address_changes,
     addresses,
@@ -32,8 +34,6 @@ from pbmserv.store.core.models import (
     submitted_moves,
     unconfirmed_boards,
 )
-from pbmserv.store.delivery import bounces, letter_bytes
-from pbmserv.store.operators import audit
 
 _OPEN = ("queued", "tray", "coming", "parked", "returned")
 _LISTS = ("games", "history", "more", "ratings", "standings", "unreachable")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from pbmserv.store.core.models import notices
+from pbmserv.store.tables import notices
 
 
 def may_tell(

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.models import (
+from pbmserv.store.tables import (
     addresses,
     audit,
     boards,

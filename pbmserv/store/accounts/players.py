@@ -20,9 +20,8 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.store.core.models import addresses, bounces, keys, players, seats, signups
-from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import Prepared, insert_into
+from pbmserv.store.tables import addresses, bounces, keys, players, seats, signups
 
 _MOST_ALIKE = 200
 """Userids that are compared with a misspelt one."""

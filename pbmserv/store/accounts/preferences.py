@@ -11,8 +11,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.models import absences, blocks, outbox, players
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import insert_into
+from pbmserv.store.tables import absences, blocks, outbox, players
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, bindparam, exists, insert, select, update
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.models import boards, followers, players, plies, seats
-from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import Prepared
+from pbmserv.store.tables import boards, followers, players, plies, seats
 from pbmserv.store.time import clocks
 from pbmserv.store.time.clocks import Times
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, func, select
 
-from pbmserv.store.core.models import boards, seats
+from pbmserv.store.tables import boards, seats
 
 _mine, _theirs = seats.alias("mine"), seats.alias("theirs")
 _OPEN = (

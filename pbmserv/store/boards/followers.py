@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from pbmserv.store.core.models import followers, players
-from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import Prepared, insert_into
+from pbmserv.store.tables import followers, players
 
 
 @dataclass(frozen=True, slots=True)

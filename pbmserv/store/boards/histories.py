@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from pbmserv.store.core.models import boards, players, plies, seats
+from pbmserv.store.tables import boards, players, plies, seats
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.models import queued_moves, submitted_moves
-from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import Prepared
+from pbmserv.store.tables import queued_moves, submitted_moves
 
 _PLANS = Prepared(
     select(queued_moves.c.seat, queued_moves.c.plan)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, text
 
-from pbmserv.store.core.models import blocks, players, seeks
+from pbmserv.store.tables import blocks, players, seeks
 
 _LOCK = 0x7365656B  # "seek"
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, insert, select, update
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.store.core.models import unconfirmed_boards
+from pbmserv.store.tables import unconfirmed_boards
 
 
 @dataclass(frozen=True, slots=True)

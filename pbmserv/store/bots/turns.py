@@ -10,10 +10,9 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.models import house_turns, outbox, players
-from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import Prepared, insert_into
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter, letter, row_of
+from pbmserv.store.tables import house_turns, outbox, players
 
 STATE = "house"
 """The state of the house's accounts: nobody can speak as one of them, and none has an address."""

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, and_, delete, func, or_, select, tuple_
 
-from pbmserv.store.core.counted_tables import counted, counting
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import insert_into
+from pbmserv.store.tables import counted, counting
 
 MOST_OCTETS = 4_000_000
 """Kept of each book, about 100,000 events; the oldest go first. Only a process that starts reads

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
-from pbmserv.store.core.models import outbox
 from pbmserv.store.delivery import outbox as rows
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.tables import outbox
 
 NEWEST = 500
 """Letters to a player among which those are looked for that a mail's headers name."""

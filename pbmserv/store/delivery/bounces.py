@@ -8,12 +8,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, delete, exists, insert, literal, select, update
 
-from pbmserv.store.core.columns import Instant
-from pbmserv.store.core.models import addresses, bounces, outbox
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import insert_into
 from pbmserv.store.delivery import letter_bytes
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import PARKED, QueuedLetter
+from pbmserv.store.tables import addresses, bounces, outbox
+from pbmserv.store.tables.columns import Instant
 
 RETURNED = "returned"
 """The state of a letter that came back from an address that is given up."""

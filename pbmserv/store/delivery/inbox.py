@@ -11,8 +11,8 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, t
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.mail.envelope import UNCHECKED, Verdict
-from pbmserv.store.core.models import inbox
-from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import Prepared
+from pbmserv.store.tables import inbox
 
 
 @dataclass(frozen=True, slots=True)

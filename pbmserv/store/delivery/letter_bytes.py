@@ -17,11 +17,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from pbmserv.store.core.columns import Instant
-from pbmserv.store.core.models import letter_bytes, outbox
-from pbmserv.store.core.packed import pack
-from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import Prepared
 from pbmserv.store.delivery.outbox import FAREWELL
+from pbmserv.store.tables import letter_bytes, outbox
+from pbmserv.store.tables.columns import Instant, pack
 
 _MADE = select(
     outbox.c.id,

@@ -21,8 +21,8 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.store.core.models import bounces, letter_bytes, outbox
-from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import Prepared
+from pbmserv.store.tables import bounces, letter_bytes, outbox
 
 
 @dataclass(frozen=True, slots=True)

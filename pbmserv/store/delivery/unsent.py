@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, exists, select, update
 
-from pbmserv.store.core.models import letter_bytes, outbox
+from pbmserv.store.tables import letter_bytes, outbox
 
 _UNSENT = (
     select(

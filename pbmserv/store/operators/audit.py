@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from pbmserv.store.core.models import audit, closed_games
+from pbmserv.store.tables import audit, closed_games
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from pbmserv.files.file_permissions import file_of
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards, house_turns, inbox, outbox, players
+from pbmserv.store.tables import boards, house_turns, inbox, outbox, players
 from pbmserv.store.time.clocks import heartbeat
 
 PROBE = -1

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select, update
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.store.core.models import (
+from pbmserv.store.tables import (
     address_changes,
     addresses,
     blocks,

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, exists, func, not_, select, update
 
-from pbmserv.store.core.models import letter_bytes, outbox
+from pbmserv.store.tables import letter_bytes, outbox
 
 DROPPED = "dropped: "
 """How the fault of a letter begins that an operator will never have sent."""

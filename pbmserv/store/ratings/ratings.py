@@ -16,8 +16,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, case, func, insert, select, update
 
 from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
-from pbmserv.store.core.models import players, rating_changes, ratings
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import insert_into
+from pbmserv.store.tables import players, rating_changes, ratings
 
 INSTANT = timedelta(microseconds=1)
 """The shortest time that both databases can tell apart."""

@@ -13,8 +13,8 @@ from itertools import islice
 
 from sqlalchemy import Connection, delete, insert, select, text
 
-from pbmserv.store.core.models import boards, rating_changes, ratings, seats
 from pbmserv.store.ratings.ratings import BATCH, CHANGE, Change, Rated, change_of, log, row_of
+from pbmserv.store.tables import boards, rating_changes, ratings, seats
 
 
 @dataclass(frozen=True, slots=True)

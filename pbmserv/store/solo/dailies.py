@@ -8,8 +8,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from pbmserv.store.core.models import boards, daily_boards, daily_boxes, daily_readers, players
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import insert_into
+from pbmserv.store.tables import boards, daily_boards, daily_boxes, daily_readers, players
 
 MOST_DAYS = 400
 """Days that a streak is looked for in."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, func, insert, select
 
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.models import players, scores
+from pbmserv.store.tables import players, scores
 
 
 @dataclass(frozen=True, slots=True)

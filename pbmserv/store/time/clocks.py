@@ -12,8 +12,8 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from pbmserv.engine.clocks import Person, SeatClock, Server, Terms, earliest, to_json, turned
 from pbmserv.engine.spans import Span
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.models import absences, boards, heartbeats, outages, outbox, players, seats
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import insert_into
+from pbmserv.store.tables import absences, boards, heartbeats, outages, outbox, players, seats
 
 GAP = timedelta(minutes=5)
 """A server that has not been heard of for longer than this was down."""

@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from pbmserv.letters.kinds import brought_by
-from pbmserv.store.core.mail_tables import IS_OVER
-from pbmserv.store.core.models import letter_bytes, outbox
+from pbmserv.store.tables import letter_bytes, outbox
+from pbmserv.store.tables.mail import IS_OVER
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The tables of mail that came and of letters that go."""
+"""The tables of mail that came, of letters that go, and of what is counted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.store.core.columns import Instant, Key, metadata
-from pbmserv.store.core.packed import PackedBytes, PackedJson
+from pbmserv.store.tables.columns import Instant, Key, PackedBytes, PackedJson, metadata
 
 stores = Table(
     "stores",
@@ -90,7 +89,7 @@ inbox = Table(
 )
 """Every mail we said 250 to. `state`: done, answered (it led to nothing but an answer), ignored
 (automatic mail), kept (for the operator). `octets`: the length of `raw`, which is emptied in time.
-Rows of mails that were answered or ignored end some time after that, see `store.inbox.prune`.
+Rows of mails that were answered or ignored end some time after that, see `store.delivery.inbox`.
 `sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
 it came to; empty where `sender` says enough. By both a player's mails are found when all about that
 player must go. `verdict`: whether the From address was proven, and in `found` by what (see
@@ -149,10 +148,10 @@ failed.
 `state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
 `state` parked: not sent because its address is given up; returned: it came back from there. Both
 wait for their player to be heard of again. `error` of a sent letter: what a report said of it.
-`state` coming: waits for the house's move, which is told in it (see `house_tables`).
+`state` coming: waits for the house's move, which is told in it (see `house_turns`).
 
 Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
-and when, and what a reply to it needs (see `store.expiry`).
+and when, and what a reply to it needs (see `store.delivery.kept_letters`).
 `mail_id`: the mail that led to it, so that a log can be read from one to the other."""
 
 IS_OVER = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
@@ -215,3 +214,29 @@ bounces = Table(
 """Confirmed addresses (lower case) from which letters came back lately; most have no row. `hard`
 and `soft` are counted as `service.bounces` says; `hard_at`, `soft_at`: when last. `suspended_at`:
 since when nothing is sent there. `diagnostic`: the mail server's words, at the last one counted."""
+
+counting = Table(
+    "counting",
+    metadata,
+    Column("book", String(16), primary_key=True),
+    Column("process", String(16), primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("told_at", Instant, nullable=False),
+)
+"""How much each process has told: `number` of its last batch in `counted`. A process tells one
+batch after the other, so what another has seen of it is one number, whoever commits first."""
+
+counted = Table(
+    "counted",
+    metadata,
+    Column("book", String(16), primary_key=True),
+    Column("process", String(16), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("part", SmallInteger, primary_key=True, autoincrement=False),
+    Column("told_at", Instant, nullable=False),
+    Column("until", Instant, nullable=False),
+    Column("events", LargeBinary, nullable=False),
+    Index("ix_counted_until", "until"),
+)
+"""What was counted, in batches: `service.windows.Event`, packed, with hashes in place of addresses.
+`until`: when nothing of it counts any more. `book`: what is counted, see `service.counting`."""
