@@ -22,7 +22,7 @@ from pbmserv.config import load
 from pbmserv.service.core import executor
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages import door
-from pbmserv.store.boards import boards
+from pbmserv.store.boards.moves import record
 from pbmserv.store.operators import audit
 from pbmserv.store.tables import inbox
 
@@ -50,7 +50,7 @@ def a_fault(
 
 def moves(server: Running, table: Table) -> list[str]:
     with server.server.database.reading.connect() as connection:
-        return [ply.text for ply in boards.record(connection, table.board)]
+        return [ply.text for ply in record(connection, table.board)]
 
 
 def states(server: Running) -> list[str]:

@@ -15,6 +15,7 @@ from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
+from pbmserv.store.boards.moves import record
 from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables import inbox, seats
 
@@ -23,7 +24,7 @@ OURS = "pbmserv@games.example"
 
 def moves(server: Running, board: int) -> list[tuple[int, str]]:
     with server.server.database.reading.connect() as connection:
-        return [(ply.seat, ply.text) for ply in boards.record(connection, board)]
+        return [(ply.seat, ply.text) for ply in record(connection, board)]
 
 
 def rows(server: Running) -> int:

@@ -22,7 +22,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd import server as smtp
 from pbmserv.stages.door import TRY_LATER, Door
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import moves
 from pbmserv.store.core import database as session
 from pbmserv.store.tables import inbox, outbox
 
@@ -81,7 +81,7 @@ def counts(server: Running, board: int) -> tuple[int, int, int]:
         return (
             int(connection.execute(select(func.count()).select_from(inbox)).scalar_one()),
             int(connection.execute(select(func.count()).select_from(outbox)).scalar_one()),
-            len(boards.record(connection, board)),
+            len(moves.record(connection, board)),
         )
 
 

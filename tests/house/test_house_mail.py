@@ -19,7 +19,7 @@ from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.views import user_facts
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import moves
 from pbmserv.store.tables import boards as board_table
 from pbmserv.store.tables import house_turns, outbox, ratings, scores
 
@@ -63,7 +63,7 @@ def waiting(server: Indoors) -> int:
 
 def record(server: Indoors, board: int = 1) -> list[tuple[int, str]]:
     with server.server.database.reading.connect() as connection:
-        return [(ply.seat, ply.text) for ply in boards.record(connection, board)]
+        return [(ply.seat, ply.text) for ply in moves.record(connection, board)]
 
 
 def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:

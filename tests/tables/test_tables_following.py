@@ -17,7 +17,7 @@ from pbmserv.commands.table.model import (
     Resign,
     ShowAs,
 )
-from pbmserv.store.boards import followers
+from pbmserv.store.boards import boards
 
 
 def begin(alice: Guest, bob: Guest) -> None:
@@ -71,7 +71,7 @@ def test_every_turn_or_only_the_end(server: Running) -> None:
     assert "bob has resigned: alice wins board 1" in over.text
     assert "You get no more letters about this board." in " ".join(over.text.split())
     with server.server.database.reading.connect() as connection:
-        assert followers.of_board(connection, 1) == []
+        assert boards.followers_of(connection, 1) == []
     dave.asks(Follow(1, None, "all"))
     assert "Board 1 is over." in dave.letter().text
 

@@ -19,7 +19,7 @@ from pbmserv.service.time import localtime
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.preferences import Absence
-from pbmserv.store.boards import seeks
+from pbmserv.store.boards import challenges
 from pbmserv.store.time import clocks
 
 DIGEST_MINUTE = 7 * 60
@@ -219,7 +219,7 @@ def _as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapp
         "blocked": preferences.blocked(context.connection, player.id),
         "seeks": [
             " ".join((seek.game, str(seek.seats), *seek.options))
-            for seek in seeks.of_player(context.connection, player.id)
+            for seek in challenges.seeks_of(context.connection, player.id)
         ],
     }
 

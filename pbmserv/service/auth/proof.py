@@ -11,8 +11,8 @@ from pbmserv.service.boards.proposals import Proposal
 from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import unconfirmed
-from pbmserv.store.boards.unconfirmed import Unconfirmed
+from pbmserv.store.boards import challenges
+from pbmserv.store.boards.challenges import Unconfirmed
 
 ANSWERED_DAYS = 7
 """Days for which a letter can be answered that asks whether a board is to begin."""
@@ -40,7 +40,7 @@ def wait_for_yes(
     source = context.incoming.source
     if context.services.traffic.asks([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
-    number = unconfirmed.add(
+    number = challenges.add_unconfirmed(
         context.connection,
         Unconfirmed(
             sender.id,

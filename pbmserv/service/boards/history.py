@@ -15,7 +15,7 @@ from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, games_of, players_of
 from pbmserv.service.solo.spoilers import must_not_spoil, spoils
-from pbmserv.store.boards import boards, histories
+from pbmserv.store.boards import histories, moves
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
 
@@ -67,7 +67,7 @@ def record(context: CommandContext, command: Record) -> Answer:
         board.seats,
         board.options,
         board.seed,
-        tuple(boards.record(context.connection, board.id)),
+        tuple(moves.record(context.connection, board.id)),
     )
     sheet = Scoresheet(
         without_seed(game, full),

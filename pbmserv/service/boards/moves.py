@@ -24,7 +24,7 @@ from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box
 from pbmserv.service.solo.scores import keep_scores
 from pbmserv.service.time import clocks
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.operators import operating
 
@@ -208,7 +208,7 @@ def log_ply(
     must_have_room(board, sitter, after)
     undecided = join(context, board, sitter)
     times = clocks.after_turn(context, board, after, undecided)
-    boards.append(context.connection, board.id, ply, context.mail_id, context.now, times)
+    moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
     context.moved.append(board.id)
     context.tally.plies.append((board.id, ply.number))

@@ -12,7 +12,7 @@ from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.may_speak import not_seated, wrong_game
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards, queued_moves
+from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 
 
@@ -26,7 +26,7 @@ def submit(context: CommandContext, command: Submit) -> Answer:
     view = game.view(position.state, seat)
     move = game.parse(view, command.text)
     turn = game.turn(position.state, seat)
-    queued_moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
+    moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
     words = {
         "move": move.text,
         "mover": seat,
@@ -40,7 +40,7 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     """``game confirm board userid password``: play the submitted move, if nothing came between."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
-    waiting = queued_moves.submitted(context.connection, board.id, sitter.seat)
+    waiting = moves.submitted(context.connection, board.id, sitter.seat)
     if waiting is None:
         example = f"submit {example_of(context.position(board), sitter.seat)}"
         raise Refused("nothing-submitted", part=str(board.id), example=example)
@@ -51,14 +51,14 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     if meant != turn or bound_turn(context, board) not in {None, turn}:
         example = example_of(position, sitter.seat)
         raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=example)
-    queued_moves.drop_submitted(context.connection, board.id, sitter.seat)
+    moves.drop_submitted(context.connection, board.id, sitter.seat)
     move = game.parse(game.view(position.state, sitter.seat), text)
     return play_move(context, board, sitter, position, move, context.words)
 
 
 def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
     """Whether a ``yes`` can mean the submitted move: there is one for the turn asked about."""
-    waiting = queued_moves.submitted(context.connection, board.id, sitter.seat)
+    waiting = moves.submitted(context.connection, board.id, sitter.seat)
     return waiting is not None and waiting[0] == bound_turn(context, board)
 
 

@@ -19,7 +19,7 @@ from pbmserv.service.ratings import rating
 from pbmserv.service.solo.spoilers import spoils
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, histories, seeks
+from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.boards import BoardRow
 
 SHOWN = 10
@@ -156,7 +156,7 @@ def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict
             "options": list(seek.options),
             "since": f"{seek.created_at:%Y-%m-%d}",
         }
-        for seek in seeks.of_player(context.connection, player.id)
+        for seek in challenges.seeks_of(context.connection, player.id)
         if command.game in {None, seek.game}
     ]
 

@@ -23,7 +23,7 @@ from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.words_for_others import UNSAID
-from pbmserv.store.boards import boards, queued_moves
+from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 
 MOST_PLIES = 20
@@ -43,8 +43,8 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     must_run(context, board)
     text = command.plan.strip()
     if text.lower() in FORGET:
-        had = queued_moves.plans(context.connection, board.id).get(sitter.seat, "")
-        queued_moves.forget(context.connection, board.id, sitter.seat)
+        had = moves.plans(context.connection, board.id).get(sitter.seat, "")
+        moves.drop_plan(context.connection, board.id, sitter.seat)
         words = {"queued": "", "forgotten": had}
         return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
     position = context.position(board)
@@ -53,7 +53,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
         plan = print_plan(settle(position.game, view, read_plan(text)))
     except MoveError as error:
         raise _with_example(error, position.game, view) from error
-    queued_moves.keep(context.connection, board.id, sitter.seat, plan, context.now)
+    moves.keep_plan(context.connection, board.id, sitter.seat, plan, context.now)
     if sitter.seat in position.game.to_act(position.state):
         context.moved.append(board.id)
     words = {"queued": plan, "forgotten": ""}
@@ -79,7 +79,7 @@ def go_on(context: CommandContext, answer: Answer) -> Answer:
     """
     known: dict[int, dict[Seat, str]] = {}
     for board_id in dict.fromkeys(context.moved):
-        known[board_id] = queued_moves.plans(context.connection, board_id)
+        known[board_id] = moves.plans(context.connection, board_id)
         if known[board_id]:
             answer = _Run(context, board_id, known[board_id]).into(answer)
     return _naming_plans(context, answer, known)
@@ -94,7 +94,7 @@ def _naming_plans(
         if part.letter != "board" or part.seat is None or part.board is None:
             return part
         if part.board not in known:
-            known[part.board] = queued_moves.plans(context.connection, part.board)
+            known[part.board] = moves.plans(context.connection, part.board)
         plan = known[part.board].get(part.seat)
         if plan is None:
             return part
@@ -149,7 +149,7 @@ class _Run:
             plies += self._take_turn(board, seat)
             board = self._board()
         if board.status == "finished":
-            queued_moves.forget_all(self.context.connection, board.id)
+            moves.drop_plans(self.context.connection, board.id)
             self.plans.clear()
         elif plies == MOST_PLIES and (seat := self._due(board)) is not None:
             self._say(seat, rests=plies)
@@ -211,10 +211,10 @@ class _Run:
     def _keep(self, seat: Seat, plan: Plan | None) -> None:
         if plan is None:
             self.plans.pop(seat)
-            queued_moves.forget(self.context.connection, self.board_id, seat)
+            moves.drop_plan(self.context.connection, self.board_id, seat)
         else:
             self.plans[seat] = print_plan(plan)
-            queued_moves.keep(
+            moves.keep_plan(
                 self.context.connection, self.board_id, seat, self.plans[seat], self.context.now
             )
 

@@ -9,7 +9,7 @@ from pbmserv.service.boards.invitations import must_run
 from pbmserv.service.boards.moves import log_ply
 from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store.boards import followers
+from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import unsent
 
@@ -50,7 +50,9 @@ def _drop_news(
     if any(p.ply is not None and not p.ply.free for p in position.after(before)):
         told = {s.player_id for s in board.sitters if s.accepted_at is not None}
         told |= {
-            f.player_id for f in followers.of_board(context.connection, board.id) if f.what == "all"
+            f.player_id
+            for f in boards.followers_of(context.connection, board.id)
+            if f.what == "all"
         }
         told.discard(sitter.player_id)
     if any(letter.begun for letter in letters) or told - {one.player_id for one in letters}:

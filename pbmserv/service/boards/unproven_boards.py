@@ -22,7 +22,7 @@ from pbmserv.service.core.lookup import board_of, known_game
 from pbmserv.service.solo.spoilers import must_not_spoil, origin_of
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import unconfirmed
+from pbmserv.store.boards import challenges
 
 
 def begin(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -52,7 +52,7 @@ def begin(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     answer = invitations.invite(context, player, proposal, words)
     number = answer.parts[0].board
     assert number is not None
-    unconfirmed.begun(context.connection, reply_address.about, number)
+    challenges.confirmed(context.connection, reply_address.about, number)
     return answer
 
 
@@ -66,14 +66,14 @@ def refuse(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     wanted = _wanted(context, reply_address, player)
     if wanted.board_id is not None:
         raise Refused("begun-already", part=str(wanted.board_id), example="resign")
-    unconfirmed.drop(context.connection, reply_address.about)
+    challenges.drop_unconfirmed(context.connection, reply_address.about)
     return Answer((Part("not-begun", {"title": known_game(context, wanted.game).info.title}),))
 
 
 def _wanted(
     context: CommandContext, reply_address: ReplyAddress, player: Player
-) -> unconfirmed.Unconfirmed:
-    found = unconfirmed.locked(context.connection, reply_address.about)
+) -> challenges.Unconfirmed:
+    found = challenges.lock_unconfirmed(context.connection, reply_address.about)
     late = found is not None and context.now > found.created_at + timedelta(days=ANSWERED_DAYS)
     if found is None or found.player_id != player.id or (late and found.board_id is None):
         example = f"games {player.userid}"

@@ -21,7 +21,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.solo.spoilers import is_kept, must_allow_copy, origin_of
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, moves
 
 MOST_MOVES = 300
 """Moves that are made again when a file is loaded."""
@@ -39,7 +39,7 @@ def save(context: CommandContext, command: Save) -> Answer:
     game = context.services.registry.version(board.game, board.rules_version)
     if board.seats != 1 or not isinstance(game, Saving):
         raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
-    saved = written(boards.record(context.connection, board.id))
+    saved = written(moves.record(context.connection, board.id))
     kept = is_kept(context, board)
     text = game.save(game.options(board.options, 1), saved, board.id if kept else None)
     words = {"board": board.id, "text": text, "key": board.game, "running": kept}

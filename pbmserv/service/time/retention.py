@@ -19,7 +19,7 @@ from pbmserv.service.auth.proof import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
 from pbmserv.service.limits.text_quota import UNUSED, Quota
-from pbmserv.store.boards import unconfirmed
+from pbmserv.store.boards import challenges
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import inbox
@@ -87,7 +87,7 @@ class Expiry:
             or self._empty("answered", kept.unused)
             or self._empty("ignored", kept.unused)
             or self._prune()
-            or self._drop(unconfirmed.before, unconfirmed.forget, BOARDS_KEPT)
+            or self._drop(challenges.unconfirmed_before, challenges.forget_unconfirmed, BOARDS_KEPT)
             or self._drop(retention.mailed, retention.forget_bytes, kept.letters)
             or self._drop(retention.old, _shrink, max(kept.letters, WORDS_KEPT))
         )

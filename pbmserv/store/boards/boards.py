@@ -1,4 +1,4 @@
-"""Rows about boards: who sits there, what was played, how it ended."""
+"""Rows about boards: who sits there, who watches, how it ended."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
-from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.statements import Prepared
-from pbmserv.store.tables import boards, followers, players, plies, seats
+from pbmserv.store.core.statements import Prepared, insert_into
+from pbmserv.store.tables import boards, followers, players, seats
 from pbmserv.store.time import clocks
-from pbmserv.store.time.clocks import Times
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,19 +138,6 @@ _LOAD = Prepared(_SEEN)
 # SQLite has one writer and leaves the clause out. Who waited for the lock gets locked rows as
 # they are now, but others as they were before: so the seats, which `accept` changes, are locked.
 _LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))
-_PLIES = Prepared(
-    select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
-    .where(plies.c.board_id == bindparam("board"), plies.c.number > bindparam("after"))
-    .order_by(plies.c.number)
-)
-_ADD_PLY = Prepared(
-    insert(plies), ("board_id", "number", "seat", "text", "free", "mail_id", "created_at")
-)
-_PLAYED = Prepared(
-    update(boards)
-    .where(boards.c.id == bindparam("board"))
-    .values(plies=bindparam("number"), clocks=bindparam("clocks"), due_at=bindparam("due"))
-)
 _PLAYER_BOARDS = (
     select(boards.c.id)
     .join(seats, seats.c.board_id == boards.c.id)
@@ -196,12 +181,6 @@ def load(connection: Connection, board_id: int) -> BoardRow | None:
 def lock(connection: Connection, board_id: int) -> BoardRow | None:
     """A board, which nobody else can change until this transaction ends."""
     return _board(_LOCK.rows(connection, {"board": board_id}))
-
-
-def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
-    """The moves of a board that come after ply *after*."""
-    found = _PLIES.rows(connection, {"board": board_id, "after": after})
-    return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in found]
 
 
 def create(
@@ -268,38 +247,6 @@ def create(
     return board_id
 
 
-def append(
-    connection: Connection,
-    board_id: int,
-    ply: Ply,
-    mail_id: int | None,
-    now: datetime,
-    times: Times,
-) -> None:
-    """Log one move and count it; *times* are the clocks after it."""
-    _ADD_PLY.run(
-        connection,
-        {
-            "board_id": board_id,
-            "number": ply.number,
-            "seat": ply.seat,
-            "text": ply.text,
-            "free": ply.free,
-            "mail_id": mail_id,
-            "created_at": now,
-        },
-    )
-    _PLAYED.run(
-        connection,
-        {
-            "board": board_id,
-            "number": ply.number,
-            "clocks": times.kept,
-            "due": times.due_at,
-        },
-    )
-
-
 def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:
     """A player has said yes, on every seat they hold."""
     connection.execute(
@@ -336,3 +283,78 @@ def of_player(
     if game is not None:
         statement = statement.where(boards.c.game == game)
     return list(connection.execute(statement, {"player": player_id}).scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """Somebody who watches a board; `what` is ``all`` or ``end``."""
+
+    player_id: int
+    userid: str
+    address: str
+    what: str
+
+
+_FOLLOWERS = Prepared(
+    select(followers.c.player_id, players.c.userid, players.c.address, followers.c.what)
+    .join(players, players.c.id == followers.c.player_id)
+    .where(followers.c.board_id == bindparam("board"), players.c.state == "active")
+    .order_by(followers.c.player_id)
+)
+_FOLLOWED = (
+    select(followers.c.board_id, followers.c.what)
+    .where(followers.c.player_id == bindparam("player"))
+    .order_by(followers.c.board_id.desc())
+)
+
+
+def followers_of(connection: Connection, board_id: int) -> list[Follower]:
+    """Who watches a board; those who have left are not told any more."""
+    return [Follower(*row) for row in _FOLLOWERS.rows(connection, {"board": board_id})]
+
+
+def followed_by(connection: Connection, player_id: int) -> list[tuple[int, str]]:
+    """What a player watches: (board, ``all`` or ``end``), newest board first."""
+    return [(row[0], row[1]) for row in connection.execute(_FOLLOWED, {"player": player_id})]
+
+
+def count_followers(connection: Connection, board_id: int) -> int:
+    """How many watch a board."""
+    found: int = connection.execute(
+        select(func.count()).select_from(followers).where(followers.c.board_id == board_id)
+    ).scalar_one()
+    return found
+
+
+def follow(connection: Connection, board_id: int, player_id: int, what: str) -> None:
+    """Watch a board from now on; another *what* replaces the one before."""
+    connection.execute(
+        insert_into(connection, followers)
+        .values(board_id=board_id, player_id=player_id, what=what)
+        .on_conflict_do_nothing()
+    )
+    connection.execute(
+        update(followers)
+        .where(followers.c.board_id == board_id, followers.c.player_id == player_id)
+        .values(what=what)
+    )
+
+
+def unfollow(connection: Connection, board_id: int, player_id: int) -> bool:
+    """Watch a board no longer; whether the player did so."""
+    gone = connection.execute(
+        delete(followers).where(
+            followers.c.board_id == board_id, followers.c.player_id == player_id
+        )
+    )
+    return gone.rowcount > 0
+
+
+def drop_followers(connection: Connection, board_id: int) -> None:
+    """Nothing more will happen on a board."""
+    connection.execute(delete(followers).where(followers.c.board_id == board_id))
+
+
+def unfollow_all(connection: Connection, player_id: int) -> None:
+    """A player watches nothing any more."""
+    connection.execute(delete(followers).where(followers.c.player_id == player_id))
