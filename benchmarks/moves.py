@@ -21,9 +21,9 @@ from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, moves
+from pbmserv.store.clocks import Times
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.time.clocks import Times
 
 LOCAL, DOMAIN = "pbmserv", "games.example"
 SIZE = 1_000

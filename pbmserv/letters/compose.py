@@ -31,7 +31,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.positions import Positions
-from pbmserv.store.bots.turns import STATE
+from pbmserv.store.bots import STATE
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 _USUAL: dict[str, Any] = {

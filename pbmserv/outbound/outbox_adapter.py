@@ -16,7 +16,7 @@ from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, 
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import letter_bytes, outbox
+from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 LEASE = timedelta(minutes=5)
@@ -82,8 +82,10 @@ class DatabaseOutbox:
             for letter_id in ids:
                 raw = self._composer.bytes_of(connection, self._claimed[letter_id])
                 made[letter_id] = self._signer.signed(raw)
-        packed, now = letter_bytes.packed(made), self._clock.now()
-        self._writer.submit_unsynced(partial(letter_bytes.keep, made=packed, now=now)).result()
+        packed, now = kept_letters.packed(made), self._clock.now()
+        self._writer.submit_unsynced(
+            partial(kept_letters.keep_bytes, made=packed, now=now)
+        ).result()
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
 
     def renew(self, ids: Sequence[int]) -> None:

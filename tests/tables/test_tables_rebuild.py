@@ -17,12 +17,12 @@ from sqlalchemy import Connection, Select, delete, insert, select, text, update
 from pbmserv.cli.main import run
 from pbmserv.engine.types import Outcome
 from pbmserv.service.ratings import rating, rerating
+from pbmserv.store import ratings
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
-from pbmserv.store.ratings import ratings
 from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables import players as players_table
 from pbmserv.store.tables import rating_changes

@@ -17,11 +17,11 @@ from sqlalchemy import select, update
 from pbmserv.service.time import deadlines, scheduler
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.app import Server
+from pbmserv.store import clocks
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables import heartbeats, outages, outbox, plies
-from pbmserv.store.time import clocks
 
 MANY = 30
 

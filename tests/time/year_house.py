@@ -30,6 +30,7 @@ from pbmserv.service.time.localtime import next_local
 from pbmserv.service.time.retention import Expiry, Kept
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.app import Server
+from pbmserv.store import clocks
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -39,7 +40,6 @@ from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables import heartbeats
 from pbmserv.store.tables import outbox as outbox_table
 from pbmserv.store.tables import players as players_table
-from pbmserv.store.time import clocks
 
 T = TypeVar("T")
 

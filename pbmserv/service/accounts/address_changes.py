@@ -10,9 +10,8 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.limits.answer_limits import must_not_flood
-from pbmserv.store.accounts import addresses, players, preferences
-from pbmserv.store.accounts.addresses import AddressChange
-from pbmserv.store.accounts.players import Player
+from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts.players import AddressChange, Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, inbox
 
@@ -39,7 +38,7 @@ def change(context: CommandContext, command: ChangeAddress) -> Answer:
     must_not_flood(context, new)
     confirmed = [address for address in wanted if address in present]
     batch = secrets.token_hex(8)
-    rows = addresses.ask(context.connection, player.id, wanted, confirmed, batch, context.now)
+    rows = players.ask_change(context.connection, player.id, wanted, confirmed, batch, context.now)
     told = [
         Notification(
             address, player.id, Part("address-confirm", _words(player, change=rows[address]))
@@ -55,7 +54,7 @@ def change(context: CommandContext, command: ChangeAddress) -> Answer:
 def confirm(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """A reply from a new address: it is used from now on."""
     found, player = _waiting(context, reply_address)
-    dropped = addresses.confirm(context.connection, found, context.now)
+    dropped = players.confirm_change(context.connection, found, context.now)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
     context.player = changed
@@ -68,17 +67,17 @@ def confirm(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 def reject(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """A new address says that it is none of that player's."""
     found, player = _waiting(context, reply_address)
-    addresses.forget(context.connection, found.id)
+    players.forget_change(context.connection, found.id)
     return Answer((Part("address-refused", _words(player)),))
 
 
 def stop(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``reject`` from an address so far: nothing changes."""
     player = context.speaker(None)
-    found = addresses.change(context.connection, reply_address.about)
+    found = players.address_change(context.connection, reply_address.about)
     if found is None or found.confirmed_at is not None:
         raise Refused("address-settled")
-    addresses.stop(context.connection, player.id)
+    players.stop_change(context.connection, player.id)
     return Answer((Part("address-stopped", _words(player)),))
 
 
@@ -98,10 +97,10 @@ def boards_anew(context: CommandContext, player: Player) -> tuple[Notification, 
 
 def _waiting(context: CommandContext, reply_address: ReplyAddress) -> tuple[AddressChange, Player]:
     """The change that a reply from the new address is about, its player's row locked."""
-    found = addresses.change(context.connection, reply_address.about)
+    found = players.address_change(context.connection, reply_address.about)
     if found is not None:
         preferences.lock(context.connection, found.player_id)
-        found = addresses.change(context.connection, reply_address.about)
+        found = players.address_change(context.connection, reply_address.about)
     player = players.by_id(context.connection, found.player_id) if found is not None else None
     if found is None or found.confirmed_at is not None or player is None or not player.active:
         raise Refused("address-settled")
@@ -117,9 +116,9 @@ def _fewer(
     if set(wanted) == set(present) and wanted[0] == player.address:
         example = f"change address {player.userid} PASSWORD NEWADDRESS"
         raise Refused("address-same", part=", ".join(wanted), example=example)
-    addresses.stop(context.connection, player.id)
+    players.stop_change(context.connection, player.id)
     bounces.forgive(context.connection, wanted)  # their owner says that they work
-    dropped = addresses.keep_only(context.connection, player.id, wanted)
+    dropped = players.keep_addresses(context.connection, player.id, wanted)
     values: dict[str, str | int] = {"address": wanted[0]}
     if dropped:
         values["reply_epoch"] = player.reply_epoch + 1

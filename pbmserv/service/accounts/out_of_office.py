@@ -11,8 +11,9 @@ from pbmserv.service.accounts import preferences
 from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.time import localtime
-from pbmserv.store.accounts import notices, players
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.accounts.preferences import may_tell
 
 ASKED_EVERY = timedelta(days=7)
 """A player is asked at most once in so long."""
@@ -37,9 +38,7 @@ def ask(context: CommandContext, mail: Mail, letter_to: int | None = None) -> li
     asked = []
     for player in _about(context, mail, letter_to):
         is_away = player.away_until is not None and player.away_until > context.now
-        if is_away or not notices.may_tell(
-            context.connection, player.id, "away", context.now, ASKED_EVERY
-        ):
+        if is_away or not may_tell(context.connection, player.id, "away", context.now, ASKED_EVERY):
             continue
         today = localtime.local_date(context.now, localtime.zone(player.tz))
         words = {"userid": player.userid, "example": (today + timedelta(days=7)).isoformat()}

@@ -16,11 +16,11 @@ from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.may_speak import signed_off
 from pbmserv.service.time import localtime
+from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.preferences import Absence
 from pbmserv.store.boards import challenges
-from pbmserv.store.time import clocks
 
 DIGEST_MINUTE = 7 * 60
 """When the digest comes if no time is said."""

@@ -20,7 +20,7 @@ from pbmserv.service.core.lookup import unknown_player
 from pbmserv.service.core.may_speak import too_many_passwords
 from pbmserv.service.core.words_for_others import Said, again
 from pbmserv.service.limits.answer_limits import must_not_flood
-from pbmserv.store.accounts import addresses, players, preferences
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import PendingSignup, Player
 from pbmserv.store.delivery import outbox
 from pbmserv.store.operators import audit
@@ -109,7 +109,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     hashed = _hashed(context, command.new)
     players.set_password(context.connection, player.id, hashed)
     context.services.memo.note(player.userid, hashed, command.new.text, right=True)
-    addresses.stop(context.connection, player.id)
+    players.stop_change(context.connection, player.id)
     is_reset = command.who is None
     if is_reset:
         preferences.save(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})

@@ -20,8 +20,9 @@ from pbmserv.service.boards import followers
 from pbmserv.service.core.answers import Answer, Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.solo import daily_box
-from pbmserv.store.accounts import notices, players
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.accounts.preferences import may_tell
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -77,7 +78,7 @@ def by_page(context: CommandContext, reply_address: ReplyAddress) -> list[Notifi
     """
     player = context.speaker(None)
     found, changed = _ended(context, reply_address)
-    if not changed or not notices.may_tell(
+    if not changed or not may_tell(
         context.connection, player.id, f"-{found.what}", context.now, TOLD_EVERY
     ):
         return []

@@ -11,7 +11,7 @@ from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.delivery import unsent
+from pbmserv.store.delivery import kept_letters
 
 
 def undo(context: CommandContext, command: Undo) -> Answer:
@@ -43,7 +43,7 @@ def _drop_news(
     """Drop the letters to others about what is taken back, if none of them is on its way."""
     letters = [
         letter
-        for letter in unsent.about(context.connection, board.id, before, context.now)
+        for letter in kept_letters.unsent_about(context.connection, board.id, before, context.now)
         if letter.player_id != sitter.player_id
     ]
     told: set[int | None] = set()
@@ -57,4 +57,4 @@ def _drop_news(
         told.discard(sitter.player_id)
     if any(letter.begun for letter in letters) or told - {one.player_id for one in letters}:
         raise Refused("undo-seen", part="undo", example="show")
-    unsent.drop(context.connection, letters)
+    kept_letters.drop_unsent(context.connection, letters)

@@ -19,11 +19,11 @@ from pbmserv.errors import OptionError, Refused
 from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.words_for_others import again
+from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.bots import turns as rows
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from pbmserv.commands.reading.quoted_lines import bare
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
-from pbmserv.store.delivery import answered
+from pbmserv.store.delivery import kept_letters
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def letters_before(context: CommandContext, player_id: int) -> Before:
     """
     reply_address = context.reply_address
     is_tray = reply_address is not None and reply_address.purpose is Purpose.TRAY
-    rows = answered.letters(
+    rows = kept_letters.answerable(
         context.connection,
         player_id,
         context.incoming.mail.answers,

@@ -35,7 +35,7 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import told_letter
 from pbmserv.service.delivery import reachability
 from pbmserv.service.time.deadlines import clock_context
-from pbmserv.store.accounts import notices, players, preferences
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import bounces, inbox, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
@@ -141,7 +141,7 @@ def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
         return []
     if sender not in players.addresses_of(context.connection, player.id):
         return []
-    if not notices.may_tell(context.connection, player.id, "astray", context.now, ASTRAY_EVERY):
+    if not preferences.may_tell(context.connection, player.id, "astray", context.now, ASTRAY_EVERY):
         return []
     return [Notification(player.address, player.id, Part("astray", {"userid": player.userid}))]
 
@@ -248,7 +248,7 @@ def _without(context: CommandContext, player: Player, given_up: Standing) -> lis
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
     ends = accounts.away_unasked(context, player, AWAY)
     preferences.save(context.connection, player.id, {"unreachable_since": context.now})
-    if not notices.may_tell(context.connection, player.id, "gone", context.now, TOLD_EVERY):
+    if not preferences.may_tell(context.connection, player.id, "gone", context.now, TOLD_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
     return reachability.opponents(context, player, {"event": "gone", "until": until})

@@ -17,13 +17,13 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.time.localtime import local_date, next_local
+from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery.kept_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.time import clocks
-from pbmserv.store.time.retention import OldLetter
 
 MOST_DRAWN = 40
 """Boards that one digest shows; of further ones it gives the numbers."""

@@ -15,7 +15,7 @@ from pbmserv.service.accounts import preferences as accounts
 from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.delivery import digest as tray
-from pbmserv.store.accounts import leaving, notices, players, preferences
+from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
@@ -96,7 +96,7 @@ def _welcome(
     }
     told = [Notification(address, player.id, Part("came-back", words))]
     told += [Notification(address, player.id, digest) for digest in digests]
-    heard = notices.last_told(context.connection, player.id, "gone")
+    heard = preferences.last_told(context.connection, player.id, "gone")
     if heard is not None and heard >= since:
         told += opponents(context, player, {"event": "back", "why": why})
     return told

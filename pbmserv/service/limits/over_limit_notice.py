@@ -10,7 +10,7 @@ from pbmserv.service.core.answers import Part
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.results import message_id
 from pbmserv.service.limits.rates import Over
-from pbmserv.store.accounts import notices, players
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import NewLetter
 
@@ -27,7 +27,7 @@ def letter(
     """
     player = _player(connection, sender, over)
     if player is not None:
-        if not notices.may_tell(connection, player.id, "busy", now, TOLD_EVERY):
+        if not preferences.may_tell(connection, player.id, "busy", now, TOLD_EVERY):
             return None
     elif over.kind != "address" or not services.traffic.may_tell(sender):
         return None

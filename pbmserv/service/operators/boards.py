@@ -14,12 +14,12 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rerating
 from pbmserv.service.time import clocks as timekeeping
+from pbmserv.store import clocks
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.clocks import Times
 from pbmserv.store.operators import audit, operating
-from pbmserv.store.time import clocks
-from pbmserv.store.time.clocks import Times
 
 _RUNNING = frozenset({"proposed", "active"})
 

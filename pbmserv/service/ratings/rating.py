@@ -30,11 +30,11 @@ from pbmserv.engine.types import Outcome
 from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import games_of, players_of
+from pbmserv.store import ratings
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.ratings import ratings
-from pbmserv.store.ratings.ratings import Change, Rated
+from pbmserv.store.ratings import Change, Rated
 
 BEST = 50
 """Lines of a table of the best."""

@@ -12,10 +12,9 @@ from sqlalchemy import Connection
 
 from pbmserv.engine.ratings import UNRATED, WINDOW, Past
 from pbmserv.service.ratings.rating import counts, rated
+from pbmserv.store import ratings
 from pbmserv.store.core.database import Database
-from pbmserv.store.ratings import rerating
-from pbmserv.store.ratings.ratings import Change, Rated, row_of
-from pbmserv.store.ratings.rerating import EndedBoard
+from pbmserv.store.ratings import Change, EndedBoard, Rated, row_of
 
 MOST_TOLD = 20
 """Differences that are told one by one."""
@@ -45,11 +44,11 @@ class Compared:
 
 def rebuild(connection: Connection) -> Compared:
     """Replace all ratings by what the boards' record leads to."""
-    rerating.freeze(connection)
+    ratings.freeze(connection)
     compared = _compare(connection)
     if compared.differences:
         standings: dict[tuple[str, int], Rated] = {}
-        rerating.replace(connection, _in_order(_fold(connection, standings)), standings)
+        ratings.replace(connection, _in_order(_fold(connection, standings)), standings)
     return compared
 
 
@@ -66,12 +65,12 @@ def _compare(connection: Connection) -> Compared:
     compared = Compared()
     standings: dict[tuple[str, int], Rated] = {}
     ours = _in_order(_fold(connection, standings, compared))
-    for right, found in zip_longest(ours, rerating.all_changes(connection)):
+    for right, found in zip_longest(ours, ratings.all_changes(connection)):
         if right != found:
             one = right or found
             compared.differs(f"board {one.board_id}, player {one.player_id}: another change")
     compared.players = len(standings)
-    rows = rerating.all_rows(connection)
+    rows = ratings.all_rows(connection)
     for key in sorted(standings.keys() | rows.keys()):
         right_row = row_of(key[0], standings[key]) if key in standings else None
         if right_row != rows.get(key):
@@ -86,7 +85,7 @@ def _fold(
 ) -> Iterator[list[Change]]:
     """The changes of one board after the other; *standings* holds what they have led to."""
     pasts = _Pasts()
-    for board in rerating.ended_boards(connection):
+    for board in ratings.ended_boards(connection):
         if not counts(board.player_ids):
             continue
         keys = [(board.game, player_id) for player_id in board.player_ids]

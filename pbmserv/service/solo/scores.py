@@ -12,8 +12,8 @@ from pbmserv.service.bots.bot_moves import is_house
 from pbmserv.service.core.answers import Answer, Part
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
+from pbmserv.store import solo
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.solo import scores
 
 BEST = 20
 """Lines of a list."""
@@ -37,7 +37,7 @@ def keep_scores(
         for sitter in board.sitters
         if not is_house(sitter) and game.guessed(after.state, sitter.seat)
     }
-    scores.keep(context.connection, board.id, board.game, kind, found, ended_at)
+    solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
 
 
 def show_scores(context: CommandContext, command: Scores) -> Answer:
@@ -54,7 +54,9 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
             raise OptionError(
                 error.refusal.code, part=part, example=example, **error.refusal.values
             ) from error
-        kinds = [wanted] if wanted else [k for k, _ in scores.kinds(context.connection, key, KINDS)]
+        kinds = (
+            [wanted] if wanted else [k for k, _ in solo.score_kinds(context.connection, key, KINDS)]
+        )
         lists = [
             {
                 "kind": kind,
@@ -66,7 +68,7 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
                         "board": line.board,
                         "ended": f"{line.ended_at:%Y-%m-%d}",
                     }
-                    for rank, line in _ranked(scores.best(context.connection, key, kind, BEST))
+                    for rank, line in _ranked(solo.best_scores(context.connection, key, kind, BEST))
                 ],
             }
             for kind in kinds
@@ -78,7 +80,7 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
     return Answer(tuple(parts))
 
 
-def _ranked(lines: list[scores.ScoreLine]) -> list[tuple[int, scores.ScoreLine]]:
+def _ranked(lines: list[solo.ScoreLine]) -> list[tuple[int, solo.ScoreLine]]:
     """Places, equal scores sharing one."""
     return [
         (1 + sum(other.score < line.score for other in lines[:place]), line)

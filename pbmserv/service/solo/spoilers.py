@@ -16,9 +16,9 @@ from typing import Literal, TypeAlias
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import EPOCH
+from pbmserv.store import solo
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.solo import dailies
 
 Spoils: TypeAlias = Literal["", "daily-today", "daily-runs", "origin-runs", "box-chosen"]
 """Why a box may not be told; these are the codes of refusals. "" = it may."""
@@ -35,12 +35,12 @@ def spoils(context: CommandContext, board: BoardRow) -> Spoils:
     """
     origin = board if board.origin is None else boards.load(context.connection, board.origin)
     assert origin is not None
-    one = dailies.of_board(context.connection, origin.id) if origin.seats == 1 else None
+    one = solo.daily_of_board(context.connection, origin.id) if origin.seats == 1 else None
     today = _day(context.now)
     if one is not None:
         if one.day == today:
             return "daily-today"
-        return "daily-runs" if dailies.still_run(context.connection, origin.game, one.day) else ""
+        return "daily-runs" if solo.still_run(context.connection, origin.game, one.day) else ""
     if board.origin is not None and origin.status in _RUNNING:
         return "origin-runs"
     if not origin.comparable:

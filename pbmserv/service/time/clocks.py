@@ -12,10 +12,10 @@ from pbmserv.engine.spans import counted, merged
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext
+from pbmserv.store import clocks
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.bots.turns import STATE
-from pbmserv.store.time import clocks
-from pbmserv.store.time.clocks import Times
+from pbmserv.store.bots import STATE
+from pbmserv.store.clocks import Times
 
 _NAMES = {"nagtime": "nag", "forfeittime": "forfeit", "totaltime": "total"}
 _EXAMPLES = {"nagtime": 7, "forfeittime": 30, "totaltime": 60}

@@ -29,10 +29,10 @@ from pbmserv.service.boards.followers import not_played
 from pbmserv.service.core.answers import Notification, Part
 from pbmserv.service.core.context import CommandContext, IncomingMail, Services
 from pbmserv.service.time import clocks as timekeeping
+from pbmserv.store import clocks
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.time import clocks
-from pbmserv.store.time.clocks import Times
+from pbmserv.store.clocks import Times
 
 _NO_MAIL = IncomingMail(Envelope("", "", b""), Mail.of_nobody("clock"), "", Reading(()), None)
 

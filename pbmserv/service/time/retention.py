@@ -22,9 +22,8 @@ from pbmserv.service.limits.text_quota import UNUSED, Quota
 from pbmserv.store.boards import challenges
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import inbox
-from pbmserv.store.time import retention
-from pbmserv.store.time.retention import OldLetter
+from pbmserv.store.delivery import inbox, kept_letters
+from pbmserv.store.delivery.kept_letters import OldLetter
 
 T = TypeVar("T")
 
@@ -88,8 +87,8 @@ class Expiry:
             or self._empty("ignored", kept.unused)
             or self._prune()
             or self._drop(challenges.unconfirmed_before, challenges.forget_unconfirmed, BOARDS_KEPT)
-            or self._drop(retention.mailed, retention.forget_bytes, kept.letters)
-            or self._drop(retention.old, _shrink, max(kept.letters, WORDS_KEPT))
+            or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)
+            or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
         )
 
     def makes_room(self) -> int:
@@ -135,12 +134,14 @@ class Expiry:
 
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
     """Keep no more of letters than is of use for good."""
-    stay = {letter.id: digest.answerable(letter) for letter in letters if retention.stays(letter)}
+    stay = {
+        letter.id: digest.answerable(letter) for letter in letters if kept_letters.stays(letter)
+    }
     go = [letter.id for letter in letters if letter.id not in stay]
     if stay:
-        retention.bare(connection, stay)
+        kept_letters.bare(connection, stay)
     if go:
-        retention.remove(connection, go)
+        kept_letters.remove(connection, go)
 
 
 def _earlier(now: datetime, by: timedelta) -> datetime:

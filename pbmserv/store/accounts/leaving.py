@@ -9,10 +9,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
 from pbmserv.commands.grammar.reserved_userids import NEUTRAL
-from pbmserv.store.accounts import addresses as address_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.delivery import bounces, letter_bytes
+from pbmserv.store.delivery import bounces, kept_letters
 from pbmserv.store.operators import audit
 from pbmserv.store.tables import (
     absences,
@@ -68,7 +67,7 @@ def leave(connection: Connection, player: Player) -> None:
     )
     for table in (seeks, followers, daily_readers, unconfirmed_boards):
         connection.execute(delete(table).where(table.c.player_id == player.id))
-    address_rows.stop(connection, player.id)
+    player_rows.stop_change(connection, player.id)
     _drop_plans(connection, player.id)
     connection.execute(
         update(outbox)
@@ -285,7 +284,7 @@ def _erase_letters(
         .where(to_player, outbox.c.state.in_(_OPEN))
         .values(state="failed", due_at=None)
     )
-    letter_bytes.drop(connection, to_player)
+    kept_letters.drop_bytes(connection, to_player)
     connection.execute(
         update(outbox)
         .where(to_player)
@@ -297,7 +296,7 @@ def _erase_letters(
                 outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
             )
             # They have got theirs, or it is composed anew; nobody needs our copy with the name.
-            letter_bytes.drop(connection, about)
+            kept_letters.drop_bytes(connection, about)
             for userid, neutral in names.items():
                 _take_out(connection, about, userid, neutral)
     readers = select(players.c.id).where(
@@ -313,7 +312,7 @@ def _erase_letters(
         outbox.c.letter.in_(("tray", "report")), or_(outbox.c.player_id.in_(readers), anybody)
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
-    letter_bytes.drop(connection, copies)
+    kept_letters.drop_bytes(connection, copies)
     message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
     for userid, neutral in names.items():
         elsewhere = or_(copies, message, outbox.c.letter.in_(_LISTS))
@@ -328,7 +327,7 @@ def _take_out(
     for row in connection.execute(told).all():
         words = without_name(row.words, userid, neutral)
         if words != row.words:
-            letter_bytes.drop(connection, outbox.c.id == row.id)
+            kept_letters.drop_bytes(connection, outbox.c.id == row.id)
             connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
 
 

@@ -21,7 +21,8 @@ from sqlalchemy import (
 )
 
 from pbmserv.store.core.statements import Prepared, insert_into
-from pbmserv.store.tables import addresses, bounces, keys, players, seats, signups
+from pbmserv.store.delivery import bounces as bounce_rows
+from pbmserv.store.tables import address_changes, addresses, bounces, keys, players, seats, signups
 
 _MOST_ALIKE = 200
 """Userids that are compared with a misspelt one."""
@@ -289,3 +290,112 @@ def add_signing_key(connection: Connection, key_id: int, secret: bytes, now: dat
         .values(id=key_id, secret=secret, created_at=now)
         .on_conflict_do_nothing()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AddressChange:
+    """One new address of a change; `batch` joins those that were asked for together."""
+
+    id: int
+    player_id: int
+    address: str
+    batch: str
+    confirmed_at: datetime | None
+
+
+_CHANGE = select(
+    address_changes.c.id,
+    address_changes.c.player_id,
+    address_changes.c.address,
+    address_changes.c.batch,
+    address_changes.c.confirmed_at,
+)
+
+
+def ask_change(
+    connection: Connection,
+    player_id: int,
+    wanted: Sequence[str],
+    confirmed: Sequence[str],
+    batch: str,
+    now: datetime,
+) -> dict[str, int]:
+    """Note a change of address in place of any that still waits; row ids by address.
+
+    Args:
+        wanted: the player's future addresses.
+        confirmed: those of them that need no confirmation, being confirmed already.
+    """
+    stop_change(connection, player_id)
+    return {
+        address: connection.execute(
+            insert(address_changes)
+            .values(
+                player_id=player_id,
+                address=address,
+                batch=batch,
+                created_at=now,
+                confirmed_at=now if address in confirmed else None,
+            )
+            .returning(address_changes.c.id)
+        ).scalar_one()
+        for address in wanted
+    }
+
+
+def address_change(connection: Connection, change_id: int) -> AddressChange | None:
+    """The change with this id; ``None`` when it was stopped or replaced by a newer one."""
+    row = connection.execute(_CHANGE.where(address_changes.c.id == change_id)).first()
+    return AddressChange(*row) if row else None
+
+
+def stop_change(connection: Connection, player_id: int) -> None:
+    """Forget all that waits for confirmation; what is confirmed stays."""
+    connection.execute(
+        delete(address_changes).where(
+            address_changes.c.player_id == player_id, address_changes.c.confirmed_at.is_(None)
+        )
+    )
+
+
+def confirm_change(connection: Connection, found: AddressChange, now: datetime) -> list[str]:
+    """Confirm a new address; those from before its batch are dropped and come back.
+
+    If the address for letters is one of those, this one takes its place. Reply addresses that
+    went to dropped ones are revoked with them.
+    """
+    player = by_id(connection, found.player_id)
+    assert player is not None
+    add_address(connection, found.player_id, found.address, now)
+    connection.execute(
+        update(address_changes).where(address_changes.c.id == found.id).values(confirmed_at=now)
+    )
+    batch = connection.execute(_CHANGE.where(address_changes.c.batch == found.batch)).all()
+    dropped = keep_addresses(
+        connection, found.player_id, [row.address for row in batch if row.confirmed_at]
+    )
+    if dropped:
+        address = found.address if player.address in dropped else player.address
+        connection.execute(
+            update(players)
+            .where(players.c.id == found.player_id)
+            .values(address=address, reply_epoch=player.reply_epoch + 1)
+        )
+    return dropped
+
+
+def keep_addresses(connection: Connection, player_id: int, kept: Sequence[str]) -> list[str]:
+    """Drop every confirmed address but these; the dropped ones come back."""
+    dropped = [a for a in addresses_of(connection, player_id) if a not in kept]
+    connection.execute(
+        delete(addresses).where(
+            addresses.c.player_id == player_id, addresses.c.address.in_(dropped)
+        )
+    )
+    bounce_rows.forget_strangers(connection, dropped)
+    return dropped
+
+
+def forget_change(connection: Connection, change_id: int) -> None:
+    """One new address will never be confirmed."""
+    connection.execute(delete(address_changes).where(address_changes.c.id == change_id))

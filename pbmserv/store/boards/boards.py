@@ -11,9 +11,9 @@ from sqlalchemy import Connection, bindparam, delete, exists, func, insert, sele
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
 from pbmserv.engine.types import Seat
+from pbmserv.store import clocks
 from pbmserv.store.core.statements import Prepared, insert_into
 from pbmserv.store.tables import boards, followers, players, seats
-from pbmserv.store.time import clocks
 
 
 @dataclass(frozen=True, slots=True)

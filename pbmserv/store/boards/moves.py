@@ -8,9 +8,9 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
+from pbmserv.store.clocks import Times
 from pbmserv.store.core.statements import Prepared
 from pbmserv.store.tables import boards, plies, queued_moves, submitted_moves
-from pbmserv.store.time.clocks import Times
 
 _PLIES = Prepared(
     select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, and_, delete, exists, insert, literal, select, update
 
 from pbmserv.store.core.statements import insert_into
-from pbmserv.store.delivery import letter_bytes
+from pbmserv.store.delivery import kept_letters
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import PARKED, QueuedLetter
 from pbmserv.store.tables import addresses, bounces, outbox
@@ -106,7 +106,7 @@ def send_later(connection: Connection, found: Posted, at: datetime, now: datetim
     copy_id: int = connection.execute(
         insert(outbox).from_select(names, copied).returning(outbox.c.id)
     ).scalar_one()
-    letter_bytes.copy(connection, found.id, copy_id)
+    kept_letters.copy_bytes(connection, found.id, copy_id)
     _settle(connection, found, "failed")
 
 
@@ -158,7 +158,7 @@ def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
 def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:
     """These letters go to *address* now; made anew, for another one may stand in them."""
     if ids:
-        letter_bytes.drop(connection, outbox.c.id.in_(ids))
+        kept_letters.drop_bytes(connection, outbox.c.id.in_(ids))
         connection.execute(
             update(outbox)
             .where(outbox.c.id.in_(ids))
@@ -184,5 +184,5 @@ def redirect(connection: Connection, player_id: int, old: str, new: str) -> None
         outbox.c.state == "queued",
         outbox.c.letter.not_in(outbox_rows.ALWAYS_TRIED),
     )
-    letter_bytes.drop(connection, which)
+    kept_letters.drop_bytes(connection, which)
     connection.execute(update(outbox).where(which).values(recipient=new))

@@ -23,9 +23,9 @@ from sqlalchemy import (
 )
 
 from pbmserv.files.file_permissions import file_of
+from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables import boards, house_turns, inbox, outbox, players
-from pbmserv.store.time.clocks import heartbeat
 
 PROBE = -1
 """The number of a mail that is written and deleted again in one transaction."""

@@ -1,15 +1,84 @@
-"""Rows of the box of the day: who gets it when, what it is, and what became of it."""
+"""Rows of solo play: scores of races, and the box of the day."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
+from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import insert_into
-from pbmserv.store.tables import boards, daily_boards, daily_boxes, daily_readers, players
+from pbmserv.store.tables import boards, daily_boards, daily_boxes, daily_readers, players, scores
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """One score in a list."""
+
+    userid: str
+    score: int
+    board: int
+    ended_at: datetime
+
+
+_BEST = (
+    select(players.c.userid, scores.c.score, scores.c.board_id, scores.c.ended_at)
+    .join(players, players.c.id == scores.c.player_id)
+    .where(
+        scores.c.game == bindparam("of_game"),
+        scores.c.kind == bindparam("of_kind"),
+        players.c.state != "deleted",
+    )
+    .order_by(scores.c.score, scores.c.ended_at, scores.c.board_id, scores.c.seat)
+    .limit(bindparam("most"))
+)
+_KINDS = (
+    select(scores.c.kind, func.count())
+    .where(scores.c.game == bindparam("of_game"))
+    .group_by(scores.c.kind)
+    .order_by(func.count().desc(), scores.c.kind)
+    .limit(bindparam("most"))
+)
+
+
+def keep_scores(
+    connection: Connection,
+    board_id: int,
+    game: str,
+    kind: str,
+    found: Mapping[Seat, tuple[int, int]],
+    now: datetime,
+) -> None:
+    """Keep scores of one board: (player, score) by seat."""
+    rows = [
+        {
+            "board_id": board_id,
+            "seat": seat,
+            "player_id": player,
+            "game": game,
+            "kind": kind,
+            "score": score,
+            "ended_at": now,
+        }
+        for seat, (player, score) in found.items()
+    ]
+    if rows:
+        connection.execute(insert(scores), rows)
+
+
+def best_scores(connection: Connection, game: str, kind: str, most: int) -> list[ScoreLine]:
+    """The best scores of one kind of board; equal ones in the order in which they were reached."""
+    found = connection.execute(_BEST, {"of_game": game, "of_kind": kind, "most": most})
+    return [ScoreLine(*row) for row in found]
+
+
+def score_kinds(connection: Connection, game: str, most: int) -> list[tuple[str, int]]:
+    """Kinds of boards with scores, and how many they have; the most played first."""
+    found = connection.execute(_KINDS, {"of_game": game, "most": most})
+    return [(row[0], row[1]) for row in found]
+
 
 MOST_DAYS = 400
 """Days that a streak is looked for in."""
@@ -66,19 +135,19 @@ _BOARDS = select(
 ).join(players, players.c.id == daily_boards.c.player_id)
 
 
-def due(connection: Connection, now: datetime, most: int) -> Sequence[int]:
+def due_dailies(connection: Connection, now: datetime, most: int) -> Sequence[int]:
     """Players whose box of the day is due."""
     found = connection.execute(_DUE, {"now": now, "most": most}).scalars()
     return list(dict.fromkeys(found))
 
 
-def claim(connection: Connection, player_id: int, now: datetime) -> list[Reader]:
+def claim_dailies(connection: Connection, player_id: int, now: datetime) -> list[Reader]:
     """Lock what is due for a player; nothing = somebody else has it."""
     found = connection.execute(_MINE, {"player": player_id, "now": now})
     return [Reader(*row) for row in found]
 
 
-def set_due(connection: Connection, reader: Reader, at: datetime) -> None:
+def set_daily_due(connection: Connection, reader: Reader, at: datetime) -> None:
     """When a player gets the next one."""
     connection.execute(
         update(daily_readers)
@@ -87,7 +156,7 @@ def set_due(connection: Connection, reader: Reader, at: datetime) -> None:
     )
 
 
-def put_off(connection: Connection, player_id: int, until: datetime) -> None:
+def put_off_dailies(connection: Connection, player_id: int, until: datetime) -> None:
     """Make a player's boxes no earlier than *until*."""
     connection.execute(
         update(daily_readers)
@@ -119,7 +188,7 @@ def unsubscribe(connection: Connection, player_id: int, game: str) -> bool:
     return bool(done.rowcount)
 
 
-def box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tuple[str, ...]:
+def daily_box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tuple[str, ...]:
     """The option words of a day's box; *fresh* becomes it where there is none yet."""
     connection.execute(
         insert_into(connection, daily_boxes)
@@ -132,7 +201,7 @@ def box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tu
     return tuple(connection.execute(statement).scalar_one())
 
 
-def has(connection: Connection, player_id: int, game: str, day: int) -> bool:
+def has_daily(connection: Connection, player_id: int, game: str, day: int) -> bool:
     """Whether a player has got a day's box."""
     statement = select(daily_boards.c.board_id).where(
         daily_boards.c.player_id == player_id,
@@ -142,14 +211,14 @@ def has(connection: Connection, player_id: int, game: str, day: int) -> bool:
     return connection.execute(statement).first() is not None
 
 
-def given(connection: Connection, player_id: int, game: str, day: int, board_id: int) -> None:
+def give_daily(connection: Connection, player_id: int, game: str, day: int, board_id: int) -> None:
     """Note that a player has got a day's box."""
     connection.execute(
         insert(daily_boards).values(player_id=player_id, game=game, day=day, board_id=board_id)
     )
 
 
-def of_board(connection: Connection, board_id: int) -> DayBoard | None:
+def daily_of_board(connection: Connection, board_id: int) -> DayBoard | None:
     """The day that a board belongs to, if to any."""
     row = connection.execute(_BOARDS.where(daily_boards.c.board_id == board_id)).first()
     return DayBoard(*row) if row else None
@@ -170,7 +239,7 @@ def still_run(connection: Connection, game: str, day: int) -> bool:
     return connection.execute(statement).first() is not None
 
 
-def settle(connection: Connection, board_id: int, *, solved: bool, score: int | None) -> None:
+def settle_daily(connection: Connection, board_id: int, *, solved: bool, score: int | None) -> None:
     """Note what became of a day's box."""
     connection.execute(
         update(daily_boards)
@@ -195,7 +264,7 @@ def days_solved(connection: Connection, player_id: int, game: str, upto: int) ->
     return list(found.scalars())
 
 
-def between(connection: Connection, game: str, first: int, last: int) -> list[DayBoard]:
+def dailies_between(connection: Connection, game: str, first: int, last: int) -> list[DayBoard]:
     """All boxes of some days that are over, of players who have not been deleted."""
     found = connection.execute(
         _BOARDS.where(
