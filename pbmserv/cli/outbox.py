@@ -11,6 +11,7 @@ import typer
 from pbmserv.cli.audit_signature import LARGEST, By, Most, Why, carry_out, operators
 from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile
+from pbmserv.store.tables import LetterState
 
 app = typer.Typer(no_args_is_help=True, help="Letters on their way.")
 
@@ -71,7 +72,7 @@ def show(letter: Number, config: ConfigFile = None) -> None:
     if row.error:
         say(f"Last fault: {harmless(row.error)}")
     say("")
-    over = row.state in {"sent", "failed"}
+    over = row.state in {LetterState.SENT, LetterState.FAILED}
     empty = "Its text is not kept." if over else "It is made when it is first sent."
     say(harmless(text) if text else empty)
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from pbmserv.engine.clocks import Person, SeatClock, Server, Terms, earliest, to_json, turned
 from pbmserv.engine.spans import Span
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import absences, boards, heartbeats, outages, outbox, players, seats
 
 GAP = timedelta(minutes=5)
@@ -131,7 +131,7 @@ _DOWN = (
     .where(outages.c.ends > bindparam("since"))
     .order_by(outages.c.begins)
 )
-_BEAT = select(heartbeats.c.beat_at, heartbeats.c.up_since).where(heartbeats.c.id == 1)
+_BEAT = select(*columns_of(Heartbeat, heartbeats)).where(heartbeats.c.id == 1)
 _LOCKED_BEAT = _BEAT.with_for_update()
 _LOOKED_THROUGH = 5  # newest letters; more were never gathered in a day
 _DIGESTS = (

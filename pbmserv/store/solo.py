@@ -9,8 +9,17 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.statements import insert_into
-from pbmserv.store.tables import boards, daily_boards, daily_boxes, daily_readers, players, scores
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.tables import (
+    RUNNING,
+    PlayerState,
+    boards,
+    daily_boards,
+    daily_boxes,
+    daily_readers,
+    players,
+    scores,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +33,12 @@ class ScoreLine:
 
 
 _BEST = (
-    select(players.c.userid, scores.c.score, scores.c.board_id, scores.c.ended_at)
+    select(*columns_of(ScoreLine, players, scores, board=scores.c.board_id))
     .join(players, players.c.id == scores.c.player_id)
     .where(
         scores.c.game == bindparam("of_game"),
         scores.c.kind == bindparam("of_kind"),
-        players.c.state != "deleted",
+        players.c.state != PlayerState.DELETED,
     )
     .order_by(scores.c.score, scores.c.ended_at, scores.c.board_id, scores.c.seat)
     .limit(bindparam("most"))
@@ -113,26 +122,16 @@ _DUE = (
     .limit(bindparam("most"))
 )
 _MINE = (
-    select(
-        daily_readers.c.player_id,
-        daily_readers.c.game,
-        daily_readers.c.minute,
-        daily_readers.c.due_at,
-    )
+    select(*columns_of(Reader, daily_readers))
     .where(
         daily_readers.c.player_id == bindparam("player"), daily_readers.c.due_at <= bindparam("now")
     )
     .order_by(daily_readers.c.game)
     .with_for_update(skip_locked=True)
 )
-_BOARDS = select(
-    daily_boards.c.player_id,
-    players.c.userid,
-    daily_boards.c.day,
-    daily_boards.c.board_id,
-    daily_boards.c.solved,
-    daily_boards.c.score,
-).join(players, players.c.id == daily_boards.c.player_id)
+_BOARDS = select(*columns_of(DayBoard, daily_boards, players)).join(
+    players, players.c.id == daily_boards.c.player_id
+)
 
 
 def due_dailies(connection: Connection, now: datetime, most: int) -> Sequence[int]:
@@ -232,7 +231,7 @@ def still_run(connection: Connection, game: str, day: int) -> bool:
         .where(
             daily_boards.c.game == game,
             daily_boards.c.day == day,
-            boards.c.status.in_(("proposed", "active")),
+            boards.c.status.in_(RUNNING),
         )
         .limit(1)
     )
@@ -271,7 +270,7 @@ def dailies_between(connection: Connection, game: str, first: int, last: int) ->
             daily_boards.c.game == game,
             daily_boards.c.day.between(first, last),
             daily_boards.c.solved.is_not(None),
-            players.c.state != "deleted",
+            players.c.state != PlayerState.DELETED,
         ).order_by(daily_boards.c.day, players.c.userid)
     )
     return [DayBoard(*row) for row in found]

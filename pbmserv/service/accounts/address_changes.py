@@ -14,6 +14,7 @@ from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import AddressChange, Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, inbox
+from pbmserv.store.tables import RUNNING
 
 BOARDS = 60
 """Most boards that are sent anew to a new address."""
@@ -84,7 +85,7 @@ def stop(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 def boards_anew(context: CommandContext, player: Player) -> tuple[Notification, ...]:
     """The running boards once more, for a player whose earlier letters are dead."""
     told = []
-    numbers = boards.of_player(context.connection, player.id, ("proposed", "active"), None, BOARDS)
+    numbers = boards.of_player(context.connection, player.id, RUNNING, None, BOARDS)
     for number in sorted(numbers):
         board = boards.load(context.connection, number)
         sitter = board.sitter_of(player.id) if board is not None else None

@@ -14,6 +14,7 @@ from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.tables import PlayerState
 
 ASKED_DAYS = 7
 """Days for which the letter that asks can be answered."""
@@ -75,7 +76,11 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``no`` to the letter that asked: no reply to it can mean yes any more."""
     player = players.by_id(context.connection, reply_address.player)
-    if player is None or player.reply_epoch != reply_address.epoch or player.state == "deleted":
+    if (
+        player is None
+        or player.reply_epoch != reply_address.epoch
+        or player.state == PlayerState.DELETED
+    ):
         raise Refused("leaving-settled", part="no", example="help signoff")
     preferences.may_tell(context.connection, player.id, _STAYS, context.now, timedelta(0))
     part = Part("stayed", {"userid": player.userid})
@@ -112,7 +117,11 @@ def _meant(context: CommandContext, reply_address: ReplyAddress, word: str) -> P
     if player is not None and preferences.last_told(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
     late = (context.now - _EPOCH).days > reply_address.number + ASKED_DAYS
-    if player is None or player.reply_epoch != reply_address.epoch or player.state == "deleted":
+    if (
+        player is None
+        or player.reply_epoch != reply_address.epoch
+        or player.state == PlayerState.DELETED
+    ):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
     if late:
         example = f"{word} {player.userid} PASSWORD"

@@ -21,6 +21,7 @@ from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.preferences import Absence
 from pbmserv.store.boards import challenges
+from pbmserv.store.tables import PlayerState
 
 DIGEST_MINUTE = 7 * 60
 """When the digest comes if no time is said."""
@@ -136,7 +137,7 @@ class _Wishes:
 
     def _block(self, name: str, userid: str, *, wanted: bool) -> None:
         other = players.of_name(self.context.connection, userid)
-        if other is None or other.state == "deleted":
+        if other is None or other.state == PlayerState.DELETED:
             raise self.refused("pref-block-unknown", name, userid, f"{name}=USERID", userid=userid)
         if other.id == self.player.id:
             raise self.refused("pref-block-self", name, userid, f"{name}=USERID")
@@ -336,7 +337,7 @@ def back(context: CommandContext, command: Back) -> Answer:
 
 def _come_back(context: CommandContext, player: Player) -> Answer:
     """Letters go to the confirmed address that this mail comes from, else to the oldest one."""
-    if player.state == "barred":
+    if player.state == PlayerState.BARRED:
         raise signed_off(player)
     own = players.addresses_of(context.connection, player.id)
     sender = context.incoming.mail.sender.lower()

@@ -25,6 +25,7 @@ from pbmserv.store.accounts.players import PendingSignup, Player
 from pbmserv.store.delivery import outbox
 from pbmserv.store.operators import audit
 from pbmserv.store.operators.audit import Entry
+from pbmserv.store.tables import PlayerState
 
 LONGEST_KEPT = 500
 """Characters of a broadcast that the audit keeps."""
@@ -131,7 +132,7 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     player = players.of_name(context.connection, command.userid)
     told: tuple[Notification, ...] = ()
     sender = context.incoming.mail.sender.lower()
-    if player is not None and player.state != "deleted":
+    if player is not None and player.state != PlayerState.DELETED:
         to, own = player.address, players.addresses_of(context.connection, player.id)
         if not player.active and sender in own:
             to = sender
@@ -167,7 +168,7 @@ def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
     sender = context.speaker(None)
     peer = players.by_id(context.connection, reply_address.about)
     if peer is None or not peer.active:
-        part = "" if peer is None or peer.state == "deleted" else peer.userid
+        part = "" if peer is None or peer.state == PlayerState.DELETED else peer.userid
         raise Refused("takes-no-messages", part=part, example="help message")
     if not context.words:
         raise Refused("no-words", part="message")
@@ -233,7 +234,7 @@ def welcome(userid: str) -> Part:
 def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
     """Whose password a reset address changes; also somebody's who has signed off."""
     player = players.by_id(context.connection, reply_address.player)
-    if player is None or player.state == "deleted":
+    if player is None or player.state == PlayerState.DELETED:
         raise Refused("reset-used", example="forgot USERID")
     if player.reply_epoch != reply_address.epoch:
         raise Refused("reset-used", example=f"forgot {player.userid}")

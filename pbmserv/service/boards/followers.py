@@ -12,6 +12,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.solo.spoilers import must_not_spoil, spoils
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.tables import BoardStatus
 
 MOST_FOLLOWED = 50
 """Boards that one player may follow."""
@@ -37,8 +38,8 @@ def follow(context: CommandContext, command: Follow) -> Answer:
         return Answer((Part("follow", {"what": "off"}, board.id, board.plies, None),))
     if board.sitter_of(player.id) is not None:
         raise Refused("own-board", part=str(board.id), example=f"{board.game} show {board.id}")
-    if board.status in {"finished", "declined"}:
-        code = "board-over" if board.status == "finished" else "board-declined"
+    if board.status in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
+        code = "board-over" if board.status == BoardStatus.FINISHED else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
     if spoils(context, board) != "box-chosen":  # of that its end shows nothing, see `news`
         must_not_spoil(context, board)

@@ -18,6 +18,7 @@ from pbmserv.service.solo.spoilers import must_not_spoil, spoils
 from pbmserv.store.boards import histories, moves
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
+from pbmserv.store.tables import BoardStatus
 
 
 def history(context: CommandContext, command: History) -> Answer:
@@ -33,7 +34,9 @@ def history(context: CommandContext, command: History) -> Answer:
         found = histories.of_player(context.connection, player.id, command.game, LISTED)
         total = len(found)
         if total == LISTED:
-            total = histories.count(context.connection, player.id, ("finished",), command.game)
+            total = histories.count(
+                context.connection, player.id, (BoardStatus.FINISHED,), command.game
+            )
         parts.append(
             Part(
                 "history",
@@ -53,10 +56,10 @@ def record(context: CommandContext, command: Record) -> Answer:
             raise Refused("which-board", example="blackbox record 12")
         board = board_of(context, reply_address.about, command.game)
     example = f"{board.game} show {board.id}"
-    if board.status == "declined":
+    if board.status == BoardStatus.DECLINED:
         raise Refused("board-declined", part=str(board.id), example=example)
     outcome = board.outcome
-    if board.status != "finished" or outcome is None:
+    if board.status != BoardStatus.FINISHED or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
     if spoils(context, board) and not _by_player_of(context, board):
         must_not_spoil(context, board)

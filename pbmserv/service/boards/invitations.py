@@ -23,6 +23,7 @@ from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.tables import BoardStatus
 
 OPEN_CHALLENGES = 10
 """Challenges of one player that may wait for an answer."""
@@ -78,7 +79,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     When the other one has asked for just that already, it is accepted instead.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    if board.status not in {"finished", "declined"}:
+    if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     order = (*board.sitters[1:], board.sitters[0])
     waiting = challenges.waiting_for(
@@ -204,27 +205,27 @@ def reject(context: CommandContext, command: Reject) -> Answer:
     """Say no to a challenge."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
-    if board.status != "proposed":
+    if board.status != BoardStatus.PROPOSED:
         raise Refused("nothing-to-reject", part=str(board.id), example="resign")
     return decline(context, board, sitter)
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
     """Note that *sitter* plays along (making a move says so too); who is still undecided."""
-    if board.status != "proposed":
+    if board.status != BoardStatus.PROPOSED:
         return ()
     undecided = board.undecided
     if sitter.accepted_at is None:
         boards.accept(context.connection, board.id, sitter.player_id, context.now)
         undecided = tuple(userid for userid in undecided if userid != sitter.userid)
     if not undecided:
-        boards.set_status(context.connection, board.id, "active")
+        boards.set_status(context.connection, board.id, BoardStatus.ACTIVE)
     return undecided
 
 
 def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
     """The board will not be played; it counts for nothing."""
-    boards.set_status(context.connection, board.id, "declined")
+    boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
     words = {"by": sitter.userid, "players": list(board.names), "said": context.words}
     told = tuple(
         Notification.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
@@ -237,9 +238,9 @@ def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
 
 def must_run(context: CommandContext, board: BoardRow) -> None:
     """Refuse what only a board that is not over can be asked for."""
-    if board.status == "finished":
+    if board.status == BoardStatus.FINISHED:
         raise Refused("board-over", part=str(board.id), example=another_game(context, board))
-    if board.status == "declined":
+    if board.status == BoardStatus.DECLINED:
         raise Refused("board-declined", part=str(board.id), example=another_game(context, board))
 
 

@@ -27,6 +27,7 @@ from pbmserv.service.time import clocks
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.operators import operating
+from pbmserv.store.tables import BoardStatus
 
 MOST_WEIGHT = 2_000
 """What the free moves of all players at a board may weigh together (`engine.record.weight`)."""
@@ -94,7 +95,8 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     if position.apart and board.seats > 1:  # the others go on
         return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
-    if unplayed or board.status == "proposed":  # nobody loses what not everybody has agreed to
+    # Nobody loses what not everybody has agreed to.
+    if unplayed or board.status == BoardStatus.PROPOSED:
         return decline(context, board, sitter)
     return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
 

@@ -9,6 +9,7 @@ from pbmserv.service.boards import invitations
 from pbmserv.service.boards.moves import holds_move, play_move, reply_move, resign
 from pbmserv.service.core.answers import Answer
 from pbmserv.service.core.context import CommandContext
+from pbmserv.store.tables import BoardStatus
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:
@@ -28,7 +29,7 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 def _drop_out(context: CommandContext, command: Reject) -> Answer:
     """Say no to a challenge; to a race only for oneself, and the others go on."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    if board.status == "proposed" and board.seats > 1 and context.position(board).apart:
+    if board.status == BoardStatus.PROPOSED and board.seats > 1 and context.position(board).apart:
         return resign(context, Resign(command.game, command.board, command.who))
     assert sitter.seat < board.seats
     return invitations.reject(context, command)
@@ -39,7 +40,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
     if command.below is None:
         return None
     board, sitter = context.seat_at(None, None, None)
-    waits = board.status == "proposed" and sitter.accepted_at is None
+    waits = board.status == BoardStatus.PROPOSED and sitter.accepted_at is None
     return (
         reply_move(context, command.below) if waits and holds_move(context, command.below) else None
     )
@@ -48,7 +49,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
 def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
     """The answer to a move that is this word; ``None`` where it is no move now."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    if board.status != "active":
+    if board.status != BoardStatus.ACTIVE:
         return None
     position = context.position(board)
     move: Move

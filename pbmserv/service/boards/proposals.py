@@ -16,6 +16,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.tables import BoardStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +74,5 @@ def make_board(
     )
     board = boards.load(context.connection, board_id)
     assert board is not None
-    bot_moves.take_note(context, board, first, runs=board.status == "active")
+    bot_moves.take_note(context, board, first, runs=board.status == BoardStatus.ACTIVE)
     return board

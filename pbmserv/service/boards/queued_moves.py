@@ -25,6 +25,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.tables import RUNNING, BoardStatus
 
 MOST_PLIES = 20
 """Queued moves that one mail may set off; players with long plans could play on for ever."""
@@ -142,13 +143,13 @@ class _Run:
         board = self._board()
         before = self._position(board)
         plies = 0
-        while board.status in {"proposed", "active"} and plies < MOST_PLIES:
+        while board.status in RUNNING and plies < MOST_PLIES:
             seat = self._due(board)
             if seat is None:
                 break
             plies += self._take_turn(board, seat)
             board = self._board()
-        if board.status == "finished":
+        if board.status == BoardStatus.FINISHED:
             moves.drop_plans(self.context.connection, board.id)
             self.plans.clear()
         elif plies == MOST_PLIES and (seat := self._due(board)) is not None:
@@ -273,7 +274,7 @@ class _Run:
         if sitter.seat in self.said or sitter.seat in self.plans:
             plan = {**_NOTHING, **self.said.get(sitter.seat, {})}
             words["plan"] = {**plan, "waiting": self.plans.get(sitter.seat, "")}
-        letter = "result" if board.status == "finished" else "board"
+        letter = "result" if board.status == BoardStatus.FINISHED else "board"
         return Part(letter, words, board.id, board.plies, sitter.seat)
 
 

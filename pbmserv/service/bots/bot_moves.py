@@ -26,6 +26,7 @@ from pbmserv.store.boards import challenges
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
+from pbmserv.store.tables import PlayerState
 
 MOST = 20
 """Running boards that one player may have with each of the house's players."""
@@ -36,7 +37,7 @@ _KEPT_BACK = _BOARD_LETTERS | {"started"}
 
 def is_house(one: Player | Sitter) -> bool:
     """Whether this is one of the house's players and not a person."""
-    return one.state == rows.STATE
+    return one.state == PlayerState.BOT
 
 
 def invited(

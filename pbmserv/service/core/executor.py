@@ -46,6 +46,7 @@ from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box, races, save_load, scores
 from pbmserv.store.core.statements import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.tables import BoardStatus
 
 _HANDLERS: Mapping[type, Callable[[CommandContext, Any], Answer]] = {
     model.Help: queries.help_on,
@@ -305,7 +306,7 @@ def _yes(context: CommandContext, asked: model.Yes, reply_address: ReplyAddress 
         raise Refused("empty-reply", example=moves.example_of(context.position(board), sitter.seat))
     if previews.may_confirm(context, board, sitter):
         return previews.confirm(context, model.ConfirmMove(None, None, None))
-    if board.status == "proposed" and sitter.accepted_at is None:
+    if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
         return offers.accept(context, model.Accept(None, None, None, asked.below))
     if asked.below is not None:
         return moves.reply_move(context, asked.below)

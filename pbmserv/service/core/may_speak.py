@@ -5,6 +5,7 @@ from __future__ import annotations
 from pbmserv.errors import Refused
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.tables import PlayerState
 
 
 def not_seated(board: BoardRow) -> Refused:
@@ -35,7 +36,7 @@ def suspended(userid: str) -> Refused:
 
 def signed_off(player: Player) -> Refused:
     """The speaker has left and has not come back, or an operator has suspended the account."""
-    if player.state == "barred":
+    if player.state == PlayerState.BARRED:
         return suspended(player.userid)
     return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
 

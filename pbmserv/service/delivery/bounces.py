@@ -40,6 +40,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import bounces, inbox, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
 from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.tables import LetterState
 
 MOST_HARD = 2
 MOST_SOFT = 10
@@ -106,9 +107,10 @@ def _reported(
     context: CommandContext, letter: Posted, report: Sequence[Failure]
 ) -> list[Notification]:
     """What a report says of this letter's own recipient; of others it proves nothing."""
-    if context.now - letter.since > TOO_LATE or letter.state not in {"sent", "queued"}:
+    is_out = letter.state in {LetterState.SENT, LetterState.QUEUED}
+    if context.now - letter.since > TOO_LATE or not is_out:
         return []
-    if letter.state == "sent" and letter.noted:
+    if letter.state == LetterState.SENT and letter.noted:
         return []  # one letter counts once
     failure = next((f for f in report if letter.recipient.lower() in f.recipients), None)
     if failure is None and len(report) == 1 and not _arrives_elsewhere(context, letter):

@@ -24,6 +24,7 @@ from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.kept_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.tables import RUNNING, BoardStatus, PlayerState
 
 MOST_DRAWN = 40
 """Boards that one digest shows; of further ones it gives the numbers."""
@@ -52,7 +53,7 @@ def make(context: CommandContext, player_id: int) -> Sequence[Notification] | No
     if due is None:
         return None
     player = players.by_id(context.connection, player_id)
-    if player is None or player.digest_minute is None or player.state != "active":
+    if player is None or player.digest_minute is None or player.state != PlayerState.ACTIVE:
         clocks.set_digest_due(context.connection, player_id, None)
         return []
     local = zone(player.tz)
@@ -169,9 +170,7 @@ class _Waiting:
 
 def _waiting(context: CommandContext, player_id: int) -> list[_Waiting]:
     found = []
-    numbers = boards.of_player(
-        context.connection, player_id, ("proposed", "active"), None, MOST_LOOKED_AT
-    )
+    numbers = boards.of_player(context.connection, player_id, RUNNING, None, MOST_LOOKED_AT)
     for number in numbers:
         board = boards.load(context.connection, number)
         sitter = board.sitter_of(player_id) if board is not None else None
@@ -219,9 +218,9 @@ def _others(
         if newest.seat is not None and board.sitters[newest.seat].player_id != player_id:
             continue  # somebody else sits there now
         says = _said(letters)
-        if board.status == "declined" or newest.letter == "followed":
+        if board.status == BoardStatus.DECLINED or newest.letter == "followed":
             entry = {"letter": newest.letter, "words": dict(newest.words), "ply": newest.ply}
-        elif board.status == "finished" and not says:
+        elif board.status == BoardStatus.FINISHED and not says:
             continue  # its result has been mailed at once
         else:
             words = {

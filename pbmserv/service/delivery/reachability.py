@@ -22,6 +22,7 @@ from pbmserv.store.boards.boards import Sitter
 from pbmserv.store.delivery import bounces, outbox
 from pbmserv.store.delivery.bounces import Standing
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.tables import PlayerState
 
 MOST_BOARDS = 500
 """Boards of a player at which opponents are looked for."""
@@ -132,7 +133,7 @@ def opponents(
     for number in leaving.running(context.connection, player.id)[:MOST_BOARDS]:
         board = boards.load(context.connection, number)
         for sitter in board.sitters if board is not None else ():
-            if sitter.player_id != player.id and sitter.state == "active":
+            if sitter.player_id != player.id and sitter.state == PlayerState.ACTIVE:
                 found.setdefault(sitter.player_id, (sitter, []))[1].append(number)
     about = {"who": player.userid, **words}
     return [

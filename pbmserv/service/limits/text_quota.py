@@ -20,10 +20,11 @@ from datetime import datetime, timedelta
 
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox
+from pbmserv.store.tables import MailState
 
 MEASURE_EVERY = timedelta(minutes=5)
 """How often the database is asked what is taken; meanwhile a process counts what it adds."""
-UNUSED = ("ignored", "answered")
+UNUSED = (MailState.IGNORED, MailState.ANSWERED)
 """States of mails that led to nothing, in the order in which their texts go."""
 FULL = 0.9
 """The part of the quota from which on texts of mails that led to nothing go before their time."""
@@ -79,10 +80,10 @@ class Quota:
     def takes_kept(self, octets: int, *, for_postmaster: bool) -> bool:
         """The same of a mail that is kept for the operator, else it must be put off."""
         if not for_postmaster:
-            return self._add("kept", octets)
+            return self._add(MailState.KEPT, octets)
         with self._guard:
-            kept = self._taken.get("kept", 0)
-        return kept + octets <= self.most // 2 and self._add("kept", octets)
+            kept = self._taken.get(MailState.KEPT, 0)
+        return kept + octets <= self.most // 2 and self._add(MailState.KEPT, octets)
 
     def frees(self, state: str, octets: int) -> None:
         """Texts of mails of that state were emptied."""

@@ -10,12 +10,11 @@ from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.store.delivery import bounces, kept_letters
-from pbmserv.store.delivery.outbox import PARKED
 from pbmserv.store.operators import operating
 from pbmserv.store.operators.operating import PostRow
+from pbmserv.store.tables import LetterState
 
-SENT = "sent"
-HELD = "held"
+_SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
 
 
 def shown(context: CommandContext, number: int) -> tuple[PostRow, str]:
@@ -69,7 +68,7 @@ def _retried(context: CommandContext, number: int) -> PostRow:
             f"{row.recipient} is given up, since letters came back from there; "
             "`pbmserv user reachable USERID` sends all that waits"
         )
-    operating.put_letter(context.connection, number, "queued", context.now, row.error)
+    operating.put_letter(context.connection, number, LetterState.QUEUED, context.now, row.error)
     return row
 
 
@@ -80,7 +79,7 @@ def hold(context: CommandContext, _: Signature, number: int) -> Deed:
         OperatorError: there is none, or it is not waiting any more.
     """
     row = _changeable(context, number)
-    operating.put_letter(context.connection, number, HELD, None, row.error)
+    operating.put_letter(context.connection, number, LetterState.HELD, None, row.error)
     return _deed("hold", row, f"Letter {number} to {row.recipient} is held.")
 
 
@@ -91,7 +90,9 @@ def drop(context: CommandContext, by: Signature, number: int) -> Deed:
         OperatorError: there is none, or it was sent.
     """
     row = _changeable(context, number)
-    operating.put_letter(context.connection, number, "failed", None, f"{operating.DROPPED}{by.why}")
+    operating.put_letter(
+        context.connection, number, LetterState.FAILED, None, f"{operating.DROPPED}{by.why}"
+    )
     return _deed("drop", row, f"Letter {number} to {row.recipient} will not be sent.")
 
 
@@ -101,8 +102,8 @@ def _deed(action: str, row: PostRow, said: str) -> Deed:
 
 def _changeable(context: CommandContext, number: int) -> PostRow:
     row = _known(context, number)
-    if row.state not in {"queued", "failed", "coming", HELD, PARKED, bounces.RETURNED}:
-        why = "has been sent" if row.state == SENT else f"is in a digest ({row.state})"
+    if row.state in _SETTLED:
+        why = "has been sent" if row.state == LetterState.SENT else f"is in a digest ({row.state})"
         raise OperatorError(f"letter {number} {why}; nothing can be done about it")
     if not row.recipient:
         raise OperatorError(

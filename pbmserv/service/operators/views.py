@@ -19,11 +19,12 @@ from pbmserv.store.delivery import bounces
 from pbmserv.store.operators import audit, operating
 from pbmserv.store.operators.audit import Entry
 from pbmserv.store.operators.operating import BoardLine
+from pbmserv.store.tables import BoardStatus
 
 Facts: TypeAlias = Sequence[tuple[str, str]]
 
 _ENTRIES = 20
-_STATUSES = ("proposed", "active", "finished", "declined")
+_STATUSES = tuple(BoardStatus)
 
 
 def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[Entry]]:

@@ -35,6 +35,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.ratings import Change, Rated
+from pbmserv.store.tables import BoardStatus
 
 BEST = 50
 """Lines of a table of the best."""
@@ -112,7 +113,7 @@ def rated(
 
 def words_of(context: CommandContext, board: BoardRow) -> list[dict[str, Any]]:
     """What the letters of a board that ended earlier say of ratings."""
-    if board.status != "finished" or not board.rated:
+    if board.status != BoardStatus.FINISHED or not board.rated:
         return []
     by_player = {
         change.player_id: change

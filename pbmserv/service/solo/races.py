@@ -14,6 +14,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, unknown_player
 from pbmserv.service.solo.spoilers import must_allow_copy, must_not_spoil, origin_of
 from pbmserv.store.accounts import players
+from pbmserv.store.tables import BoardStatus
 
 
 def solve(context: CommandContext, command: Solve) -> Answer:
@@ -65,7 +66,7 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     game = known_game(context, board.game)
     if not races(game) or not game.is_race(game.options(board.options, board.seats)):
         raise Refused("not-a-race", part=str(board.id), example=f"{board.game} show {board.id}")
-    if board.status != "finished":
+    if board.status != BoardStatus.FINISHED:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     guard(context, board)
     player = players.by_userid(context.connection, userid or context.speaker(None).userid)

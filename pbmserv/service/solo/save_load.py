@@ -22,6 +22,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.solo.spoilers import is_kept, must_allow_copy, origin_of
 from pbmserv.store.boards import boards, moves
+from pbmserv.store.tables import BoardStatus
 
 MOST_MOVES = 300
 """Moves that are made again when a file is loaded."""
@@ -103,7 +104,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     after = boards.lock(context.connection, number)
     assert after is not None
     context.moved.clear()
-    if after.status == "finished":
+    if after.status == BoardStatus.FINISHED:
         words = {"event": "show", "undecided": [], "ratings": []}
         return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
     part = answer.parts[0]
@@ -134,7 +135,7 @@ def _again(context: CommandContext, number: int, text: str) -> bool:
     """Make one move of a file; whether it can be made."""
     board = boards.lock(context.connection, number)
     assert board is not None
-    if board.status == "finished":
+    if board.status == BoardStatus.FINISHED:
         return False
     (sitter,) = board.sitters
     position = context.played.get(number) or context.position(board)

@@ -19,11 +19,10 @@ from pbmserv.service.core.lookup import EPOCH
 from pbmserv.store import solo
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.tables import RUNNING
 
 Spoils: TypeAlias = Literal["", "daily-today", "daily-runs", "origin-runs", "box-chosen"]
 """Why a box may not be told; these are the codes of refusals. "" = it may."""
-
-_RUNNING = frozenset({"proposed", "active"})
 
 
 def spoils(context: CommandContext, board: BoardRow) -> Spoils:
@@ -41,7 +40,7 @@ def spoils(context: CommandContext, board: BoardRow) -> Spoils:
         if one.day == today:
             return "daily-today"
         return "daily-runs" if solo.still_run(context.connection, origin.game, one.day) else ""
-    if board.origin is not None and origin.status in _RUNNING:
+    if board.origin is not None and origin.status in RUNNING:
         return "origin-runs"
     if not origin.comparable:
         ended = histories.ended_at(context.connection, origin.id)
@@ -54,7 +53,7 @@ def is_kept(context: CommandContext, board: BoardRow) -> bool:
 
     What somebody chose, the board's own players have been told in full when it ended.
     """
-    return board.status in _RUNNING or spoils(context, board) not in {"", "box-chosen"}
+    return board.status in RUNNING or spoils(context, board) not in {"", "box-chosen"}
 
 
 def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
@@ -66,7 +65,7 @@ def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
 
 def must_allow_copy(context: CommandContext, board: BoardRow) -> None:
     """Refuse one of its players a copy of a box that anybody, that player too, has to solve."""
-    if board.status in _RUNNING:
+    if board.status in RUNNING:
         raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
     if is_kept(context, board):
         must_not_spoil(context, board)

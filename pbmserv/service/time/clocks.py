@@ -14,8 +14,8 @@ from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store import clocks
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.bots import STATE
 from pbmserv.store.clocks import Times
+from pbmserv.store.tables import BoardStatus, PlayerState
 
 _NAMES = {"nagtime": "nag", "forfeittime": "forfeit", "totaltime": "total"}
 _EXAMPLES = {"nagtime": 7, "forfeittime": 30, "totaltime": 60}
@@ -84,7 +84,7 @@ def after_turn(
 
 def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str]) -> None:
     """Somebody has accepted without a move; *board* is as it was before."""
-    if board.status != "proposed":
+    if board.status != BoardStatus.PROPOSED:
         return
     position = context.position(board)
     times = _times(context, board, position, undecided, set())
@@ -109,15 +109,16 @@ def _times(
     ended: Collection[Seat],
 ) -> Times:
     before = board.clocks or (SeatClock(),) * board.seats
-    machines = {s.seat for s in board.sitters if s.state == STATE}  # no clock runs for the house
+    # No clock runs for the house.
+    machines = {s.seat for s in board.sitters if s.state == PlayerState.BOT}
     if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
         waiting = {s.seat for s in board.sitters if s.userid in undecided}
     else:
         waiting = set(position.game.to_act(position.state)) - machines
-    if board.status == "proposed" and not undecided:
+    if board.status == BoardStatus.PROPOSED and not undecided:
         ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
     spent = {}
-    if board.terms.total is not None and board.status == "active":
+    if board.terms.total is not None and board.status == BoardStatus.ACTIVE:
         for sitter in board.sitters:
             since = before[sitter.seat].since
             if since is None or (sitter.seat in waiting and sitter.seat not in ended):

@@ -24,6 +24,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import inbox, kept_letters
 from pbmserv.store.delivery.kept_letters import OldLetter
+from pbmserv.store.tables import MailState
 
 T = TypeVar("T")
 
@@ -82,9 +83,9 @@ class Expiry:
         """Drop some of what is over; how many rows there were, 0 = nothing is left to be done."""
         kept = self._kept
         return (
-            self._empty("done", kept.mails)
-            or self._empty("answered", kept.unused)
-            or self._empty("ignored", kept.unused)
+            self._empty(MailState.DONE, kept.mails)
+            or self._empty(MailState.ANSWERED, kept.unused)
+            or self._empty(MailState.IGNORED, kept.unused)
             or self._prune()
             or self._drop(challenges.unconfirmed_before, challenges.forget_unconfirmed, BOARDS_KEPT)
             or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)

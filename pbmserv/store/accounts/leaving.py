@@ -14,6 +14,10 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import bounces, kept_letters
 from pbmserv.store.operators import audit
 from pbmserv.store.tables import (
+    RUNNING,
+    LetterState,
+    MailState,
+    PlayerState,
     absences,
     address_changes,
     addresses,
@@ -34,7 +38,13 @@ from pbmserv.store.tables import (
     unconfirmed_boards,
 )
 
-_OPEN = ("queued", "tray", "coming", "parked", "returned")
+_OPEN = (
+    LetterState.QUEUED,
+    LetterState.DIGEST,
+    LetterState.COMING,
+    LetterState.PARKED,
+    LetterState.RETURNED,
+)
 _LISTS = ("games", "history", "more", "ratings", "standings", "unreachable")
 _CHUNK = 500  # SQLite takes 32,766 values in a statement; less is quicker to prepare
 
@@ -44,7 +54,7 @@ def running(connection: Connection, player_id: int) -> list[int]:
     found = connection.execute(
         select(boards.c.id)
         .join(seats, seats.c.board_id == boards.c.id)
-        .where(seats.c.player_id == player_id, boards.c.status.in_(("proposed", "active")))
+        .where(seats.c.player_id == player_id, boards.c.status.in_(RUNNING))
         .order_by(boards.c.id)
     )
     return list(dict.fromkeys(found.scalars()))
@@ -56,7 +66,7 @@ def leave(connection: Connection, player: Player) -> None:
         update(players)
         .where(players.c.id == player.id)
         .values(
-            state="left",
+            state=PlayerState.LEFT,
             address="",
             reply_epoch=player.reply_epoch + 1,
             digest_minute=None,
@@ -72,7 +82,7 @@ def leave(connection: Connection, player: Player) -> None:
     connection.execute(
         update(outbox)
         .where(outbox.c.player_id == player.id, outbox.c.state.in_(_OPEN))
-        .values(state="failed", due_at=None, error="the player has left")
+        .values(state=LetterState.FAILED, due_at=None, error="the player has left")
     )
 
 
@@ -80,7 +90,9 @@ def come_back(connection: Connection, player: Player, address: str) -> None:
     """Letters go to *address*, one of the confirmed ones, again, whatever came back from there."""
     bounces.forgive(connection, [address])
     connection.execute(
-        update(players).where(players.c.id == player.id).values(state="active", address=address)
+        update(players)
+        .where(players.c.id == player.id)
+        .values(state=PlayerState.ACTIVE, address=address)
     )
 
 
@@ -100,7 +112,7 @@ def erase(connection: Connection, player: Player) -> str:
             password_hash="",
             address="",
             reply_epoch=player.reply_epoch + 1,
-            state="deleted",
+            state=PlayerState.DELETED,
             format="html",
             tz="UTC",
             accept="none",
@@ -141,7 +153,7 @@ def _retired(connection: Connection, userid: str) -> dict[str, str]:
     names = {}
     for name in audit.merged_into(connection, userid):
         part = player_rows.of_name(connection, name)
-        if part is not None and part.state == "deleted":
+        if part is not None and part.state == PlayerState.DELETED:
             names[name] = neutral_userid(connection, part.id)
             values = {"userid": names[name], "tz": "UTC", "remind": ""}
             connection.execute(update(players).where(players.c.id == part.id).values(values))
@@ -252,11 +264,13 @@ def _erase_mails(
     for whose in (
         inbox.c.player_id == player_id,
         inbox.c.sender.in_(own),
-        and_(inbox.c.sender.in_(ever), inbox.c.state != "kept"),
+        and_(inbox.c.sender.in_(ever), inbox.c.state != MailState.KEPT),
         inbox.c.id.in_(moves),
     ):
         connection.execute(
-            update(inbox).where(whose, inbox.c.state == "kept").values(state="ignored")
+            update(inbox)
+            .where(whose, inbox.c.state == MailState.KEPT)
+            .values(state=MailState.IGNORED)
         )
         connection.execute(
             update(inbox)
@@ -282,7 +296,7 @@ def _erase_letters(
     connection.execute(
         update(outbox)
         .where(to_player, outbox.c.state.in_(_OPEN))
-        .values(state="failed", due_at=None)
+        .values(state=LetterState.FAILED, due_at=None)
     )
     kept_letters.drop_bytes(connection, to_player)
     connection.execute(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Select,
     bindparam,
     delete,
     exists,
@@ -20,9 +18,18 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.store.core.statements import Prepared, insert_into
+from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.delivery import bounces as bounce_rows
-from pbmserv.store.tables import address_changes, addresses, bounces, keys, players, seats, signups
+from pbmserv.store.tables import (
+    PlayerState,
+    address_changes,
+    addresses,
+    bounces,
+    keys,
+    players,
+    seats,
+    signups,
+)
 
 _MOST_ALIKE = 200
 """Userids that are compared with a misspelt one."""
@@ -35,7 +42,6 @@ class Player:
     Attributes:
         address: where letters go; "" for one who has left.
         reply_epoch: a reply address made with a lower one is no longer valid.
-        state: ``active``, ``left`` (signed off) or ``deleted``.
         format: ``html`` (text and HTML), ``text`` or ``spoken``.
         tz: name of the time zone.
         accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
@@ -51,7 +57,7 @@ class Player:
     password_hash: str = field(repr=False)
     address: str
     reply_epoch: int
-    state: str
+    state: PlayerState
     format: str
     tz: str
     accept: str
@@ -69,7 +75,7 @@ class Player:
     @property
     def active(self) -> bool:
         """Whether they may speak, be challenged and get letters."""
-        return self.state == "active"
+        return self.state == PlayerState.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +90,14 @@ class PendingSignup:
     player_id: int | None
 
 
-_PLAYER: Select[Any] = select(
-    players.c.id,
-    players.c.userid,
-    players.c.password_hash,
-    players.c.address,
-    players.c.reply_epoch,
-    players.c.state,
-    players.c.format,
-    players.c.tz,
-    players.c.accept,
-    players.c.remind,
-    players.c.broadcasts,
-    players.c.digest_minute,
-    players.c.away_until,
-    players.c.unreachable_since,
-)
+_PLAYER = select(*columns_of(Player, players))
 _BY_ID = Prepared(_PLAYER.where(players.c.id == bindparam("id")))
 _NAMED = _PLAYER.where(players.c.userid == bindparam("userid"))
 _BY_USERID = Prepared(_NAMED)
-_ACTIVE = Prepared(_NAMED.where(players.c.state == "active"))
+_ACTIVE = Prepared(_NAMED.where(players.c.state == PlayerState.ACTIVE))
 _BY_ADDRESS = (
     _PLAYER.join(addresses, addresses.c.player_id == players.c.id)
-    .where(addresses.c.address == bindparam("address"), players.c.state == "active")
+    .where(addresses.c.address == bindparam("address"), players.c.state == PlayerState.ACTIVE)
     .order_by(players.c.id)
 )
 
@@ -141,7 +132,7 @@ def seated_like(connection: Connection, userid: str) -> list[str]:
         .where(
             players.c.userid.startswith(userid[0], autoescape=True),
             func.length(players.c.userid).between(len(userid) - 2, len(userid) + 2),
-            players.c.state == "active",
+            players.c.state == PlayerState.ACTIVE,
             exists().where(seats.c.player_id == players.c.id),
         )
         .order_by(players.c.id)
@@ -237,14 +228,7 @@ def add_signup(
     return created
 
 
-_SIGNUP = select(
-    signups.c.id,
-    signups.c.userid,
-    signups.c.password_hash,
-    signups.c.address,
-    signups.c.batch,
-    signups.c.player_id,
-)
+_SIGNUP = select(*columns_of(PendingSignup, signups))
 
 
 def signup(connection: Connection, signup_id: int) -> PendingSignup | None:
@@ -303,13 +287,7 @@ class AddressChange:
     confirmed_at: datetime | None
 
 
-_CHANGE = select(
-    address_changes.c.id,
-    address_changes.c.player_id,
-    address_changes.c.address,
-    address_changes.c.batch,
-    address_changes.c.confirmed_at,
-)
+_CHANGE = select(*columns_of(AddressChange, address_changes))
 
 
 def ask_change(

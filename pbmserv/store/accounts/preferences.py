@@ -15,8 +15,16 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import insert_into
-from pbmserv.store.tables import absences, blocks, notices, outbox, players
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.tables import (
+    LetterState,
+    PlayerState,
+    absences,
+    blocks,
+    notices,
+    outbox,
+    players,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +50,16 @@ def release_tray(connection: Connection, player_id: int, now: datetime) -> None:
     """Letters that waited for a digest go out one by one: there will be none."""
     connection.execute(
         update(outbox)
-        .where(outbox.c.player_id == player_id, outbox.c.state == "tray")
-        .values(state="queued", due_at=now)
+        .where(outbox.c.player_id == player_id, outbox.c.state == LetterState.DIGEST)
+        .values(state=LetterState.QUEUED, due_at=now)
     )
 
 
 def wanting_broadcasts(connection: Connection) -> list[Player]:
     """Active players who want the operators' words, in order of their numbers."""
-    return player_rows.listed(connection, players.c.broadcasts, players.c.state == "active")
+    return player_rows.listed(
+        connection, players.c.broadcasts, players.c.state == PlayerState.ACTIVE
+    )
 
 
 # -- blocks -------------------------------------------------------------------------------
@@ -98,7 +108,7 @@ def unblock(connection: Connection, player_id: int, other_id: int) -> None:
 def absences_of(connection: Connection, player_id: int) -> list[Absence]:
     """All times away, oldest first."""
     found = connection.execute(
-        select(absences.c.id, absences.c.begins, absences.c.ends)
+        select(*columns_of(Absence, absences))
         .where(absences.c.player_id == player_id)
         .order_by(absences.c.begins, absences.c.id)
     )

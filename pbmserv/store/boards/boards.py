@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -12,8 +12,8 @@ from sqlalchemy import Connection, bindparam, delete, exists, func, insert, sele
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
 from pbmserv.engine.types import Seat
 from pbmserv.store import clocks
-from pbmserv.store.core.statements import Prepared, insert_into
-from pbmserv.store.tables import boards, followers, players, seats
+from pbmserv.store.core.statements import Prepared, columns_of, insert_into
+from pbmserv.store.tables import BoardStatus, PlayerState, boards, followers, players, seats
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Sitter:
     address: str
     reply_epoch: int
     accepted_at: datetime | None
-    state: str
+    state: PlayerState
     tz: str
     remind: str
     away_until: datetime | None
@@ -49,7 +49,6 @@ class BoardRow:
     """A board as the database has it.
 
     Attributes:
-        status: ``proposed``, ``active``, ``finished`` or ``declined``.
         comparable: its scores can be compared; not where somebody may have known the box.
         plies: how many moves its record has.
         thread: a random word for Message-IDs.
@@ -68,7 +67,7 @@ class BoardRow:
     options: tuple[str, ...]
     seed: bytes = field(repr=False)
     thread: str
-    status: str
+    status: BoardStatus
     rated: bool
     comparable: bool
     plies: int
@@ -95,40 +94,17 @@ class BoardRow:
         return next((s for s in self.sitters if s.player_id == player_id), None)
 
 
+_OF_BOARD = [
+    *(boards.c[field.name] for field in fields(BoardRow) if field.name in boards.c),
+    boards.c.nag_days,
+    boards.c.forfeit_days,
+    boards.c.total_days,
+    exists().where(followers.c.board_id == boards.c.id).label("followed"),
+]
+_NAMES = [column.name for column in _OF_BOARD]
+_OF_SITTER = columns_of(Sitter, seats, players, digest=players.c.digest_minute.is_not(None))
 _SEEN = (
-    select(
-        boards.c.id,
-        boards.c.game,
-        boards.c.rules_version,
-        boards.c.seats,
-        boards.c.options,
-        boards.c.seed,
-        boards.c.thread,
-        boards.c.status,
-        boards.c.rated,
-        boards.c.comparable,
-        boards.c.plies,
-        boards.c.outcome,
-        boards.c.nag_days,
-        boards.c.forfeit_days,
-        boards.c.total_days,
-        boards.c.clocks,
-        boards.c.due_at,
-        seats.c.seat,
-        seats.c.player_id,
-        players.c.userid,
-        players.c.address,
-        players.c.reply_epoch,
-        seats.c.accepted_at,
-        players.c.state,
-        players.c.tz,
-        players.c.remind,
-        players.c.away_until,
-        players.c.digest_minute.is_not(None),
-        players.c.unreachable_since,
-        exists().where(followers.c.board_id == boards.c.id),
-        boards.c.origin,
-    )
+    select(*_OF_BOARD, *_OF_SITTER)
     .join(seats, seats.c.board_id == boards.c.id)
     .join(players, players.c.id == seats.c.player_id)
     .where(boards.c.id == bindparam("board"))
@@ -149,28 +125,13 @@ _PLAYER_BOARDS = (
 def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
         return None
-    first = rows[0]
-    sitters = tuple(Sitter(Seat(row[17]), *row[18:29]) for row in rows)
-    return BoardRow(
-        id=first[0],
-        game=first[1],
-        rules_version=first[2],
-        seats=first[3],
-        options=tuple(first[4]),
-        seed=first[5],
-        thread=first[6],
-        status=first[7],
-        rated=first[8],
-        comparable=first[9],
-        plies=first[10],
-        outcome=first[11],
-        terms=Terms(*first[12:15]),
-        clocks=from_json(first[15]),
-        due_at=first[16],
-        sitters=sitters,
-        followed=first[29],
-        origin=first[30],
-    )
+    mine = len(_NAMES)
+    found = dict(zip(_NAMES, rows[0][:mine], strict=True))
+    found["options"] = tuple(found["options"])
+    found["clocks"] = from_json(found["clocks"])
+    terms = Terms(found.pop("nag_days"), found.pop("forfeit_days"), found.pop("total_days"))
+    sitters = tuple(Sitter(*row[mine:]) for row in rows)
+    return BoardRow(**found, terms=terms, sitters=sitters)
 
 
 def load(connection: Connection, board_id: int) -> BoardRow | None:
@@ -217,7 +178,7 @@ def create(
             options=list(options),
             seed=seed,
             thread=thread,
-            status="proposed" if asked else "active",
+            status=BoardStatus.PROPOSED if asked else BoardStatus.ACTIVE,
             rated=rated,
             comparable=comparable,
             origin=origin,
@@ -259,7 +220,7 @@ def accept(connection: Connection, board_id: int, player_id: int, now: datetime)
 def set_status(connection: Connection, board_id: int, status: str) -> None:
     """From proposed to active or declined; nobody is waited for at a declined board."""
     values: dict[str, Any] = {"status": status}
-    if status == "declined":
+    if status == BoardStatus.DECLINED:
         values |= {"clocks": None, "due_at": None}
     connection.execute(update(boards).where(boards.c.id == board_id).values(values))
 
@@ -271,7 +232,7 @@ def finish(
     connection.execute(
         update(boards)
         .where(boards.c.id == board_id)
-        .values(status="finished", outcome=dict(outcome), finished_at=now)
+        .values(status=BoardStatus.FINISHED, outcome=dict(outcome), finished_at=now)
     )
 
 
@@ -296,9 +257,9 @@ class Follower:
 
 
 _FOLLOWERS = Prepared(
-    select(followers.c.player_id, players.c.userid, players.c.address, followers.c.what)
+    select(*columns_of(Follower, followers, players))
     .join(players, players.c.id == followers.c.player_id)
-    .where(followers.c.board_id == bindparam("board"), players.c.state == "active")
+    .where(followers.c.board_id == bindparam("board"), players.c.state == PlayerState.ACTIVE)
     .order_by(followers.c.player_id)
 )
 _FOLLOWED = (

@@ -7,14 +7,25 @@ the player says yes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.store.tables import blocks, boards, players, seats, seeks, unconfirmed_boards
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.tables import (
+    RUNNING,
+    BoardStatus,
+    PlayerState,
+    blocks,
+    boards,
+    players,
+    seats,
+    seeks,
+    unconfirmed_boards,
+)
 
 _mine, _theirs = seats.alias("mine"), seats.alias("theirs")
 _OPEN = (
@@ -23,7 +34,7 @@ _OPEN = (
     .where(
         _mine.c.player_id == bindparam("player"),
         _mine.c.accepted_at.is_not(None),
-        boards.c.status == "proposed",
+        boards.c.status == BoardStatus.PROPOSED,
         boards.c.proven == bindparam("proven"),
     )
 )
@@ -37,7 +48,7 @@ _BETWEEN = (
     .where(
         _mine.c.player_id == bindparam("player"),
         _theirs.c.player_id == bindparam("other"),
-        boards.c.status.in_(("proposed", "active")),
+        boards.c.status.in_(RUNNING),
     )
 )
 _WAITING = (
@@ -46,7 +57,7 @@ _WAITING = (
     .where(
         _mine.c.player_id == bindparam("player"),
         _mine.c.accepted_at.is_(None),
-        boards.c.status == "proposed",
+        boards.c.status == BoardStatus.PROPOSED,
         boards.c.game == bindparam("game"),
     )
     .order_by(boards.c.id)
@@ -60,7 +71,7 @@ _ALONE = (
     .where(
         seats.c.player_id == bindparam("player"),
         boards.c.seats == 1,
-        boards.c.status.in_(("proposed", "active")),
+        boards.c.status.in_(RUNNING),
     )
 )
 
@@ -126,19 +137,11 @@ class Seek:
     created_at: datetime
 
 
-_SEEK = select(
-    seeks.c.id,
-    seeks.c.player_id,
-    players.c.userid,
-    seeks.c.game,
-    seeks.c.seats,
-    seeks.c.options,
-    seeks.c.created_at,
-).join(players, players.c.id == seeks.c.player_id)
+_SEEK = select(*columns_of(Seek, seeks, players)).join(players, players.c.id == seeks.c.player_id)
 _LIKE = _SEEK.where(
     seeks.c.game == bindparam("game"),
     seeks.c.seats == bindparam("seats"),
-    players.c.state == "active",
+    players.c.state == PlayerState.ACTIVE,
     players.c.unreachable_since.is_(None),
 ).order_by(seeks.c.id)
 _SEEKS_OF = _SEEK.where(seeks.c.player_id == bindparam("player")).order_by(seeks.c.id)
@@ -204,8 +207,7 @@ def blocked_pairs(connection: Connection, player_ids: Sequence[int]) -> set[tupl
 
 
 def _seek(row: Any) -> Seek:
-    number, player_id, userid, game, seats, options, created_at = row
-    return Seek(number, player_id, userid, game, seats, tuple(options), created_at)
+    return replace(Seek(*row), options=tuple(row.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,26 +252,19 @@ def add_unconfirmed(connection: Connection, one: Unconfirmed) -> int:
 
 def lock_unconfirmed(connection: Connection, number: int) -> Unconfirmed | None:
     """The row, which nobody else can answer until this transaction ends."""
-    table = unconfirmed_boards.c
     row = connection.execute(
-        select(
-            table.player_id,
-            table.game,
-            table.options,
-            table.sitting,
-            table.terms,
-            table.replayed,
-            table.created_at,
-            table.board_id,
-        )
-        .where(table.id == number)
+        select(*columns_of(Unconfirmed, unconfirmed_boards))
+        .where(unconfirmed_boards.c.id == number)
         .with_for_update()
     ).first()
     if row is None:
         return None
-    player_id, game, options, sitting, terms, replayed, created_at, board_id = row
-    words, seats = tuple(options), tuple(sitting)
-    return Unconfirmed(player_id, game, words, seats, Terms(*terms), replayed, created_at, board_id)
+    return replace(
+        Unconfirmed(*row),
+        options=tuple(row.options),
+        sitting=tuple(row.sitting),
+        terms=Terms(*row.terms),
+    )
 
 
 def confirmed(connection: Connection, number: int, board_id: int) -> None:

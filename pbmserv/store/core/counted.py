@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, and_, delete, func, or_, select, tuple_
 
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import counted, counting
 
 MOST_OCTETS = 4_000_000
@@ -89,7 +89,7 @@ def news(connection: Connection, book: str, process: str, seen: Mapping[str, int
     ]
     wanted = or_(*of_each) if seen else counted.c.process != process
     found = connection.execute(
-        select(counted.c.process, counted.c.number, counted.c.events)
+        select(*columns_of(Told, counted))
         .where(counted.c.book == book, wanted)
         .order_by(counted.c.process, counted.c.number)
     )

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Executable, Table, text
+from sqlalchemy import ColumnElement, Connection, Executable, FromClause, Table, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import DBAPIError
@@ -156,3 +157,27 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+def columns_of(
+    row: type, *tables: FromClause, **others: ColumnElement[Any]
+) -> list[ColumnElement[Any]]:
+    """What to select so that ``row(*found)`` is right: a column for each field, of its name.
+
+    Args:
+        row: a dataclass; its last fields may have defaults instead of columns.
+        tables: where the columns are; the first one that has it gives it.
+        others: what the fields are that no column is named after.
+    """
+    found: list[ColumnElement[Any]] = []
+    for field in (one for one in fields(row) if not one.kw_only):
+        table = next((one for one in tables if field.name in one.c), None)
+        if field.name in others:
+            found.append(others[field.name].label(field.name))
+        elif table is not None:
+            found.append(table.c[field.name])
+        elif field.default is MISSING:
+            raise TypeError(f"no column is named like {row.__name__}.{field.name}")
+        else:
+            break
+    return found

@@ -28,10 +28,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.letters.kinds import brought_by
-from pbmserv.store.core.statements import Prepared
+from pbmserv.store.core.statements import Prepared, columns_of
 from pbmserv.store.delivery import outbox as rows
 from pbmserv.store.delivery.outbox import FAREWELL, QueuedLetter
-from pbmserv.store.tables import letter_bytes, outbox
+from pbmserv.store.tables import LetterState, letter_bytes, outbox
 from pbmserv.store.tables.columns import Instant, pack
 from pbmserv.store.tables.mail import IS_OVER
 
@@ -109,7 +109,8 @@ _UNSENT = (
         outbox.c.words,
     )
     .where(
-        outbox.c.state.in_(("queued", "tray")),  # partial indexes keep these at hand
+        # partial indexes keep these at hand
+        outbox.c.state.in_((LetterState.QUEUED, LetterState.DIGEST)),
         outbox.c.board_id == bindparam("board"),
         outbox.c.ply > bindparam("after"),
         outbox.c.letter != "chat",
@@ -218,7 +219,7 @@ _MAILED = (
     .limit(bindparam("most"))
 )
 _OLD = (
-    select(outbox.c.id, outbox.c.letter, outbox.c.words)
+    select(*columns_of(OldLetter, outbox))
     .where(outbox.c.created_at < bindparam("before"), bindparam("before") > _OVER_SINCE, IS_OVER)
     .order_by(outbox.c.created_at)
     .limit(bindparam("most"))

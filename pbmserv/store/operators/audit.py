@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables import audit, closed_games
 
 
@@ -31,9 +32,7 @@ class Entry:
     facts: Mapping[str, Any]
 
 
-_ENTRY = select(
-    audit.c.at, audit.c.operator, audit.c.action, audit.c.target, audit.c.why, audit.c.facts
-)
+_ENTRY = select(*columns_of(Entry, audit))
 
 
 def add(connection: Connection, entry: Entry) -> None:

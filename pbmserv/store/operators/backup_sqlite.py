@@ -23,7 +23,7 @@ from pbmserv.files.file_permissions import file_of, make_private
 from pbmserv.files.private_file import Place, over, written
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.tables import address_changes, players, signups
+from pbmserv.store.tables import PlayerState, address_changes, players, signups
 
 MAGIC = b"SQLite format 3\x00"
 """How a copy begins."""
@@ -140,7 +140,7 @@ def _skip(connection: Connection, many: int) -> None:
             userid=f"gone-{player}",
             password_hash="",
             address="",
-            state="deleted",
+            state=PlayerState.DELETED,
             accept="none",
             created_at=now,
         )

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from pbmserv.files.file_permissions import file_of
 from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database
-from pbmserv.store.tables import boards, house_turns, inbox, outbox, players
+from pbmserv.store.tables import LetterState, MailState, boards, house_turns, inbox, outbox, players
 
 PROBE = -1
 """The number of a mail that is written and deleted again in one transaction."""
@@ -111,7 +111,7 @@ class Queues:
 def queues(connection: Connection, now: datetime) -> Queues:
     """What waits now."""
     states: dict[str, int] = {row.state: row.letters for row in connection.execute(_STATES)}
-    queued = states.pop("queued", 0)
+    queued = states.pop(LetterState.QUEUED, 0)
     first: datetime | None = connection.execute(_FIRST).scalar()
     kept, mail = connection.execute(_KEPT_COUNT).one()
     received = connection.execute(_RECEIVED, {"mail": mail}).scalar() if kept else None
@@ -142,7 +142,7 @@ def write(connection: Connection, now: datetime) -> None:
             sender="",
             peer="",
             raw=secrets.token_bytes(PROBE_OCTETS),  # that cannot be packed
-            state="done",
+            state=MailState.DONE,
             received_at=now,
         )
     )

@@ -9,7 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, delete, exists, func, not_, select, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables import (
+    RUNNING,
+    BoardStatus,
+    LetterState,
+    PlayerState,
     address_changes,
     addresses,
     blocks,
@@ -29,8 +34,7 @@ from pbmserv.store.tables import (
     signups,
     submitted_moves,
 )
-
-_OPEN = ("queued", "tray", "coming", "parked", "returned", "held")
+from pbmserv.store.tables.mail import UNSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class UserLine:
     """A player in a list; `running`: boards that are proposed or active."""
 
     userid: str
-    state: str
+    state: PlayerState
     address: str
     created_at: datetime
     running: int
@@ -50,14 +54,11 @@ class BoardLine:
 
     id: int
     game: str
-    status: str
+    status: BoardStatus
     names: tuple[str, ...]
     plies: int
     created_at: datetime
     due_at: datetime | None
-
-
-_RUNNING = ("proposed", "active")
 
 
 def users(connection: Connection, state: str | None, like: str, limit: int) -> list[UserLine]:
@@ -65,12 +66,10 @@ def users(connection: Connection, state: str | None, like: str, limit: int) -> l
     count = (
         select(func.count(func.distinct(seats.c.board_id)))
         .join(boards, boards.c.id == seats.c.board_id)
-        .where(seats.c.player_id == players.c.id, boards.c.status.in_(_RUNNING))
+        .where(seats.c.player_id == players.c.id, boards.c.status.in_(RUNNING))
         .scalar_subquery()
     )
-    statement = select(
-        players.c.userid, players.c.state, players.c.address, players.c.created_at, count
-    )
+    statement = select(*columns_of(UserLine, players, running=count))
     if state:
         statement = statement.where(players.c.state == state)
     if like:
@@ -127,7 +126,7 @@ def counted(connection: Connection) -> dict[tuple[str, int, str], int]:
 
 def bar(connection: Connection, player_id: int) -> None:
     """Who has just left cannot come back by themselves."""
-    _set_player(connection, player_id, state="barred")
+    _set_player(connection, player_id, state=PlayerState.BARRED)
 
 
 def revoke(connection: Connection, player_id: int, epoch: int) -> None:
@@ -137,7 +136,7 @@ def revoke(connection: Connection, player_id: int, epoch: int) -> None:
 
 def retire(connection: Connection, player_id: int) -> None:
     """An account that has been merged into another: nobody can use it, and nobody gets its name."""
-    _set_player(connection, player_id, state="deleted", password_hash="", accept="none")
+    _set_player(connection, player_id, state=PlayerState.DELETED, password_hash="", accept="none")
 
 
 def _set_player(connection: Connection, player_id: int, **values: Any) -> None:
@@ -204,10 +203,12 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
 
 def _drop_letters(connection: Connection, player_id: int, board_id: int | None, why: str) -> None:
     """Letters to a player that were not sent yet never are; with a board only those about it."""
-    which = (outbox.c.player_id == player_id) & outbox.c.state.in_(_OPEN)
+    which = (outbox.c.player_id == player_id) & outbox.c.state.in_(UNSENT)
     if board_id is not None:
         which &= outbox.c.board_id == board_id
-    connection.execute(update(outbox).where(which).values(state="failed", due_at=None, error=why))
+    connection.execute(
+        update(outbox).where(which).values(state=LetterState.FAILED, due_at=None, error=why)
+    )
 
 
 def hand_over(
@@ -257,7 +258,7 @@ class PostRow:
     letter: str
     recipient: str
     board_id: int | None
-    state: str
+    state: LetterState
     attempts: int
     due_at: datetime | None
     error: str
@@ -267,17 +268,7 @@ class PostRow:
 
 
 _ROW = select(
-    outbox.c.id,
-    outbox.c.letter,
-    outbox.c.recipient,
-    outbox.c.board_id,
-    outbox.c.state,
-    outbox.c.attempts,
-    outbox.c.due_at,
-    outbox.c.error,
-    outbox.c.created_at,
-    outbox.c.sent_at,
-    exists().where(letter_bytes.c.letter_id == outbox.c.id),
+    *columns_of(PostRow, outbox, made=exists().where(letter_bytes.c.letter_id == outbox.c.id))
 )
 
 
@@ -297,7 +288,7 @@ def failed_letters(connection: Connection, since: datetime | None) -> list[int]:
     Not those that operators have dropped, nor those of which there is a copy to be sent.
     """
     statement = select(outbox.c.id, outbox.c.message_id).where(
-        outbox.c.state == "failed",
+        outbox.c.state == LetterState.FAILED,
         outbox.c.recipient != "",
         not_(outbox.c.error.startswith(DROPPED)),
     )

@@ -9,6 +9,7 @@ one database.
 from __future__ import annotations
 
 from pbmserv.store.tables.accounts import (
+    PlayerState,
     absences,
     address_changes,
     addresses,
@@ -21,6 +22,8 @@ from pbmserv.store.tables.accounts import (
     signups,
 )
 from pbmserv.store.tables.boards import (
+    RUNNING,
+    BoardStatus,
     boards,
     daily_boards,
     daily_boxes,
@@ -41,6 +44,9 @@ from pbmserv.store.tables.boards import (
 )
 from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import (
+    UNSENT,
+    LetterState,
+    MailState,
     arrivals,
     bounces,
     counted,
@@ -53,6 +59,12 @@ from pbmserv.store.tables.mail import (
 )
 
 __all__ = [
+    "RUNNING",
+    "UNSENT",
+    "BoardStatus",
+    "LetterState",
+    "MailState",
+    "PlayerState",
     "absences",
     "address_changes",
     "addresses",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -17,7 +19,21 @@ from sqlalchemy import (
     false,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, metadata
+from pbmserv.store.tables.columns import Instant, Key, State, metadata
+
+
+class PlayerState(StrEnum):
+    """Who a player is; nobody can speak as the server's own ones, and they have no address."""
+
+    ACTIVE = "active"
+    LEFT = "left"
+    """Signed off: no mail."""
+    BARRED = "barred"
+    """Suspended by an operator."""
+    DELETED = "deleted"
+    """Personal data gone; the userid is a neutral name."""
+    BOT = "house"
+
 
 keys = Table(
     "keys",
@@ -37,7 +53,7 @@ players = Table(
     Column("address", String(254), nullable=False),
     Column("reply_epoch", Integer, nullable=False, default=0),
     Column("created_at", Instant, nullable=False),
-    Column("state", String(8), nullable=False, server_default="active"),
+    Column("state", State(PlayerState, 8), nullable=False, server_default="active"),
     Column("format", String(8), nullable=False, server_default="html"),
     Column("tz", String(40), nullable=False, server_default="UTC"),
     Column("accept", String(4), nullable=False, server_default="ask"),
@@ -50,9 +66,6 @@ players = Table(
 )
 """Players. `address` is where their letters go; raising `reply_epoch` revokes every reply
 address they ever got.
-
-`state`: active, left (signed off: no mail), barred (suspended by an operator) or deleted (personal
-data gone, `userid` is a neutral name); house for the server's own players.
 
 `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day

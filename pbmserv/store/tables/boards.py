@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -18,7 +20,19 @@ from sqlalchemy import (
     true,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, metadata
+from pbmserv.store.tables.columns import Instant, Key, State, metadata
+
+
+class BoardStatus(StrEnum):
+    """How far a board is."""
+
+    PROPOSED = "proposed"
+    ACTIVE = "active"
+    FINISHED = "finished"
+    DECLINED = "declined"
+
+
+RUNNING = (BoardStatus.PROPOSED, BoardStatus.ACTIVE)
 
 boards = Table(
     "boards",
@@ -30,7 +44,7 @@ boards = Table(
     Column("options", JSON, nullable=False),
     Column("seed", LargeBinary, nullable=False),
     Column("thread", String(32), nullable=False),
-    Column("status", String(10), nullable=False),
+    Column("status", State(BoardStatus, 10), nullable=False),
     Column("rated", Boolean, nullable=False),
     Column("comparable", Boolean, nullable=False, server_default=true()),
     Column("plies", Integer, nullable=False, default=0),
@@ -46,7 +60,7 @@ boards = Table(
     Column("proven", Boolean, nullable=False, server_default=true()),
     sqlite_autoincrement=True,
 )
-"""Boards. `status` is proposed, active, finished or declined; `thread` is a random word in
+"""Boards. `thread` is a random word in
 the Message-IDs of its mails. `clocks`: by seat, see `engine.clocks`; `due_at`: when a worker must
 look at the clocks next, empty = never. `origin`: the board whose hidden box it has, where it is a
 copy; a copy of a copy names the first one (no foreign key: SQLite cannot add one to a table).

@@ -12,10 +12,20 @@ import json
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Integer, LargeBinary, MetaData, TypeDecorator
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Dialect,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    TypeDecorator,
+)
 
 from pbmserv.errors import ServerFault
 
@@ -54,6 +64,24 @@ class Instant(TypeDecorator[datetime]):
 def _moment_text(moment: datetime) -> str:
     """A moment as SQLAlchemy's DateTime keeps it in SQLite."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+class State(TypeDecorator[StrEnum]):
+    """One of the members of a `StrEnum`, as its text."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, states: type[StrEnum], length: int) -> None:
+        super().__init__(length)
+        self.states = states
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
+        return lambda state: None if state is None else str(state)  # drivers look twice at others
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
+        members = {member.value: member for member in self.states}
+        return lambda found: None if found is None else members[found]
 
 
 _written = json.JSONEncoder(separators=(",", ":")).encode

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -18,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, PackedBytes, PackedJson, metadata
+from pbmserv.store.tables.columns import Instant, Key, PackedBytes, PackedJson, State, metadata
 
 stores = Table(
     "stores",
@@ -66,6 +68,19 @@ settled = Table(
 """What is carried out of `arrivals`: the mail store's uuid and the row's number, written in the
 transaction that carried it out. `result`: what a page that waits is told."""
 
+
+class MailState(StrEnum):
+    """What became of a mail."""
+
+    DONE = "done"
+    ANSWERED = "answered"
+    """It led to nothing but an answer."""
+    IGNORED = "ignored"
+    """A machine's mail."""
+    KEPT = "kept"
+    """It waits for the operator."""
+
+
 inbox = Table(
     "inbox",
     metadata,
@@ -75,7 +90,7 @@ inbox = Table(
     Column("sender", String(254), nullable=False),
     Column("peer", String(64), nullable=False),
     Column("raw", PackedBytes, nullable=False),
-    Column("state", String(8), nullable=False),
+    Column("state", State(MailState, 8), nullable=False),
     Column("error", Text, nullable=False, default=""),
     Column("received_at", Instant, nullable=False),
     Column("player_id", Key, nullable=True, index=True),
@@ -87,8 +102,7 @@ inbox = Table(
     Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
 )
-"""Every mail we said 250 to. `state`: done, answered (it led to nothing but an answer), ignored
-(automatic mail), kept (for the operator). `octets`: the length of `raw`, which is emptied in time.
+"""Every mail we said 250 to. `octets`: the length of `raw`, which is emptied in time.
 Rows of mails that were answered or ignored end some time after that, see `store.delivery.inbox`.
 `sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
 it came to; empty where `sender` says enough. By both a player's mails are found when all about that
@@ -98,8 +112,8 @@ player must go. `verdict`: whether the From address was proven, and in `found` b
 Index(
     "ix_inbox_kept",
     inbox.c.id,
-    postgresql_where=inbox.c.state == "kept",
-    sqlite_where=inbox.c.state == "kept",
+    postgresql_where=inbox.c.state == MailState.KEPT,
+    sqlite_where=inbox.c.state == MailState.KEPT,
 )
 
 Index(
@@ -118,6 +132,33 @@ Index(
     sqlite_where=text("state IN ('answered', 'ignored')"),
 )
 
+
+class LetterState(StrEnum):
+    """What becomes of a letter."""
+
+    QUEUED = "queued"
+    HELD = "held"
+    """An operator keeps it back."""
+    PARKED = "parked"
+    """Not sent because its address is given up; waits for its player to be heard of again."""
+    RETURNED = "returned"
+    """It came back from such an address, and waits likewise."""
+    FAILED = "failed"
+    SENT = "sent"
+    DIGEST = "tray"
+    """Waits for its player's one mail a day."""
+    FOLDED = "folded"
+    """It went into one."""
+    COMING = "coming"
+    """Waits for the bot's move, which is told in it (see `house_turns`)."""
+
+
+UNSENT = tuple(
+    state
+    for state in LetterState
+    if state not in {LetterState.FAILED, LetterState.SENT, LetterState.FOLDED}
+)
+
 outbox = Table(
     "outbox",
     metadata,
@@ -131,7 +172,7 @@ outbox = Table(
     Column("words", PackedJson, nullable=False),
     Column("message_id", String(200), nullable=False),
     Column("in_reply_to", String(998), nullable=False),
-    Column("state", String(8), nullable=False),
+    Column("state", State(LetterState, 8), nullable=False),
     Column("attempts", Integer, nullable=False, default=0),
     Column("due_at", Instant, nullable=True),
     Column("error", Text, nullable=False, default=""),
@@ -145,10 +186,7 @@ outbox = Table(
 the first attempt, and kept in `letter_bytes`. `due_at` is pushed ahead while a worker has `claimed`
 the row, so a crashed worker's letters come back by themselves; it is empty once `state` is sent or
 failed.
-`state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
-`state` parked: not sent because its address is given up; returned: it came back from there. Both
-wait for their player to be heard of again. `error` of a sent letter: what a report said of it.
-`state` coming: waits for the house's move, which is told in it (see `house_turns`).
+`error` of a sent letter: what a report said of it.
 
 Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
 and when, and what a reply to it needs (see `store.delivery.kept_letters`).
@@ -188,15 +226,15 @@ Index(
 Index(
     "ix_outbox_tray",
     outbox.c.player_id,
-    postgresql_where=outbox.c.state == "tray",
-    sqlite_where=outbox.c.state == "tray",
+    postgresql_where=outbox.c.state == LetterState.DIGEST,
+    sqlite_where=outbox.c.state == LetterState.DIGEST,
 )
 
 Index(
     "ix_outbox_due",
     outbox.c.due_at,
-    postgresql_where=outbox.c.state == "queued",
-    sqlite_where=outbox.c.state == "queued",
+    postgresql_where=outbox.c.state == LetterState.QUEUED,
+    sqlite_where=outbox.c.state == LetterState.QUEUED,
 )
 
 bounces = Table(
