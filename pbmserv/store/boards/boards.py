@@ -125,12 +125,11 @@ _PLAYER_BOARDS = (
 def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
         return None
-    mine = len(_NAMES)
-    found = dict(zip(_NAMES, rows[0][:mine], strict=True))
+    found = dict(zip(_NAMES, rows[0], strict=False))  # what comes after them is the sitter's
+    terms = Terms(found.pop("nag_days"), found.pop("forfeit_days"), found.pop("total_days"))
     found["options"] = tuple(found["options"])
     found["clocks"] = from_json(found["clocks"])
-    terms = Terms(found.pop("nag_days"), found.pop("forfeit_days"), found.pop("total_days"))
-    sitters = tuple(Sitter(*row[mine:]) for row in rows)
+    sitters = tuple(Sitter(*row[len(_NAMES) :]) for row in rows)
     return BoardRow(**found, terms=terms, sitters=sitters)
 
 

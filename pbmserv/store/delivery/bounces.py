@@ -22,7 +22,7 @@ _OF_A_COPY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known against an address; see `service.bounces` for how it is counted."""
+    """What is known against an address; see `service.delivery.bounces` for how it is counted."""
 
     address: str
     hard: int = 0

@@ -250,8 +250,9 @@ bounces = Table(
     Column("suspended_at", Instant, nullable=True),
 )
 """Confirmed addresses (lower case) from which letters came back lately; most have no row. `hard`
-and `soft` are counted as `service.bounces` says; `hard_at`, `soft_at`: when last. `suspended_at`:
-since when nothing is sent there. `diagnostic`: the mail server's words, at the last one counted."""
+and `soft` are counted as `service.delivery.bounces` says; `hard_at`, `soft_at`: when last.
+`suspended_at`: since when nothing is sent there. `diagnostic`: the mail server's words, at the last
+one counted."""
 
 counting = Table(
     "counting",
@@ -276,5 +277,6 @@ counted = Table(
     Column("events", LargeBinary, nullable=False),
     Index("ix_counted_until", "until"),
 )
-"""What was counted, in batches: `service.windows.Event`, packed, with hashes in place of addresses.
-`until`: when nothing of it counts any more. `book`: what is counted, see `service.counting`."""
+"""What was counted, in batches: `service.limits.windows.Event`, packed, with hashes in place of
+addresses. `until`: when nothing of it counts any more. `book`: what is counted, see
+`service.limits.shared_counts`."""
