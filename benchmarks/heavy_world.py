@@ -29,8 +29,8 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.stages.app import Server
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import boards as board_rows
-from pbmserv.store.core.models import plies as ply_rows
+from pbmserv.store.tables import boards as board_rows
+from pbmserv.store.tables.boards import plies as ply_rows
 
 PASSWORD = "wonder-land"
 PLAYERS = ("alice", "bob", *(f"racer{n}" for n in range(7)))

@@ -20,10 +20,10 @@ from pbmserv.games.blackbox.options import CLASSIC
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, moves
+from pbmserv.store.clocks import Times
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.time.clocks import Times
 
 LOCAL, DOMAIN = "pbmserv", "games.example"
 SIZE = 1_000
@@ -167,7 +167,7 @@ def prepare(database_file: Path, count: int) -> Games:
                 waiting=(Seat(0), Seat(1)),
             )
             for ply in _hidings(atoms):
-                boards.append(connection, board_id, ply, None, now, begun)
+                moves.append(connection, board_id, ply, None, now, begun)
             running.append(Board(board_id, (pair[0], pair[1]), _probes(atoms)))
     database.close()
     return Games(MailDomain(LOCAL, DOMAIN, ring), running)

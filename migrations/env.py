@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from pbmserv.store.core.columns import metadata
+from pbmserv.store.tables.columns import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(

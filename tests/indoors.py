@@ -29,8 +29,8 @@ from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.stages.app import Server
-from pbmserv.store.core.mail_tables import outbox
-from pbmserv.store.core.models import heartbeats
+from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.mail import outbox
 
 PASSWORD = "wonder-land"
 

@@ -33,8 +33,8 @@ from pbmserv.service.operators.health import Health, Parts, Slots, metrics
 from pbmserv.stages.app import Server
 from pbmserv.stages.listeners import MailPorts, WebPorts
 from pbmserv.stages.state import counted
-from pbmserv.store.core.mail_tables import letter_bytes, outbox
-from pbmserv.store.core.models import heartbeats
+from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.mail import letter_bytes, outbox
 
 PATIENCE_S = 20
 

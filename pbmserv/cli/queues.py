@@ -127,12 +127,12 @@ def list_letters(
 
     Parked: not sent, and returned: come back, because their address is given up.
     """
-    from pbmserv.store.operators import outbox_admin
+    from pbmserv.store.operators import operating
 
     wanted = one_of("--state", state, (*ALL, "all"))
     states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
     found = operators(config).look(
-        lambda context: outbox_admin.listed(context.connection, states, to.lower(), most)
+        lambda context: operating.letters_listed(context.connection, states, to.lower(), most)
     )
     if not found:
         say("No letter waits: all have been sent." if not state else "There is no such letter.")

@@ -41,8 +41,8 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.positions import Positions
-from pbmserv.store.bots.turns import STATE
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.tables.accounts import PlayerState
 
 log = logging.getLogger("pbmserv.send")
 
@@ -206,6 +206,7 @@ class Composer:
     ) -> dict[str, Any]:
         userid = reader.userid
         scene = foreseen(letter, words, seen.scene(words)) if seen else None
+        sitters = seen.board.sitters if seen else ()
         values: dict[str, Any] = {
             "house": self.mail_domain.address,
             "userid": userid,
@@ -216,9 +217,9 @@ class Composer:
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
             "people": _people(seen.board, userid) if seen else [],
-            "here": [s.userid for s in seen.board.sitters if s.state in _HERE] if seen else [],
+            "here": [s.userid for s in sitters if s.state in _HERE],
             "titles": {game.info.key: game.info.title for game in self.registry},
-            "gone": [s.userid for s in seen.board.sitters if s.state == "deleted"] if seen else [],
+            "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }
         own = self._own_board(seen, reader)
@@ -373,8 +374,8 @@ def _own_seat(board: BoardRow, seat: int | None, player: Player | None) -> Seat 
 
 def _people(board: BoardRow, userid: str) -> list[str]:
     """The others at a board who read what is said to them."""
-    return [s.userid for s in board.sitters if s.userid != userid and s.state != STATE]
+    return [s.userid for s in board.sitters if s.userid != userid and s.state != PlayerState.BOT]
 
 
-_HERE = frozenset({"active", STATE})
+_HERE = frozenset({PlayerState.ACTIVE, PlayerState.BOT})
 """States of players with whom another board can be begun."""

@@ -17,7 +17,7 @@ from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, 
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import letter_bytes, outbox
+from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 LEASE = timedelta(minutes=5)
@@ -71,7 +71,9 @@ class WrittenRows:
         return self._writer.submit_unsynced(job).result()
 
     def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
-        self._writer.submit_unsynced(partial(letter_bytes.keep, made=packed, now=now)).result()
+        self._writer.submit_unsynced(
+            partial(kept_letters.keep_bytes, made=packed, now=now)
+        ).result()
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
         self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
@@ -174,7 +176,7 @@ class DatabaseOutbox:
             for letter_id in ids:
                 raw = self._composer.bytes_of(connection, self._claimed[letter_id])
                 made[letter_id] = self._signer.signed(raw)
-        self._rows.keep(letter_bytes.packed(made), self._clock.now())
+        self._rows.keep(kept_letters.packed(made), self._clock.now())
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
 
     def renew(self, ids: Sequence[int]) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 from running import Letter, MovableClock, Running, start
 from sqlalchemy import select
 
-from pbmserv.store.core.columns import metadata
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import inbox, letter_bytes, outbox
-from pbmserv.store.core.models import boards
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.columns import metadata
+from pbmserv.store.tables.mail import inbox, letter_bytes, outbox
 
 
 def asked(server: Running, address: str, command: str) -> Letter:

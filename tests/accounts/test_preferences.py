@@ -12,9 +12,9 @@ from sqlalchemy import select
 
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.mail_tables import outbox
-from pbmserv.store.core.models import absences
-from pbmserv.store.core.models import players as table
+from pbmserv.store.tables.accounts import absences
+from pbmserv.store.tables.accounts import players as table
+from pbmserv.store.tables.mail import outbox
 
 
 def player(server: Running, userid: str) -> Player:

@@ -11,8 +11,8 @@ from posting import come_back, comes_from, deliver
 from server_reports import ServerReport, multipart
 from sqlalchemy import select
 
-from pbmserv.store.core.mail_tables import bounces, outbox
-from pbmserv.store.core.models import absences, players
+from pbmserv.store.tables.accounts import absences, players
+from pbmserv.store.tables.mail import bounces, outbox
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 OTHER = "alice@work.example"

@@ -15,12 +15,11 @@ from sqlalchemy import func, select, text, update
 from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.service.operators import letters as operating_post
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store.core.mail_tables import inbox
-from pbmserv.store.core.mail_tables import letter_bytes as kept_rows
-from pbmserv.store.core.mail_tables import outbox as rows
 from pbmserv.store.delivery import inbox as mails
-from pbmserv.store.delivery import letter_bytes, outbox
-from pbmserv.store.time import retention
+from pbmserv.store.delivery import kept_letters, outbox
+from pbmserv.store.tables.mail import inbox
+from pbmserv.store.tables.mail import letter_bytes as kept_rows
+from pbmserv.store.tables.mail import outbox as rows
 
 SIGNED = Signature("olga", "it was asked for")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -40,7 +39,7 @@ def challenged(house: Indoors) -> list[Posted]:
 
 def kept(house: Indoors, letter: Posted) -> bytes | None:
     with house.server.database.reading.connect() as connection:
-        return letter_bytes.of(connection, letter.id)
+        return kept_letters.bytes_of(connection, letter.id)
 
 
 def row(house: Indoors, letter: Posted) -> dict[str, object] | None:
@@ -150,8 +149,8 @@ def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:
     """The rows that stay for good are never looked through."""
     with indoors(tmp_path) as server, server.server.database.reading.connect() as connection:
         for statement, index in (
-            (retention._MAILED, "ix_letter_bytes_made_at"),
-            (retention._OLD, "ix_outbox_over"),
+            (kept_letters._MAILED, "ix_letter_bytes_made_at"),
+            (kept_letters._OLD, "ix_outbox_over"),
             (mails._WITH_TEXT, "ix_inbox_text"),
         ):
             compiled = str(

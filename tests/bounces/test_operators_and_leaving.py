@@ -18,8 +18,8 @@ from pbmserv.service.operators import letters as operating_post
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.views import user_facts
-from pbmserv.store.core.mail_tables import bounces, inbox, outbox
-from pbmserv.store.operators import audit, outbox_admin
+from pbmserv.store.operators import audit, operating
+from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 SIGNED = Signature("olga", "her provider has mended it")
@@ -57,9 +57,9 @@ def say(server: Indoors) -> Posted:
     return next(letter for letter in letters if letter.kind == "chat")
 
 
-def waiting(house: Indoors) -> list[outbox_admin.PostRow]:
+def waiting(house: Indoors) -> list[operating.PostRow]:
     return house.operators.look(
-        lambda context: outbox_admin.listed(context.connection, ("parked", "returned"), "", 99)
+        lambda context: operating.letters_listed(context.connection, ("parked", "returned"), "", 99)
     )
 
 

@@ -12,7 +12,7 @@ from server_reports import REPORTS
 from sqlalchemy import select
 
 from pbmserv.mail.bounce_codes import Verdict
-from pbmserv.store.core.mail_tables import bounces
+from pbmserv.store.tables.mail import bounces
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 

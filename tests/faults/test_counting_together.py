@@ -22,10 +22,10 @@ from pbmserv.service.limits import windows
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.shared_counts import Book
 from pbmserv.store.core import counted as rows
-from pbmserv.store.core.counted_tables import counting
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import counted
 from pbmserv.store.core.writer import Writer, open_writer
+from pbmserv.store.tables import counted
+from pbmserv.store.tables.mail import counting
 
 OURS = "pbmserv@games.example"
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"

@@ -23,8 +23,8 @@ from pbmserv.mail.reply_address import (
     password_mark,
 )
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
-from pbmserv.store.core.models import players as players_table
+from pbmserv.store.boards import moves
+from pbmserv.store.tables.accounts import players as players_table
 
 RING = KeyRing({1: b"first key" * 4})
 HOUSE = MailDomain("pbmserv", "games.example", RING)
@@ -182,7 +182,7 @@ def test_an_address_of_one_purpose_is_useless_for_another(server: Running) -> No
     # A player number that does not exist speaks for nobody.
     write(ReplyAddress(Purpose.BOARD, 99, table.board, 1, 0), HIDINGS[0])
     with server.server.database.reading.connect() as connection:
-        assert boards.record(connection, table.board) == []
+        assert moves.record(connection, table.board) == []
         for player in (one, two):
             found = players.by_id(connection, player.id)
             assert found is not None
@@ -202,4 +202,4 @@ def test_raising_the_epoch_revokes_every_address(server: Running) -> None:
     assert server.send(player.address, "Re: board", HIDINGS[0], to=address).startswith("250")
     assert "forgot" in server.letter(player.address).text
     with server.server.database.reading.connect() as connection:
-        assert boards.record(connection, table.board) == []
+        assert moves.record(connection, table.board) == []

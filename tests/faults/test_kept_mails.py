@@ -25,9 +25,9 @@ from pbmserv.config.loading import load
 from pbmserv.service.core import executor
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages import door
-from pbmserv.store.boards import boards
-from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.boards.moves import record
 from pbmserv.store.operators import audit
+from pbmserv.store.tables.mail import inbox
 
 OURS = "pbmserv@games.example"
 PASSWORD = "hunter2-wonderland"
@@ -53,7 +53,7 @@ def a_fault(
 
 def moves(server: Running, table: Table) -> list[str]:
     with server.server.database.reading.connect() as connection:
-        return [ply.text for ply in boards.record(connection, table.board)]
+        return [ply.text for ply in record(connection, table.board)]
 
 
 def states(server: Running) -> list[str]:

@@ -15,8 +15,8 @@ from sqlalchemy import select, update
 from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import inbox, outbox
-from pbmserv.store.core.models import plies
+from pbmserv.store.tables.boards import plies
+from pbmserv.store.tables.mail import inbox, outbox
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd.server import LARGEST_MAIL, SmtpHandler
-from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.tables.mail import inbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -21,7 +21,7 @@ from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddres
 from pbmserv.outbound import dkim as signing
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import keys
+from pbmserv.store.tables.accounts import keys
 
 pytestmark = pytest.mark.slow
 

@@ -15,16 +15,17 @@ from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
-from pbmserv.store.core.mail_tables import inbox
-from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import seats
+from pbmserv.store.boards.moves import record
+from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables.boards import seats
+from pbmserv.store.tables.mail import inbox
 
 OURS = "pbmserv@games.example"
 
 
 def moves(server: Running, board: int) -> list[tuple[int, str]]:
     with server.server.database.reading.connect() as connection:
-        return [(ply.seat, ply.text) for ply in boards.record(connection, board)]
+        return [(ply.seat, ply.text) for ply in record(connection, board)]
 
 
 def rows(server: Running) -> int:

@@ -17,7 +17,7 @@ from wire import Wire, mail
 
 from pbmserv.errors import ConfigError
 from pbmserv.smtpd.tls import Certificate
-from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.tables.mail import inbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -17,7 +17,7 @@ from pbmserv import serve
 from pbmserv.config.loading import load
 from pbmserv.errors import ConfigError
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import letter_bytes, outbox
+from pbmserv.store.tables.mail import letter_bytes, outbox
 
 pytestmark = pytest.mark.slow
 

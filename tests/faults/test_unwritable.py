@@ -23,9 +23,9 @@ from pbmserv.smtpd import server as smtp
 from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.stages.door import Door
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import moves
 from pbmserv.store.core import database as session
-from pbmserv.store.core.mail_tables import inbox, outbox
+from pbmserv.store.tables.mail import inbox, outbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
@@ -82,7 +82,7 @@ def counts(server: Running, board: int) -> tuple[int, int, int]:
         return (
             int(connection.execute(select(func.count()).select_from(inbox)).scalar_one()),
             int(connection.execute(select(func.count()).select_from(outbox)).scalar_one()),
-            len(boards.record(connection, board)),
+            len(moves.record(connection, board)),
         )
 
 

@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.moves import Element
 from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import ALLOWED, Budget, Work
 from pbmserv.store.boards import boards
-from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.tables.mail import inbox
 
 pytestmark = pytest.mark.slow
 

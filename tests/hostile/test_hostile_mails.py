@@ -11,7 +11,7 @@ from hostile_mails import ANSWERED, CASES, NO_BODY, SENDERS, SILENT
 from running import Running, start
 from sqlalchemy import func, select
 
-from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.tables.mail import inbox
 
 NUMBERS = count(1)
 """No two mails may be alike, or the second would count as a copy of the first."""

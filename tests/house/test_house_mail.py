@@ -19,12 +19,10 @@ from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.views import user_facts
-from pbmserv.store.boards import boards
-from pbmserv.store.core.bot_tables import house_turns
-from pbmserv.store.core.mail_tables import outbox
-from pbmserv.store.core.models import boards as board_table
-from pbmserv.store.core.models import ratings
-from pbmserv.store.core.race_tables import scores
+from pbmserv.store.boards import moves
+from pbmserv.store.tables import boards as board_table
+from pbmserv.store.tables.boards import house_turns, ratings, scores
+from pbmserv.store.tables.mail import outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 HIDING = "b3,d3,h8,f2"
@@ -66,7 +64,7 @@ def waiting(server: Indoors) -> int:
 
 def record(server: Indoors, board: int = 1) -> list[tuple[int, str]]:
     with server.server.database.reading.connect() as connection:
-        return [(ply.seat, ply.text) for ply in boards.record(connection, board)]
+        return [(ply.seat, ply.text) for ply in moves.record(connection, board)]
 
 
 def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:

@@ -11,7 +11,7 @@ from indoors import Indoors, address_of, indoors
 from quiet import take
 from running import Running
 
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import moves
 
 ALICE = address_of("alice")
 HIDING = "b3,d3,h8,f2"
@@ -24,7 +24,7 @@ def process(database_url: str, folder: Path) -> AbstractContextManager[Indoors]:
 
 def record(server: Indoors) -> list[int]:
     with server.server.database.reading.connect() as connection:
-        return [ply.seat for ply in boards.record(connection, 1)]
+        return [ply.seat for ply in moves.record(connection, 1)]
 
 
 def test_the_house_moves_after_a_restart(database_url: str, tmp_path: Path) -> None:

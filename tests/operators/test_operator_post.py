@@ -14,7 +14,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import letters, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.delivery import bounces, outbox
-from pbmserv.store.operators import outbox_admin
+from pbmserv.store.operators import operating
 
 SIGNED = Signature("olga", "the relay was mended")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -30,14 +30,14 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 def waiting(house: Indoors) -> list[int]:
     """Numbers of letters that have not been sent."""
     found = house.operators.look(
-        lambda context: outbox_admin.listed(context.connection, ("queued", "held"), "", 99)
+        lambda context: operating.letters_listed(context.connection, ("queued", "held"), "", 99)
     )
     return [row.id for row in found]
 
 
 def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
     with house.server.database.reading.connect() as connection:
-        newest = max(row.id for row in outbox_admin.listed(connection, ("sent",), "", 9))
+        newest = max(row.id for row in operating.letters_listed(connection, ("sent",), "", 9))
     queued = newest + 1
     house.operators.do(SIGNED, partial(people.reset, userid="alice"))
     assert waiting(house) == [queued]

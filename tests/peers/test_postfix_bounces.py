@@ -15,7 +15,7 @@ from programs import free_port, program
 from sqlalchemy import Row, select, update
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import bounces, outbox
+from pbmserv.store.tables.mail import bounces, outbox
 
 CAROL = "carol@gone.example"
 DAVE = "dave@players.example"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from running import Letter, Running
 from seating import seat_pairs
 
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import moves
 
 ATOMS = ("b3,d3,h8,f2", "c3,b5,e5,g6")
 """What anna hides for bela, and bela for anna. To anna: 3 and 5 are hits, 14 a reflection, 1-8 a
@@ -44,7 +44,7 @@ class Game:
     def plies(self) -> list[tuple[int, str]]:
         """The log: seats and texts."""
         with self.server.server.database.reading.connect() as connection:
-            return [(ply.seat, ply.text) for ply in boards.record(connection, self.board)]
+            return [(ply.seat, ply.text) for ply in moves.record(connection, self.board)]
 
 
 def begin(server: Running) -> Game:

@@ -9,7 +9,7 @@ from seating import seat_pairs
 from sqlalchemy import select
 
 from pbmserv.service.boards.queued_moves import MOST_PLIES
-from pbmserv.store.core.models import queued_moves
+from pbmserv.store.tables.boards import queued_moves
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from indoors import Indoors, indoors
 from quoting import MARKUP, in_plain_text, in_wrapped_text
 from seating import HIDINGS, address_of, seat_pairs
 
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, moves
 
 SEALED = sorted((Path(__file__).parent.parent / "sealed").glob("*encrypted*.eml"))
 
@@ -33,7 +33,7 @@ class Game:
     def record(self) -> list[tuple[int, str]]:
         """The board's log: seats and texts."""
         with self.house.server.database.reading.connect() as connection:
-            return [(ply.seat, ply.text) for ply in boards.record(connection, self.board)]
+            return [(ply.seat, ply.text) for ply in moves.record(connection, self.board)]
 
     def mail(self, body: str, *, to: str = "", more: str = "Content-Type: text/plain") -> list[str]:
         """Answer the newest letter (or write *to*); the kinds of the letters that brought."""

@@ -16,7 +16,7 @@ from pbmserv.inbound.auto_mail import automatic
 from pbmserv.inbound.quotes.phrases import AWAY_WITHIN
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.store.core.models import notices, players
+from pbmserv.store.tables.accounts import notices, players
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 

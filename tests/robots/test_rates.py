@@ -13,7 +13,7 @@ from wire import Wire, mail
 
 from pbmserv.mail.networks import NOWHERE, Source
 from pbmserv.service.limits.rates import Rates, Reply, TooMany, Traffic
-from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.tables.mail import inbox
 
 OURS = "pbmserv@games.example"
 ALICE, BOB = "alice@players.example", "bob@players.example"

@@ -10,7 +10,8 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from sqlalchemy import func, select
 from test_forged_from import DEFAULTS, ELSEWHERE, VICTIM, forged, kinds
 
-from pbmserv.store.core.models import boards, unconfirmed_boards
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import unconfirmed_boards
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 AT_HOME = "192.0.2.7"

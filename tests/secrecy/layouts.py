@@ -15,7 +15,7 @@ from pbmserv.engine.types import Step
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.state import State
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import moves
 
 TRIES = 200
 
@@ -30,7 +30,7 @@ def other_secrets(
     """
     row = board_of(world)
     with world.server.database.reading.connect() as connection:
-        plies = boards.record(connection, row.id)
+        plies = moves.record(connection, row.id)
     record = GameRecord("blackbox", row.rules_version, 2, row.options, row.seed)
     placed = next(ply for ply in plies if ply.seat == story.seats.index(HIDER))
     view = view_of(world, HIDER, story.seats)

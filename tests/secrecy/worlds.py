@@ -25,7 +25,7 @@ from pbmserv.games.blackbox.views import View
 from pbmserv.stages.app import Server
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.core.mail_tables import letter_bytes, outbox
+from pbmserv.store.tables.mail import letter_bytes, outbox
 
 SOLVER, HIDER, WATCHER = "solver", "hider", "watcher"
 

@@ -421,7 +421,7 @@ def test_nobody_is_rated_for_a_board_that_they_never_played_at(
     house: Indoors, alice_plays: bool
 ) -> None:
     from pbmserv.service.ratings.rating import check
-    from pbmserv.store.ratings import ratings
+    from pbmserv.store import ratings
 
     writes(house, "alice", "blackbox challenge alice bob", sign=False)
     house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")

@@ -20,10 +20,10 @@ from pbmserv.outbound.outbox_adapter import LEASE, DatabaseOutbox
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import outbox as rows
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery import bounces, outbox
 from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.tables.mail import outbox as rows
 
 PATIENCE_S = 20
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from pbmserv.files import file_of, open_to_others
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
-from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.tables.mail import inbox
 
 
 @pytest.fixture

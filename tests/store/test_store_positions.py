@@ -13,7 +13,7 @@ from pbmserv.commands.table.looking import ListGames
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.service.core import executor
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.positions import Positions
 
@@ -79,7 +79,7 @@ def test_a_command_that_was_rolled_back_is_not_remembered(
     assert server.send(one.address, "multiple", body).startswith("250")
     with server.server.database.reading.connect() as connection:
         board = row(connection, table.board)
-        assert [ply.text for ply in boards.record(connection, table.board)][2:] == ["A", "5"]
+        assert [ply.text for ply in moves.record(connection, table.board)][2:] == ["A", "5"]
         newest = server.server.positions.newest(connection, board)
         assert shown(newest) == shown(Positions(server.server.registry).newest(connection, board))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -10,10 +11,10 @@ from sqlalchemy import Connection, bindparam, insert, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards, keys
-from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.savepoint import Savepoint
+from pbmserv.store.core.statements import Prepared, Savepoint, columns_of
 from pbmserv.store.core.writer import open_writer
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import keys, players
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
 PATIENCE_S = 20
@@ -131,3 +132,22 @@ def tmp_path_sqlite(tmp_path: object) -> Iterator[Database]:
     opened = Database(f"sqlite:///{tmp_path}/rows.sqlite3")
     yield opened
     opened.close()
+
+
+@dataclass(frozen=True)
+class Named:
+    created_at: datetime
+    userid: str
+    alone: bool
+    spare: int = 7
+
+
+def test_columns_are_selected_in_the_order_of_the_fields() -> None:
+    found = columns_of(Named, keys, players, alone=players.c.digest_due.is_(None))
+    assert [column.name for column in found] == ["created_at", "userid", "alone"]
+    assert found[:2] == [keys.c.created_at, players.c.userid]
+
+
+def test_a_field_without_a_column_is_told_at_once() -> None:
+    with pytest.raises(TypeError, match=r"Named\.alone"):
+        columns_of(Named, players)

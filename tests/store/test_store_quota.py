@@ -16,7 +16,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core import executor
 from pbmserv.service.time import retention
 from pbmserv.smtpd.replies import TAKEN, TRY_LATER
-from pbmserv.store.core.mail_tables import inbox
+from pbmserv.store.tables.mail import inbox
 
 MIB = 1 << 20
 HALF = "x" * 76 + "\r\n"

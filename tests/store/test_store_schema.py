@@ -13,9 +13,9 @@ from sqlalchemy import inspect, select, text
 
 from pbmserv.errors import ServerFault
 from pbmserv.store.core import schema
-from pbmserv.store.core.columns import metadata
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import stores
+from pbmserv.store.tables.columns import metadata
+from pbmserv.store.tables.mail import stores
 
 PATIENCE_S = 60
 

@@ -19,8 +19,8 @@ from pbmserv.store.accounts import players
 from pbmserv.store.core import database as session
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import players as players_table
 from pbmserv.store.core.writer import ATTEMPTS, BATCH, Closed, GroupWriter, PoolWriter, open_writer
+from pbmserv.store.tables.accounts import players as players_table
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PATIENCE_S = 20

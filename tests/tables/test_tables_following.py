@@ -11,7 +11,7 @@ from pbmserv.commands.table.looking import Follow, ShowAs
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import MakeMove, Resign
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
-from pbmserv.store.boards import followers
+from pbmserv.store.boards import boards
 
 
 def begin(alice: Guest, bob: Guest) -> None:
@@ -65,7 +65,7 @@ def test_every_turn_or_only_the_end(server: Running) -> None:
     assert "bob has resigned: alice wins board 1" in over.text
     assert "You get no more letters about this board." in " ".join(over.text.split())
     with server.server.database.reading.connect() as connection:
-        assert followers.of_board(connection, 1) == []
+        assert boards.followers_of(connection, 1) == []
     dave.asks(Follow(1, None, "all"))
     assert "Board 1 is over." in dave.letter().text
 

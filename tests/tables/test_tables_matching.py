@@ -13,7 +13,8 @@ from pbmserv.commands.table.playing import Message, Resign
 from pbmserv.commands.table.starting import Accept, Challenge, Rematch, Seek
 from pbmserv.service.boards.invitations import MOST_SEEKS
 from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
-from pbmserv.store.core.models import boards, seats, seeks
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.boards import seats, seeks
 
 
 def seek(*options: str, off: bool = False) -> Seek:

@@ -18,17 +18,17 @@ from sqlalchemy import Connection, Select, delete, insert, select, text, update
 from pbmserv.cli.main import run
 from pbmserv.engine.types import Outcome
 from pbmserv.service.ratings import rating
+from pbmserv.store import ratings
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import players as players_table
-from pbmserv.store.core.models import rating_changes
-from pbmserv.store.core.models import ratings as ratings_table
-from pbmserv.store.core.models import seats as seats_table
 from pbmserv.store.core.writer import Writer, open_writer
-from pbmserv.store.ratings import ratings
+from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables.accounts import players as players_table
+from pbmserv.store.tables.boards import rating_changes
+from pbmserv.store.tables.boards import ratings as ratings_table
+from pbmserv.store.tables.boards import seats as seats_table
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -17,12 +17,12 @@ from sqlalchemy import select, update
 from pbmserv.service.time import deadlines, scheduler
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.app import Server
+from pbmserv.store import clocks
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
-from pbmserv.store.core.mail_tables import outbox
-from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import heartbeats, outages, plies
-from pbmserv.store.time import clocks
+from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables.boards import heartbeats, outages, plies
+from pbmserv.store.tables.mail import outbox
 
 MANY = 30
 

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from pbmserv.service.time.clocks import read_times
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
-from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import heartbeats, outages
+from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables.boards import heartbeats, outages
 
 
 def challenge(server: Running, words: str = "") -> tuple[Letter, Letter]:

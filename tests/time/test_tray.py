@@ -5,7 +5,7 @@ from __future__ import annotations
 from running import Running
 from sqlalchemy import select
 
-from pbmserv.store.core.mail_tables import outbox
+from pbmserv.store.tables.mail import outbox
 
 SMALL = "-size=2x2 -atoms=1"
 

@@ -30,16 +30,16 @@ from pbmserv.service.time.localtime import next_local
 from pbmserv.service.time.retention import Expiry, Kept
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.app import Server
+from pbmserv.store import clocks
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import outbox as outbox_table
-from pbmserv.store.core.models import boards as boards_table
-from pbmserv.store.core.models import heartbeats
-from pbmserv.store.core.models import players as players_table
 from pbmserv.store.delivery import outbox
-from pbmserv.store.time import clocks
+from pbmserv.store.tables import boards as boards_table
+from pbmserv.store.tables.accounts import players as players_table
+from pbmserv.store.tables.boards import heartbeats
+from pbmserv.store.tables.mail import outbox as outbox_table
 
 T = TypeVar("T")
 

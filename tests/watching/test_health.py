@@ -24,9 +24,9 @@ from pbmserv.service.operators import health as looks
 from pbmserv.service.time import rounds
 from pbmserv.service.time.retention import MEASURE_EVERY
 from pbmserv.store.core import writer
-from pbmserv.store.core.mail_tables import inbox, outbox
-from pbmserv.store.core.models import boards
 from pbmserv.store.operators import health as rows
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.mail import inbox, outbox
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -12,7 +12,7 @@ from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
-from pbmserv.store.core.models import heartbeats
+from pbmserv.store.tables.boards import heartbeats
 
 ALICE = "alice@players.example"
 

@@ -8,7 +8,7 @@ from typing import Any
 from indoors import PASSWORD, Indoors, Posted, address_of
 from sqlalchemy import func, select
 
-from pbmserv.store.core.mail_tables import outbox
+from pbmserv.store.tables.mail import outbox
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 HELLO = "Good evening from the other side of town!"

@@ -17,7 +17,7 @@ from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import Row
 from pbmserv.commands.table.starting import STARTING
-from pbmserv.store.core.mail_tables import outbox
+from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
 

@@ -15,10 +15,10 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import signed_off
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time import localtime
-from pbmserv.store.accounts import leaving, notices, players, preferences
+from pbmserv.store import clocks
+from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.preferences import Absence
-from pbmserv.store.time import clocks
 
 
 def away(context: CommandContext, command: Away) -> Answer:
@@ -192,7 +192,7 @@ def ask_if_away(
     asked = []
     for player in _about(context, mail, letter_to):
         is_away = player.away_until is not None and player.away_until > context.now
-        if is_away or not notices.may_tell(
+        if is_away or not preferences.may_tell(
             context.connection, player.id, "away", context.now, ASKED_EVERY
         ):
             continue

@@ -17,11 +17,11 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import too_many_passwords
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.limits.answer_limits import must_not_flood
-from pbmserv.store.accounts import addresses, players, preferences
-from pbmserv.store.accounts.addresses import AddressChange
-from pbmserv.store.accounts.players import PendingSignup, Player
+from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts.players import AddressChange, PendingSignup, Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, inbox
+from pbmserv.store.tables.accounts import PlayerState
 
 BOARDS = 60
 """Most boards that are sent anew to a new address."""
@@ -106,7 +106,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     hashed = _hashed(context, command.new)
     players.set_password(context.connection, player.id, hashed)
     context.services.memo.note(player.userid, hashed, command.new.text, right=True)
-    addresses.stop(context.connection, player.id)
+    players.stop_change(context.connection, player.id)
     is_reset = command.who is None
     if is_reset:
         preferences.save(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
@@ -128,7 +128,7 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     player = players.of_name(context.connection, command.userid)
     told: tuple[Notification, ...] = ()
     sender = context.incoming.mail.sender.lower()
-    if player is not None and player.state != "deleted":
+    if player is not None and player.state != PlayerState.DELETED:
         to, own = player.address, players.addresses_of(context.connection, player.id)
         if not player.active and sender in own:
             to = sender
@@ -151,7 +151,7 @@ def welcome(userid: str) -> Part:
 def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
     """Whose password a reset address changes; also somebody's who has signed off."""
     player = players.by_id(context.connection, reply_address.player)
-    if player is None or player.state == "deleted":
+    if player is None or player.state == PlayerState.DELETED:
         raise Refused("reset-used", example="forgot USERID")
     if player.reply_epoch != reply_address.epoch:
         raise Refused("reset-used", example=f"forgot {player.userid}")
@@ -232,7 +232,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     must_not_flood(context, new)
     confirmed = [address for address in wanted if address in present]
     batch = secrets.token_hex(8)
-    rows = addresses.ask(context.connection, player.id, wanted, confirmed, batch, context.now)
+    rows = players.ask_change(context.connection, player.id, wanted, confirmed, batch, context.now)
     told = [
         Notification(
             address, player.id, Part("address-confirm", _words(player, change=rows[address]))
@@ -248,7 +248,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
 def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """A reply from a new address: it is used from now on."""
     found, player = _waiting_change(context, reply_address)
-    dropped = addresses.confirm(context.connection, found, context.now)
+    dropped = players.confirm_change(context.connection, found, context.now)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
     context.player = changed
@@ -261,17 +261,17 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
 def refuse_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """A new address says that it is none of that player's."""
     found, player = _waiting_change(context, reply_address)
-    addresses.forget(context.connection, found.id)
+    players.forget_change(context.connection, found.id)
     return Answer((Part("address-refused", _words(player)),))
 
 
 def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``reject`` from an address so far: nothing changes."""
     player = context.speaker(None)
-    found = addresses.change(context.connection, reply_address.about)
+    found = players.address_change(context.connection, reply_address.about)
     if found is None or found.confirmed_at is not None:
         raise Refused("address-settled")
-    addresses.stop(context.connection, player.id)
+    players.stop_change(context.connection, player.id)
     return Answer((Part("address-stopped", _words(player)),))
 
 
@@ -293,10 +293,10 @@ def _waiting_change(
     context: CommandContext, reply_address: ReplyAddress
 ) -> tuple[AddressChange, Player]:
     """The change that a reply from the new address is about, its player's row locked."""
-    found = addresses.change(context.connection, reply_address.about)
+    found = players.address_change(context.connection, reply_address.about)
     if found is not None:
         preferences.lock(context.connection, found.player_id)
-        found = addresses.change(context.connection, reply_address.about)
+        found = players.address_change(context.connection, reply_address.about)
     player = players.by_id(context.connection, found.player_id) if found is not None else None
     if found is None or found.confirmed_at is not None or player is None or not player.active:
         raise Refused("address-settled")
@@ -312,9 +312,9 @@ def _fewer_addresses(
     if set(wanted) == set(present) and wanted[0] == player.address:
         example = f"change address {player.userid} PASSWORD NEWADDRESS"
         raise Refused("address-same", part=", ".join(wanted), example=example)
-    addresses.stop(context.connection, player.id)
+    players.stop_change(context.connection, player.id)
     bounces.forgive(context.connection, wanted)  # their owner says that they work
-    dropped = addresses.keep_only(context.connection, player.id, wanted)
+    dropped = players.keep_addresses(context.connection, player.id, wanted)
     values: dict[str, str | int] = {"address": wanted[0]}
     if dropped:
         values["reply_epoch"] = player.reply_epoch + 1

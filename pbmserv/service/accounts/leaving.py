@@ -14,8 +14,9 @@ from pbmserv.service.boards import moves
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.store.accounts import leaving, notices, players
+from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.tables.accounts import PlayerState
 
 ASKED_DAYS = 7
 """Days for which the letter that asks can be answered."""
@@ -29,14 +30,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def sign_off(context: CommandContext, command: SignOff) -> Answer:
     """``signoff userid password``: a letter asks whether it is meant."""
     player = context.speaker(command.who)
-    notices.forget(context.connection, player.id, _STAYS)
+    preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, player.address, "signoff-asked"),))
 
 
 def delete(context: CommandContext, command: Delete) -> Answer:
     """``delete userid password``: a letter asks; also for those who have signed off."""
     player, home = _anybody(context, command.who)
-    notices.forget(context.connection, player.id, _STAYS)
+    preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, home, "delete-asked"),))
 
 
@@ -77,9 +78,13 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``no`` to the letter that asked: no reply to it can mean yes any more."""
     player = players.by_id(context.connection, reply_address.player)
-    if player is None or player.reply_epoch != reply_address.epoch or player.state == "deleted":
+    if (
+        player is None
+        or player.reply_epoch != reply_address.epoch
+        or player.state == PlayerState.DELETED
+    ):
         raise Refused("leaving-settled", part="no", example="help signoff")
-    notices.may_tell(context.connection, player.id, _STAYS, context.now, timedelta(0))
+    preferences.may_tell(context.connection, player.id, _STAYS, context.now, timedelta(0))
     part = Part("stayed", {"userid": player.userid})
     return Answer((), (Notification(_home(context, player), player.id, part),))
 
@@ -111,10 +116,14 @@ def _home(context: CommandContext, player: Player) -> str:
 def _meant(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
     """The player, if the reply comes in time."""
     player = players.by_id(context.connection, reply_address.player)
-    if player is not None and notices.last_told(context.connection, player.id, _STAYS):
+    if player is not None and preferences.last_told(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
     late = (context.now - _EPOCH).days > reply_address.number + ASKED_DAYS
-    if player is None or player.reply_epoch != reply_address.epoch or player.state == "deleted":
+    if (
+        player is None
+        or player.reply_epoch != reply_address.epoch
+        or player.state == PlayerState.DELETED
+    ):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
     if late:
         example = f"{word} {player.userid} PASSWORD"

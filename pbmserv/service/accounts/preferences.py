@@ -24,12 +24,13 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
 from pbmserv.service.time import localtime
-from pbmserv.store.accounts import notices, players, preferences
+from pbmserv.store import clocks
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, seeks
+from pbmserv.store.boards import boards, challenges
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.time import clocks
+from pbmserv.store.tables.accounts import PlayerState
 
 DIGEST_MINUTE = 7 * 60
 """When the digest comes if no time is said."""
@@ -142,7 +143,7 @@ class _Wishes:
 
     def _block(self, name: str, userid: str, *, wanted: bool) -> None:
         other = players.of_name(self.context.connection, userid)
-        if other is None or other.state == "deleted":
+        if other is None or other.state == PlayerState.DELETED:
             raise self.refused("pref-block-unknown", name, userid, f"{name}=USERID", userid=userid)
         if other.id == self.player.id:
             raise self.refused("pref-block-self", name, userid, f"{name}=USERID")
@@ -225,7 +226,7 @@ def _as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapp
         "blocked": preferences.blocked(context.connection, player.id),
         "seeks": [
             " ".join((seek.game, str(seek.seats), *seek.options))
-            for seek in seeks.of_player(context.connection, player.id)
+            for seek in challenges.seeks_of(context.connection, player.id)
         ],
     }
 
@@ -281,7 +282,7 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
     """
     player = context.speaker(None)
     found, changed = _ended(context, reply_address)
-    if not changed or not notices.may_tell(
+    if not changed or not preferences.may_tell(
         context.connection, player.id, f"-{found.what}", context.now, TOLD_EVERY
     ):
         return []

@@ -12,8 +12,9 @@ from pbmserv.service.boards import queries
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import must_not_spoil, spoils
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.store.boards import boards, followers
+from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.tables.boards import BoardStatus
 
 MOST_FOLLOWED = 50
 """Boards that one player may follow."""
@@ -34,18 +35,18 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     if board is None:
         raise Refused("no-such-board", part=str(number), example=f"games {player.userid}")
     if command.what == "off":
-        if not followers.unfollow(context.connection, board.id, player.id):
+        if not boards.unfollow(context.connection, board.id, player.id):
             raise Refused("not-followed", part=str(board.id), example=f"show {board.id}")
         return Answer((Part("follow", {"what": "off"}, board.id, board.plies, None),))
     if board.sitter_of(player.id) is not None:
         raise Refused("own-board", part=str(board.id), example=f"{board.game} show {board.id}")
-    if board.status in {"finished", "declined"}:
-        code = "board-over" if board.status == "finished" else "board-declined"
+    if board.status in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
+        code = "board-over" if board.status == BoardStatus.FINISHED else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
     if spoils(context, board) != "box-chosen":  # of that its end shows nothing
         must_not_spoil(context, board)
     _leave_room(context, board, player.id)
-    followers.follow(context.connection, board.id, player.id, command.what)
+    boards.follow(context.connection, board.id, player.id, command.what)
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))
 
 
@@ -75,11 +76,11 @@ def news_to_followers(
         words, ply = {"event": "kept", "over": True}, 0
     told = tuple(
         Notification(one.address, one.player_id, Part("followed", words, board.id, ply, None))
-        for one in followers.of_board(context.connection, board.id)
+        for one in boards.followers_of(context.connection, board.id)
         if ended or one.what == "all"
     )
     if ended:
-        followers.board_over(context.connection, board.id)
+        boards.drop_followers(context.connection, board.id)
     return told
 
 
@@ -91,9 +92,9 @@ def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, 
             one.player_id,
             Part("followed", {"event": "declined", "over": True}, board.id, board.plies, None),
         )
-        for one in followers.of_board(context.connection, board.id)
+        for one in boards.followers_of(context.connection, board.id)
     )
-    followers.board_over(context.connection, board.id)
+    boards.drop_followers(context.connection, board.id)
     return told
 
 
@@ -103,7 +104,7 @@ def _bound_board(reply_address: ReplyAddress) -> int | None:
 
 
 def _leave_room(context: CommandContext, board: BoardRow, player_id: int) -> None:
-    followed = followers.boards_of(context.connection, player_id)
+    followed = boards.followed_by(context.connection, player_id)
     if any(number == board.id for number, _ in followed):
         return
     if len(followed) >= MOST_FOLLOWED:
@@ -113,7 +114,7 @@ def _leave_room(context: CommandContext, board: BoardRow, player_id: int) -> Non
             most=MOST_FOLLOWED,
             example=f"unsubscribe {followed[-1][0]} USERID PASSWORD",
         )
-    if followers.count(context.connection, board.id) >= MOST_FOLLOWERS:
+    if boards.count_followers(context.connection, board.id) >= MOST_FOLLOWERS:
         raise Refused(
             "many-followers",
             part=str(board.id),

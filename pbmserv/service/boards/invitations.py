@@ -20,7 +20,8 @@ from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges, seeks
+from pbmserv.store.boards import challenges
+from pbmserv.store.tables.boards import BoardStatus
 
 MOST_SEEKS = 5
 """Seeks of one player that may wait at once."""
@@ -69,7 +70,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     When the other one has asked for just that already, it is accepted instead.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    if board.status not in {"finished", "declined"}:
+    if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     order = (*board.sitters[1:], board.sitters[0])
     waiting = challenges.waiting_for(
@@ -134,7 +135,7 @@ def reject(context: CommandContext, command: Reject) -> Answer:
     """Say no to a challenge."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
-    if board.status != "proposed":
+    if board.status != BoardStatus.PROPOSED:
         raise Refused("nothing-to-reject", part=str(board.id), example="resign")
     return decline(context, board, sitter)
 
@@ -175,13 +176,13 @@ def seek(context: CommandContext, command: Seek) -> Answer:
     player = context.speaker(command.who)
     game = known_game(context, command.game)
     key = game.info.key
-    seeks.lock(context.connection)
-    own = seeks.of_player(context.connection, player.id)
+    challenges.lock_seeks(context.connection)
+    own = challenges.seeks_of(context.connection, player.id)
     if command.off:
         over = [one for one in own if one.game == key]
         if not over:
             raise Refused("no-seek", part=key, example=f"{key} seek")
-        seeks.remove(context.connection, [one.id for one in over])
+        challenges.remove_seeks(context.connection, [one.id for one in over])
         return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
     must_be_open(context, game)
     seats = command.seats or max(2, game.info.min_seats)
@@ -193,28 +194,28 @@ def seek(context: CommandContext, command: Seek) -> Answer:
         str(seats),
         " ".join((key, "seek", player.userid, "PASSWORD", *said)),
     )
-    found = seeks.like(context.connection, key, seats, options)
+    found = challenges.seeks_like(context.connection, key, seats, options)
     mine = next((one for one in found if one.player_id == player.id), None)
     if mine is not None:
         return Answer((Part("seek", _words(game.info.title, mine, "still")),))
     partners = _partners(context, player, found, seats - 1)
     if partners is not None:
-        seeks.remove(context.connection, [one.id for one in partners])
+        challenges.remove_seeks(context.connection, [one.id for one in partners])
         return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
     if len(own) >= MOST_SEEKS:
         raise Refused("many-seeks", most=MOST_SEEKS, example=f"{own[0].game} seek off")
-    seeks.add(context.connection, player.id, key, seats, options, context.now)
-    added = seeks.of_player(context.connection, player.id)[-1]
+    challenges.add_seek(context.connection, player.id, key, seats, options, context.now)
+    added = challenges.seeks_of(context.connection, player.id)[-1]
     return Answer((Part("seek", _words(game.info.title, added, "looking")),))
 
 
 def _partners(
-    context: CommandContext, player: Player, found: list[seeks.Seek], wanted: int
-) -> list[seeks.Seek] | None:
+    context: CommandContext, player: Player, found: list[challenges.Seek], wanted: int
+) -> list[challenges.Seek] | None:
     """So many of those who look for the same, who wait longest first; nobody's blocked one."""
     ids = [player.id, *(one.player_id for one in found)]
-    blocked = seeks.blocked_pairs(context.connection, ids)
-    chosen: list[seeks.Seek] = []
+    blocked = challenges.blocked_pairs(context.connection, ids)
+    chosen: list[challenges.Seek] = []
     for one in found:
         there = [player.id, *(other.player_id for other in chosen)]
         if all((one.player_id, other) not in blocked for other in there):
@@ -225,7 +226,7 @@ def _partners(
 
 
 def _start(
-    context: CommandContext, player: Player, partners: list[seeks.Seek], wanted: Proposal
+    context: CommandContext, player: Player, partners: list[challenges.Seek], wanted: Proposal
 ) -> Answer:
     """The board of a match; who sits first is drawn by lot."""
     ids = [player.id, *(one.player_id for one in partners)]
@@ -249,7 +250,7 @@ def _start(
     return Answer(tuple(own), tuple(told))
 
 
-def _words(title: str, one: seeks.Seek, event: str) -> dict[str, object]:
+def _words(title: str, one: challenges.Seek, event: str) -> dict[str, object]:
     return {
         "event": event,
         "game": one.game,

@@ -24,6 +24,7 @@ from pbmserv.service.core.words_for_others import Said, pass_on
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.tables.boards import BoardStatus
 
 _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
@@ -88,7 +89,8 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     if position.apart and board.seats > 1:  # the others go on
         return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
-    if unplayed or board.status == "proposed":  # nobody loses what not everybody has agreed to
+    # Nobody loses what not everybody has agreed to.
+    if unplayed or board.status == BoardStatus.PROPOSED:
         return decline(context, board, sitter)
     return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
 

@@ -22,9 +22,9 @@ from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box
 from pbmserv.service.solo.daily_box import keep_scores
 from pbmserv.service.time import clocks
-from pbmserv.store.boards import boards, followers
+from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.delivery import unsent
+from pbmserv.store.delivery import kept_letters
 from pbmserv.store.operators import operating
 
 MOST_WEIGHT = 2_000
@@ -75,7 +75,7 @@ def log_ply(
     must_have_room(board, sitter, after)
     undecided = join(context, board, sitter)
     times = clocks.after_turn(context, board, after, undecided)
-    boards.append(context.connection, board.id, ply, context.mail_id, context.now, times)
+    moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
     context.moved.append(board.id)
     context.tally.plies.append((board.id, ply.number))
@@ -254,16 +254,18 @@ def _drop_news(
     """Drop the letters to others about what is taken back, if none of them is on its way."""
     letters = [
         letter
-        for letter in unsent.about(context.connection, board.id, before, context.now)
+        for letter in kept_letters.unsent_about(context.connection, board.id, before, context.now)
         if letter.player_id != sitter.player_id
     ]
     told: set[int | None] = set()
     if any(p.ply is not None and not p.ply.free for p in position.after(before)):
         told = {s.player_id for s in board.sitters if s.accepted_at is not None}
         told |= {
-            f.player_id for f in followers.of_board(context.connection, board.id) if f.what == "all"
+            f.player_id
+            for f in boards.followers_of(context.connection, board.id)
+            if f.what == "all"
         }
         told.discard(sitter.player_id)
     if any(letter.begun for letter in letters) or told - {one.player_id for one in letters}:
         raise Refused("undo-seen", part="undo", example="show")
-    unsent.drop(context.connection, letters)
+    kept_letters.drop_unsent(context.connection, letters)

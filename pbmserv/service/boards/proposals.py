@@ -37,9 +37,10 @@ from pbmserv.service.core.lookup import (
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, challenges, unconfirmed
+from pbmserv.store.boards import boards, challenges
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.unconfirmed import Unconfirmed
+from pbmserv.store.boards.challenges import Unconfirmed
+from pbmserv.store.tables.boards import BoardStatus
 
 OPEN_CHALLENGES = 10
 """Challenges of one player that may wait for an answer."""
@@ -110,7 +111,7 @@ def make_board(
     )
     board = boards.load(context.connection, board_id)
     assert board is not None
-    bot_moves.take_note(context, board, first, runs=board.status == "active")
+    bot_moves.take_note(context, board, first, runs=board.status == BoardStatus.ACTIVE)
     return board
 
 
@@ -291,7 +292,7 @@ def wait_for_yes(
     source = context.incoming.source
     if context.services.traffic.asks([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
-    number = unconfirmed.add(
+    number = challenges.add_unconfirmed(
         context.connection,
         Unconfirmed(
             sender.id,
@@ -344,7 +345,7 @@ def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Ans
     answer = invite(context, player, proposal, words)
     number = answer.parts[0].board
     assert number is not None
-    unconfirmed.begun(context.connection, reply_address.about, number)
+    challenges.confirmed(context.connection, reply_address.about, number)
     return answer
 
 
@@ -358,14 +359,14 @@ def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> An
     wanted = _wanted(context, reply_address, player)
     if wanted.board_id is not None:
         raise Refused("begun-already", part=str(wanted.board_id), example="resign")
-    unconfirmed.drop(context.connection, reply_address.about)
+    challenges.drop_unconfirmed(context.connection, reply_address.about)
     return Answer((Part("not-begun", {"title": known_game(context, wanted.game).info.title}),))
 
 
 def _wanted(
     context: CommandContext, reply_address: ReplyAddress, player: Player
-) -> unconfirmed.Unconfirmed:
-    found = unconfirmed.locked(context.connection, reply_address.about)
+) -> challenges.Unconfirmed:
+    found = challenges.lock_unconfirmed(context.connection, reply_address.about)
     late = found is not None and context.now > found.created_at + timedelta(days=ANSWERED_DAYS)
     if found is None or found.player_id != player.id or (late and found.board_id is None):
         example = f"games {player.userid}"

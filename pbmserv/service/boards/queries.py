@@ -27,9 +27,10 @@ from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, histories, seeks
+from pbmserv.store.boards import boards, challenges, histories, moves
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 SHOWN = 10
 """Most boards in one answer."""
@@ -41,10 +42,10 @@ LOOKED_AT = 500
 """Most boards that are looked at to find those that wait for a player."""
 
 STATUSES = {
-    "all": ("proposed", "active", "finished", "declined"),
-    "active": ("proposed", "active"),
-    "inactive": ("finished", "declined"),
-    "next": ("proposed", "active"),
+    "all": tuple(BoardStatus),
+    "active": RUNNING,
+    "inactive": (BoardStatus.FINISHED, BoardStatus.DECLINED),
+    "next": RUNNING,
 }
 
 
@@ -165,7 +166,7 @@ def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict
             "options": list(seek.options),
             "since": f"{seek.created_at:%Y-%m-%d}",
         }
-        for seek in seeks.of_player(context.connection, player.id)
+        for seek in challenges.seeks_of(context.connection, player.id)
         if command.game in {None, seek.game}
     ]
 
@@ -173,7 +174,7 @@ def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict
 def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
     waiting: list[str] = list(board.undecided)
     turns: list[int] = []
-    if board.status == "active":
+    if board.status == BoardStatus.ACTIVE:
         position = context.position(board)
         to_act = sorted(position.game.to_act(position.state))
         waiting = [board.names[seat] for seat in to_act]
@@ -194,12 +195,12 @@ def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
 def _watched(context: CommandContext, board: BoardRow, number: int | None) -> Part:
     if spoils(context, board):  # as it was before anything of it was known
         number = 0
-    words = {"declined": board.status == "declined"}
+    words = {"declined": board.status == BoardStatus.DECLINED}
     return Part("show", words, board.id, _ply(context, board, number), None)
 
 
 def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
-    over = board.status == "finished" and number is None
+    over = board.status == BoardStatus.FINISHED and number is None
     words = {
         "event": "show",
         "undecided": list(board.undecided),
@@ -288,7 +289,7 @@ def _more(found: _Found, player: Player, which: str) -> tuple[Part, ...]:
 
 def _is_next(context: CommandContext, board: BoardRow, player: Player) -> bool:
     """Whether the game waits for this player (also for an answer to a challenge)."""
-    if board.status == "proposed" and player.userid in board.undecided:
+    if board.status == BoardStatus.PROPOSED and player.userid in board.undecided:
         return True
     position = context.position(board)
     waiting = position.game.to_act(position.state)
@@ -342,7 +343,7 @@ def record(context: CommandContext, command: Record) -> Answer:
         board.seats,
         board.options,
         board.seed,
-        tuple(boards.record(context.connection, board.id)),
+        tuple(moves.record(context.connection, board.id)),
     )
     sheet = Scoresheet(
         without_seed(game, full),

@@ -21,8 +21,9 @@ from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID
-from pbmserv.store.boards import boards, queued_moves
+from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_PLIES = 20
 """Queued moves that one mail may set off; players with long plans could play on for ever."""
@@ -39,8 +40,8 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     must_run(context, board)
     text = command.plan.strip()
     if text.lower() in FORGET:
-        had = queued_moves.plans(context.connection, board.id).get(sitter.seat, "")
-        queued_moves.forget(context.connection, board.id, sitter.seat)
+        had = moves.plans(context.connection, board.id).get(sitter.seat, "")
+        moves.drop_plan(context.connection, board.id, sitter.seat)
         words = {"queued": "", "forgotten": had}
         return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
     position = context.position(board)
@@ -49,7 +50,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
         plan = print_plan(settle(position.game, view, read_plan(text)))
     except MoveError as error:
         raise _with_example(error, position.game, view) from error
-    queued_moves.keep(context.connection, board.id, sitter.seat, plan, context.now)
+    moves.keep_plan(context.connection, board.id, sitter.seat, plan, context.now)
     if sitter.seat in position.game.to_act(position.state):
         context.moved.append(board.id)
     words = {"queued": plan, "forgotten": ""}
@@ -75,7 +76,7 @@ def go_on(context: CommandContext, answer: Answer) -> Answer:
     """
     known: dict[int, dict[Seat, str]] = {}
     for board_id in dict.fromkeys(context.moved):
-        known[board_id] = queued_moves.plans(context.connection, board_id)
+        known[board_id] = moves.plans(context.connection, board_id)
         if known[board_id]:
             answer = _Run(context, board_id, known[board_id]).into(answer)
     return _naming_plans(context, answer, known)
@@ -90,7 +91,7 @@ def _naming_plans(
     shown |= {one.part.board for one in answer.told if _names_plan(one.part)}
     for number in shown:
         if number is not None and number not in known:
-            known[number] = queued_moves.plans(context.connection, number)
+            known[number] = moves.plans(context.connection, number)
     if not any(known.values()):
         return answer
     told = tuple(replace(one, part=_naming(one.part, known)) for one in answer.told)
@@ -145,14 +146,14 @@ class _Run:
         board = self._board()
         before = self._position(board)
         plies = 0
-        while board.status in {"proposed", "active"} and plies < MOST_PLIES:
+        while board.status in RUNNING and plies < MOST_PLIES:
             seat = self._due(board)
             if seat is None:
                 break
             plies += self._take_turn(board, seat)
             board = self._board()
-        if board.status == "finished":
-            queued_moves.forget_all(self.context.connection, board.id)
+        if board.status == BoardStatus.FINISHED:
+            moves.drop_plans(self.context.connection, board.id)
             self.plans.clear()
         elif plies == MOST_PLIES and (seat := self._due(board)) is not None:
             self._say(seat, rests=plies)
@@ -214,10 +215,10 @@ class _Run:
     def _keep(self, seat: Seat, plan: Plan | None) -> None:
         if plan is None:
             self.plans.pop(seat)
-            queued_moves.forget(self.context.connection, self.board_id, seat)
+            moves.drop_plan(self.context.connection, self.board_id, seat)
         else:
             self.plans[seat] = print_plan(plan)
-            queued_moves.keep(
+            moves.keep_plan(
                 self.context.connection, self.board_id, seat, self.plans[seat], self.context.now
             )
 
@@ -276,7 +277,7 @@ class _Run:
         if sitter.seat in self.said or sitter.seat in self.plans:
             plan = {**_NOTHING, **self.said.get(sitter.seat, {})}
             words["plan"] = {**plan, "waiting": self.plans.get(sitter.seat, "")}
-        letter = "result" if board.status == "finished" else "board"
+        letter = "result" if board.status == BoardStatus.FINISHED else "board"
         return Part(letter, words, board.id, board.plies, sitter.seat)
 
 
@@ -294,7 +295,7 @@ def submit(context: CommandContext, command: Submit) -> Answer:
     view = game.view(position.state, seat)
     move = game.parse(view, command.text)
     turn = game.turn(position.state, seat)
-    queued_moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
+    moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
     words = {
         "move": move.text,
         "mover": seat,
@@ -308,7 +309,7 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     """``game confirm board userid password``: play the submitted move, if nothing came between."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
-    waiting = queued_moves.submitted(context.connection, board.id, sitter.seat)
+    waiting = moves.submitted(context.connection, board.id, sitter.seat)
     if waiting is None:
         example = f"submit {example_of(context.position(board), sitter.seat)}"
         raise Refused("nothing-submitted", part=str(board.id), example=example)
@@ -319,12 +320,12 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     if meant != turn or bound_turn(context, board) not in {None, turn}:
         example = example_of(position, sitter.seat)
         raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=example)
-    queued_moves.drop_submitted(context.connection, board.id, sitter.seat)
+    moves.drop_submitted(context.connection, board.id, sitter.seat)
     move = game.parse(game.view(position.state, sitter.seat), text)
     return play_move(context, board, sitter, position, move, context.words)
 
 
 def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
     """Whether a ``yes`` can mean the submitted move: there is one for the turn asked about."""
-    waiting = queued_moves.submitted(context.connection, board.id, sitter.seat)
+    waiting = moves.submitted(context.connection, board.id, sitter.seat)
     return waiting is not None and waiting[0] == bound_turn(context, board)

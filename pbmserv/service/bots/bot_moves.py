@@ -18,12 +18,13 @@ from pbmserv.errors import OptionError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.core.words_for_others import again
+from pbmserv.store import bots as rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.bots import turns as rows
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
+from pbmserv.store.tables import PlayerState
 
 if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
@@ -34,7 +35,7 @@ MOST = 20
 
 def is_bot(one: Player | Sitter) -> bool:
     """Whether this is a bot and not a person."""
-    return one.state == rows.STATE
+    return one.state == PlayerState.BOT
 
 
 def invited(
@@ -90,7 +91,7 @@ def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
 
 def to_move(board: BoardRow, position: Position) -> Seat | None:
     """The first seat of a bot that may use a turn."""
-    bots = [sitter.seat for sitter in board.sitters if sitter.state == rows.STATE]
+    bots = [sitter.seat for sitter in board.sitters if sitter.state == PlayerState.BOT]
     if not bots:
         return None
     acting = position.game.to_act(position.state)

@@ -31,10 +31,10 @@ from pbmserv.service.core.results import NOTHING, Answer, Done, told_letter
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.service.time.rounds import Rounds
+from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.positions import Positions
-from pbmserv.store.bots import turns as rows
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox

@@ -35,6 +35,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery import inbox
+from pbmserv.store.tables.accounts import PlayerState
 
 WAITING_SIGNUPS = 3
 """Unconfirmed signups of a userid whose passwords are looked at, the newest ones."""
@@ -285,7 +286,7 @@ class CommandContext:
         reply_address = self._speaking()
         player = players.by_id(self.connection, reply_address.player)
         if player is None or player.reply_epoch != reply_address.epoch:
-            if player is not None and player.state in {"left", "barred"}:
+            if player is not None and player.state in {PlayerState.LEFT, PlayerState.BARRED}:
                 raise signed_off(player)
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
         if not player.active:
@@ -320,7 +321,7 @@ class CommandContext:
         if sitter is None:
             raise not_seated(board)
         if epoch is not None and epoch != sitter.reply_epoch:
-            if sitter.state == "barred":
+            if sitter.state == PlayerState.BARRED:
                 raise suspended(sitter.userid)
             raise Refused(
                 "revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD"

@@ -39,7 +39,7 @@ from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import bounces, digest
 from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Reply
-from pbmserv.store.core.savepoint import Savepoint
+from pbmserv.store.core.statements import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
 
 _Handler = Callable[[CommandContext, Any], Answer]

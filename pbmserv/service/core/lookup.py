@@ -20,13 +20,13 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.service.core.budget import Work
+from pbmserv.store import bots as rows
+from pbmserv.store import solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.bots import turns as rows
 from pbmserv.store.operators import audit
-from pbmserv.store.solo import dailies
 
 if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
@@ -118,12 +118,12 @@ def spoils(context: CommandContext, board: BoardRow) -> Spoils:
     """
     origin = board if board.origin is None else boards.load(context.connection, board.origin)
     assert origin is not None
-    one = dailies.of_board(context.connection, origin.id) if origin.seats == 1 else None
+    one = solo.daily_of_board(context.connection, origin.id) if origin.seats == 1 else None
     today = _day(context.now)
     if one is not None:
         if one.day == today:
             return "daily-today"
-        return "daily-runs" if dailies.still_run(context.connection, origin.game, one.day) else ""
+        return "daily-runs" if solo.still_run(context.connection, origin.game, one.day) else ""
     if board.origin is not None and origin.status in _RUNNING:
         return "origin-runs"
     if not origin.comparable:

@@ -23,6 +23,7 @@ from pbmserv.service.core.results import Part
 from pbmserv.service.delivery import digest
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
+from pbmserv.store.tables.boards import BoardStatus
 
 MOST_LOOKED_UP = 20
 """Words of a line of which it is looked up whether they are userids."""
@@ -52,7 +53,7 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
     words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
     # A reply that cannot be read is still about the board of the letter that it answers.
     focus = context.answered_board() if isinstance(line.asked, PlayerError) else context.focus
-    if focus is None or focus.board.status == "declined":  # such a board is nobody's move
+    if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
         return Part("refusal", words), echo
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
 
@@ -77,7 +78,7 @@ def _sender(context: CommandContext) -> Sender:
     if found is None:
         return Sender("", 0, _lookup(context))
     if not board:
-        running = ("active", "proposed")
+        running = (BoardStatus.ACTIVE, BoardStatus.PROPOSED)
         board = next(iter(boards.of_player(context.connection, found.id, running, None, 1)), 0)
     return Sender(found.userid, board, _lookup(context))
 

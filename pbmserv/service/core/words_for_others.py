@@ -27,7 +27,7 @@ from pbmserv.commands.table.model import Line, NotTried
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
-from pbmserv.store.delivery import answered
+from pbmserv.store.delivery import kept_letters
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def letters_before(context: CommandContext, player_id: int) -> Before:
     """
     reply_address = context.reply_address
     is_digest = reply_address is not None and reply_address.purpose is Purpose.TRAY
-    rows = answered.letters(
+    rows = kept_letters.answerable(
         context.connection,
         player_id,
         context.incoming.mail.answers,

@@ -38,13 +38,14 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Notification, Part, told_letter
 from pbmserv.service.delivery import digest
 from pbmserv.service.time.deadlines import clock_context
-from pbmserv.store.accounts import leaving, notices, players, preferences
+from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
 from pbmserv.store.delivery import bounces, inbox, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
+from pbmserv.store.tables.mail import LetterState
 
 MOST_HARD = 2
 MOST_SOFT = 10
@@ -111,9 +112,10 @@ def _reported(
     context: CommandContext, letter: Posted, report: Sequence[Failure]
 ) -> list[Notification]:
     """What a report says of this letter's own recipient; of others it proves nothing."""
-    if context.now - letter.since > TOO_LATE or letter.state not in {"sent", "queued"}:
+    is_out = letter.state in {LetterState.SENT, LetterState.QUEUED}
+    if context.now - letter.since > TOO_LATE or not is_out:
         return []
-    if letter.state == "sent" and letter.noted:
+    if letter.state == LetterState.SENT and letter.noted:
         return []  # one letter counts once
     failure = next((f for f in report if letter.recipient.lower() in f.recipients), None)
     if failure is None and len(report) == 1 and not _arrives_elsewhere(context, letter):
@@ -146,7 +148,7 @@ def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
         return []
     if sender not in players.addresses_of(context.connection, player.id):
         return []
-    if not notices.may_tell(context.connection, player.id, "astray", context.now, ASTRAY_EVERY):
+    if not preferences.may_tell(context.connection, player.id, "astray", context.now, ASTRAY_EVERY):
         return []
     return [Notification(player.address, player.id, Part("astray", {"userid": player.userid}))]
 
@@ -253,7 +255,7 @@ def _without(context: CommandContext, player: Player, given_up: Standing) -> lis
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
     ends = absences.away_unasked(context, player, AWAY)
     preferences.save(context.connection, player.id, {"unreachable_since": context.now})
-    if not notices.may_tell(context.connection, player.id, "gone", context.now, TOLD_EVERY):
+    if not preferences.may_tell(context.connection, player.id, "gone", context.now, TOLD_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
     return opponents(context, player, {"event": "gone", "until": until})
@@ -329,7 +331,7 @@ def _welcome(
     }
     told = [Notification(address, player.id, Part("came-back", words))]
     told += [Notification(address, player.id, digest) for digest in digests]
-    heard = notices.last_told(context.connection, player.id, "gone")
+    heard = preferences.last_told(context.connection, player.id, "gone")
     if heard is not None and heard >= since:
         told += opponents(context, player, {"event": "back", "why": why})
     return told

@@ -23,13 +23,15 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.time.localtime import local_date, next_local
+from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery.kept_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.time import clocks
-from pbmserv.store.time.retention import OldLetter
+from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_DRAWN = 40
 """Boards that one digest shows; of further ones it gives the numbers."""
@@ -58,7 +60,7 @@ def make(context: CommandContext, player_id: int) -> Sequence[Notification] | No
     if due is None:
         return None
     player = players.by_id(context.connection, player_id)
-    if player is None or player.digest_minute is None or player.state != "active":
+    if player is None or player.digest_minute is None or player.state != PlayerState.ACTIVE:
         clocks.set_digest_due(context.connection, player_id, None)
         return []
     local = zone(player.tz)
@@ -175,9 +177,7 @@ class _Waiting:
 
 def _waiting(context: CommandContext, player_id: int) -> list[_Waiting]:
     found = []
-    numbers = boards.of_player(
-        context.connection, player_id, ("proposed", "active"), None, MOST_LOOKED_AT
-    )
+    numbers = boards.of_player(context.connection, player_id, RUNNING, None, MOST_LOOKED_AT)
     for number in numbers:
         board = boards.load(context.connection, number)
         sitter = board.sitter_of(player_id) if board is not None else None
@@ -225,9 +225,9 @@ def _others(
         if newest.seat is not None and board.sitters[newest.seat].player_id != player_id:
             continue  # somebody else sits there now
         says = _said(letters)
-        if board.status == "declined" or newest.letter == "followed":
+        if board.status == BoardStatus.DECLINED or newest.letter == "followed":
             entry = {"letter": newest.letter, "words": dict(newest.words), "ply": newest.ply}
-        elif board.status == "finished" and not says:
+        elif board.status == BoardStatus.FINISHED and not says:
             continue  # its result has been mailed at once
         else:
             words = {

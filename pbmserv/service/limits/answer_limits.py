@@ -21,7 +21,7 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Answer, Part, message_id
 from pbmserv.service.limits.rates import Idle, Over, Reply
-from pbmserv.store.accounts import notices, players
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import NewLetter
 
@@ -142,7 +142,7 @@ def over_limit_letter(
     """
     player = _sender_of(connection, sender, over)
     if player is not None:
-        if not notices.may_tell(connection, player.id, "busy", now, TOLD_EVERY):
+        if not preferences.may_tell(connection, player.id, "busy", now, TOLD_EVERY):
             return None
     elif over.kind != "address" or not services.traffic.may_tell(sender):
         return None

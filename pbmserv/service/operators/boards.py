@@ -14,14 +14,13 @@ from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rating
 from pbmserv.service.time import clocks as timekeeping
+from pbmserv.store import clocks
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.clocks import Times
 from pbmserv.store.operators import audit, operating
-from pbmserv.store.time import clocks
-from pbmserv.store.time.clocks import Times
-
-_RUNNING = frozenset({"proposed", "active"})
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 
 def withdrawn(context: CommandContext, by: Signature, number: int) -> Deed:
@@ -31,12 +30,12 @@ def withdrawn(context: CommandContext, by: Signature, number: int) -> Deed:
         OperatorError: there is no such board, or it does not run.
     """
     board = running(context, number)
-    boards.set_status(context.connection, number, "declined")
+    boards.set_status(context.connection, number, BoardStatus.DECLINED)
     told = (
         *_letters(board, "withdrawn", by),
-        *not_played(context, replace(board, status="declined")),
+        *not_played(context, replace(board, status=BoardStatus.DECLINED)),
     )
-    facts = {"before": board.status, "after": "declined"}
+    facts = {"before": board.status, "after": BoardStatus.DECLINED}
     said = f"Board {number} has ended and counts for nothing."
     return Deed("end", f"board {number}", said, told, facts)
 
@@ -65,11 +64,11 @@ def hand_over(context: CommandContext, by: Signature, number: int, old: str, new
     operating.set_rated(context.connection, number, rated=False)
     after = boards.lock(context.connection, number)
     assert after is not None
-    if after.status == "proposed":
+    if after.status == BoardStatus.PROPOSED:
         timekeeping.accepted(context, after, after.undecided)  # all clocks, once nobody is asked
         if not after.undecided:
-            boards.set_status(context.connection, number, "active")
-            after = replace(after, status="active")
+            boards.set_status(context.connection, number, BoardStatus.ACTIVE)
+            after = replace(after, status=BoardStatus.ACTIVE)
     else:
         _start_anew(context, after, handed)
     told = [*_letters(after, "handed-over", by, old=leaving.userid, new=coming.userid)]
@@ -192,7 +191,7 @@ def running(context: CommandContext, number: int) -> BoardRow:
         OperatorError: there is none, or it is over.
     """
     board = known(context, number)
-    if board.status not in _RUNNING:
+    if board.status not in RUNNING:
         raise OperatorError(f"board {number} is {board.status}; this needs one that runs")
     return board
 

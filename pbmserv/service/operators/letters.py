@@ -9,13 +9,12 @@ from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.store.delivery import bounces, letter_bytes
-from pbmserv.store.delivery.outbox import PARKED
-from pbmserv.store.operators import outbox_admin
-from pbmserv.store.operators.outbox_admin import PostRow
+from pbmserv.store.delivery import bounces, kept_letters
+from pbmserv.store.operators import operating
+from pbmserv.store.operators.operating import PostRow
+from pbmserv.store.tables.mail import LetterState
 
-SENT = "sent"
-HELD = "held"
+_SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
 
 
 def shown(context: CommandContext, number: int) -> tuple[PostRow, str]:
@@ -26,14 +25,14 @@ def shown(context: CommandContext, number: int) -> tuple[PostRow, str]:
         OperatorError: there is none of that number.
     """
     row = _known(context, number)
-    raw = letter_bytes.of(context.connection, number) or b""
+    raw = kept_letters.bytes_of(context.connection, number) or b""
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
     return row, blank_tokens(text)
 
 
 def failed(context: CommandContext, since: datetime | None) -> list[int]:
     """Letters that have failed, or those of them that were written at *since* or later."""
-    return outbox_admin.failed(context.connection, since)
+    return operating.failed_letters(context.connection, since)
 
 
 def retry(context: CommandContext, _: Signature, numbers: Sequence[int]) -> Deed:
@@ -69,7 +68,7 @@ def _retried(context: CommandContext, number: int) -> PostRow:
             f"{row.recipient} is given up, since letters came back from there; "
             "`pbmserv user reachable USERID` sends all that waits"
         )
-    outbox_admin.put(context.connection, number, "queued", context.now, row.error)
+    operating.put_letter(context.connection, number, LetterState.QUEUED, context.now, row.error)
     return row
 
 
@@ -80,7 +79,7 @@ def hold(context: CommandContext, _: Signature, number: int) -> Deed:
         OperatorError: there is none, or it is not waiting any more.
     """
     row = _changeable(context, number)
-    outbox_admin.put(context.connection, number, HELD, None, row.error)
+    operating.put_letter(context.connection, number, LetterState.HELD, None, row.error)
     return _deed("hold", row, f"Letter {number} to {row.recipient} is held.")
 
 
@@ -91,7 +90,9 @@ def drop(context: CommandContext, by: Signature, number: int) -> Deed:
         OperatorError: there is none, or it was sent.
     """
     row = _changeable(context, number)
-    outbox_admin.put(context.connection, number, "failed", None, f"{outbox_admin.DROPPED}{by.why}")
+    operating.put_letter(
+        context.connection, number, LetterState.FAILED, None, f"{operating.DROPPED}{by.why}"
+    )
     return _deed("drop", row, f"Letter {number} to {row.recipient} will not be sent.")
 
 
@@ -101,8 +102,8 @@ def _deed(action: str, row: PostRow, said: str) -> Deed:
 
 def _changeable(context: CommandContext, number: int) -> PostRow:
     row = _known(context, number)
-    if row.state not in {"queued", "failed", "coming", HELD, PARKED, bounces.RETURNED}:
-        why = "has been sent" if row.state == SENT else f"is in a digest ({row.state})"
+    if row.state in _SETTLED:
+        why = "has been sent" if row.state == LetterState.SENT else f"is in a digest ({row.state})"
         raise OperatorError(f"letter {number} {why}; nothing can be done about it")
     if not row.recipient:
         raise OperatorError(
@@ -113,7 +114,7 @@ def _changeable(context: CommandContext, number: int) -> PostRow:
 
 
 def _known(context: CommandContext, number: int) -> PostRow:
-    row = outbox_admin.one(context.connection, number)
+    row = operating.lock_letter(context.connection, number)
     if row is None:
         raise OperatorError(f"there is no letter {number}; `pbmserv outbox list` shows them")
     return row

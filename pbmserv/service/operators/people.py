@@ -17,6 +17,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces
 from pbmserv.store.operators import operating
+from pbmserv.store.tables.accounts import PlayerState
 
 
 def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: bool) -> Deed:
@@ -40,7 +41,7 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
     operating.bar(context.connection, player.id)
     told.append(Notification(home, None, _account("suspended", userid, by)))
     said = f"{userid} is suspended" + (f"; {len(ended)} boards ended." if end_games else ".")
-    facts = {"before": "active", "after": "barred", "ended": ended}
+    facts = {"before": PlayerState.ACTIVE, "after": PlayerState.BARRED, "ended": ended}
     return Deed("suspend", f"user {userid}", said, tuple(told), facts)
 
 
@@ -51,14 +52,14 @@ def restore(context: CommandContext, by: Signature, userid: str) -> Deed:
         OperatorError: there is no such player, or not a suspended one.
     """
     player = _person(context, userid)
-    if player.state != "barred":
+    if player.state != PlayerState.BARRED:
         raise OperatorError(f"{userid} is not suspended but {player.state}")
     own = players.addresses_of(context.connection, player.id)
     leaving.come_back(context.connection, player, own[0])
     told = [Notification(own[0], player.id, _account("restored", userid, by))]
     for number in leaving.running(context.connection, player.id):
         told += board_letters(context, number, player.id)
-    facts = {"before": "barred", "after": "active"}
+    facts = {"before": PlayerState.BARRED, "after": PlayerState.ACTIVE}
     return Deed("restore", f"user {userid}", f"{userid} may play again.", tuple(told), facts)
 
 

@@ -10,6 +10,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import known_game
 from pbmserv.service.operators.people import named
+from pbmserv.store import ratings
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -18,12 +19,12 @@ from pbmserv.store.delivery import bounces
 from pbmserv.store.operators import audit, operating
 from pbmserv.store.operators.audit import Entry
 from pbmserv.store.operators.operating import BoardLine
-from pbmserv.store.ratings import ratings
+from pbmserv.store.tables.boards import BoardStatus
 
 Facts: TypeAlias = Sequence[tuple[str, str]]
 
 _ENTRIES = 20
-_STATUSES = ("proposed", "active", "finished", "declined")
+_STATUSES = tuple(BoardStatus)
 
 
 def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[Entry]]:

@@ -34,13 +34,13 @@ from pbmserv.engine.types import Outcome
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import games_of, players_of
 from pbmserv.service.core.results import Answer, Part
+from pbmserv.store import ratings
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.database import Database
-from pbmserv.store.ratings import ratings, rerating
-from pbmserv.store.ratings.ratings import Change, Rated, row_of
-from pbmserv.store.ratings.rerating import EndedBoard
+from pbmserv.store.ratings import Change, EndedBoard, Rated, row_of
+from pbmserv.store.tables.boards import BoardStatus
 
 BEST = 50
 """Lines of a table of the best."""
@@ -118,7 +118,7 @@ def rated(
 
 def words_of(context: CommandContext, board: BoardRow) -> list[dict[str, Any]]:
     """What the letters of a board that ended earlier say of ratings."""
-    if board.status != "finished" or not board.rated:
+    if board.status != BoardStatus.FINISHED or not board.rated:
         return []
     by_player = {
         change.player_id: change
@@ -284,11 +284,11 @@ class Compared:
 
 def rebuild(connection: Connection) -> Compared:
     """Replace all ratings by what the boards' record leads to."""
-    rerating.freeze(connection)
+    ratings.freeze(connection)
     compared = _compare(connection)
     if compared.differences:
         standings: dict[tuple[str, int], Rated] = {}
-        rerating.replace(connection, _in_order(_fold(connection, standings)), standings)
+        ratings.replace(connection, _in_order(_fold(connection, standings)), standings)
     return compared
 
 
@@ -305,12 +305,12 @@ def _compare(connection: Connection) -> Compared:
     compared = Compared()
     standings: dict[tuple[str, int], Rated] = {}
     ours = _in_order(_fold(connection, standings, compared))
-    for right, found in zip_longest(ours, rerating.all_changes(connection)):
+    for right, found in zip_longest(ours, ratings.all_changes(connection)):
         if right != found:
             one = right or found
             compared.differs(f"board {one.board_id}, player {one.player_id}: another change")
     compared.players = len(standings)
-    rows = rerating.all_rows(connection)
+    rows = ratings.all_rows(connection)
     for key in sorted(standings.keys() | rows.keys()):
         right_row = row_of(key[0], standings[key]) if key in standings else None
         if right_row != rows.get(key):
@@ -325,7 +325,7 @@ def _fold(
 ) -> Iterator[list[Change]]:
     """The changes of one board after the other; *standings* holds what they have led to."""
     pasts = _Pasts()
-    for board in rerating.ended_boards(connection):
+    for board in ratings.ended_boards(connection):
         if not counts(board.player_ids):
             continue
         keys = [(board.game, player_id) for player_id in board.player_ids]
@@ -362,6 +362,6 @@ class _Pasts:
 
 
 def _in_order(boards: Iterator[list[Change]]) -> Iterator[Change]:
-    """Changes as `store.rerating.all_changes` has them."""
+    """Changes as `store.ratings.all_changes` has them."""
     for changes in boards:
         yield from sorted(changes, key=lambda change: change.player_id)

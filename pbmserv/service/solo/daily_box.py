@@ -27,12 +27,12 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import EPOCH, known_game, races_of
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time.localtime import next_local
+from pbmserv.store import solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.operators import audit
-from pbmserv.store.solo import dailies, scores
-from pbmserv.store.solo.dailies import Reader
+from pbmserv.store.solo import Reader
 
 FIRST = date(2026, 1, 1)
 """The UTC day of box number 1."""
@@ -65,18 +65,18 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     if not races(game):
         raise Refused("no-daily", part=key, example="list")
     if command.when == "off":
-        if not dailies.unsubscribe(context.connection, player.id, key):
+        if not solo.unsubscribe(context.connection, player.id, key):
             raise Refused("daily-off", part="off", example=f"{key} daily {player.userid} PASSWORD")
         return Answer((Part("daily-set", {"title": game.info.title, "at": "", "game": key}),))
     minute = _minute(command.when, f"{key} daily {player.userid} PASSWORD 07:30")
     due = next_local(context.now, zone(player.tz), minute)
-    dailies.subscribe(context.connection, Reader(player.id, key, minute, due))
+    solo.subscribe(context.connection, Reader(player.id, key, minute, due))
     words = {
         "title": game.info.title,
         "game": key,
         "at": f"{minute // 60:02}:{minute % 60:02}",
         "tz": player.tz,
-        "today": not dailies.has(context.connection, player.id, key, day_of(context.now)),
+        "today": not solo.has_daily(context.connection, player.id, key, day_of(context.now)),
     }
     told: tuple[Notification, ...] = ()
     if words["today"] and day_of(due) != day_of(context.now):  # else this day's would be missed
@@ -86,22 +86,22 @@ def daily(context: CommandContext, command: Daily) -> Answer:
 
 def make(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
     """Give a player whose hour has come the box of this UTC day; ``None`` = not ours to do."""
-    due = dailies.claim(context.connection, player_id, context.now)
+    due = solo.claim_dailies(context.connection, player_id, context.now)
     if not due:
         return None
     player = players.by_id(context.connection, player_id)
     told: list[Notification] = []
     for reader in due:
         if player is None or not player.active or reader.game not in context.services.registry:
-            dailies.unsubscribe(context.connection, player_id, reader.game)
+            solo.unsubscribe(context.connection, player_id, reader.game)
             continue
         following = next_local(context.now, zone(player.tz), reader.minute)
-        dailies.set_due(context.connection, reader, following)
+        solo.set_daily_due(context.connection, reader, following)
         today = day_of(context.now)
         away = player.away_until is not None and player.away_until > context.now
         if away or player.unreachable_since is not None:
             continue
-        if dailies.has(context.connection, player_id, reader.game, today):
+        if solo.has_daily(context.connection, player_id, reader.game, today):
             continue
         told += _give(context, player, known_game(context, reader.game), today)
     return told
@@ -112,12 +112,12 @@ def ended(context: CommandContext, board: BoardRow, after: Position) -> dict[str
     game, outcome = after.game, after.outcome
     if board.seats != 1 or outcome is None or not races(game):
         return {}
-    one = dailies.of_board(context.connection, board.id)
+    one = solo.daily_of_board(context.connection, board.id)
     if one is None:
         return {}
     solved = outcome.reason == "solved"
     score = outcome.scores[0] if solved and outcome.scores else None
-    dailies.settle(context.connection, board.id, solved=solved, score=score)
+    solo.settle_daily(context.connection, board.id, solved=solved, score=score)
     notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
     return {
         "number": number_of(one.day),
@@ -130,7 +130,7 @@ def ended(context: CommandContext, board: BoardRow, after: Position) -> dict[str
 
 def streak(context: CommandContext, player_id: int, game: str, day: int) -> int:
     """How many boxes in a row a player has solved, up to and with this day's."""
-    days = dailies.days_solved(context.connection, player_id, game, day)
+    days = solo.days_solved(context.connection, player_id, game, day)
     return next((n for n, solved in enumerate(days) if solved != day - n), len(days))
 
 
@@ -145,7 +145,7 @@ def week(context: CommandContext, command: Week) -> Answer:
     for game in races_of(context, command.game):
         sums: dict[str, tuple[int, int]] = {}
         ids: dict[str, int] = {}
-        for one in dailies.between(context.connection, game.info.key, monday, today):
+        for one in solo.dailies_between(context.connection, game.info.key, monday, today):
             boxes, points = sums.get(one.userid, (0, 0))
             solved = (boxes + 1, points + (one.score or 0)) if one.solved else (boxes, points)
             sums[one.userid], ids[one.userid] = solved, one.player_id
@@ -187,11 +187,11 @@ def _give(
         return ()
     rng = Rng(secrets.token_bytes(32), day)
     fresh = game.describe(game.fixed(game.daily(day), rng))
-    words = dailies.box(context.connection, key, day, fresh)
+    words = solo.daily_box(context.connection, key, day, fresh)
     options, rated = read_options(game, words, 1, key, key)
     proposal = Proposal(game, options, rated, USUAL, (player,))
     board = make_board(context, proposal, {player.id})
-    dailies.given(context.connection, player.id, key, day, board.id)
+    solo.give_daily(context.connection, player.id, key, day, board.id)
     about = {"number": number_of(day), "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}"}
     part = Part("daily", about, board.id, 0, board.sitters[0].seat, board.thread)
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
@@ -228,7 +228,7 @@ def keep_scores(
         for sitter in board.sitters
         if not is_bot(sitter) and game.guessed(after.state, sitter.seat)
     }
-    scores.keep(context.connection, board.id, board.game, kind, found, ended_at)
+    solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
 
 
 def show_scores(context: CommandContext, command: Scores) -> Answer:
@@ -245,7 +245,9 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
             raise OptionError(
                 error.refusal.code, part=part, example=example, **error.refusal.values
             ) from error
-        kinds = [wanted] if wanted else [k for k, _ in scores.kinds(context.connection, key, KINDS)]
+        kinds = (
+            [wanted] if wanted else [k for k, _ in solo.score_kinds(context.connection, key, KINDS)]
+        )
         lists = [
             {
                 "kind": kind,
@@ -257,7 +259,7 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
                         "board": line.board,
                         "ended": f"{line.ended_at:%Y-%m-%d}",
                     }
-                    for rank, line in _ranked(scores.best(context.connection, key, kind, BEST))
+                    for rank, line in _ranked(solo.best_scores(context.connection, key, kind, BEST))
                 ],
             }
             for kind in kinds
@@ -269,7 +271,7 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
     return Answer(tuple(parts))
 
 
-def _ranked(lines: list[scores.ScoreLine]) -> list[tuple[int, scores.ScoreLine]]:
+def _ranked(lines: list[solo.ScoreLine]) -> list[tuple[int, solo.ScoreLine]]:
     """Places, equal scores sharing one."""
     return [
         (1 + sum(other.score < line.score for other in lines[:place]), line)

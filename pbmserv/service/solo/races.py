@@ -28,7 +28,8 @@ from pbmserv.service.core.lookup import (
 from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, moves
+from pbmserv.store.tables.boards import BoardStatus
 
 
 def solve(context: CommandContext, command: Solve) -> Answer:
@@ -80,7 +81,7 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     game = known_game(context, board.game)
     if not races(game) or not game.is_race(game.options(board.options, board.seats)):
         raise Refused("not-a-race", part=str(board.id), example=f"{board.game} show {board.id}")
-    if board.status != "finished":
+    if board.status != BoardStatus.FINISHED:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     guard(context, board)
     player = players.by_userid(context.connection, userid or context.speaker(None).userid)
@@ -110,7 +111,7 @@ def save(context: CommandContext, command: Save) -> Answer:
     game = context.services.registry.version(board.game, board.rules_version)
     if board.seats != 1 or not isinstance(game, Saving):
         raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
-    saved = written(boards.record(context.connection, board.id))
+    saved = written(moves.record(context.connection, board.id))
     kept = is_kept(context, board)
     text = game.save(game.options(board.options, 1), saved, board.id if kept else None)
     words = {"board": board.id, "text": text, "key": board.game, "running": kept}

@@ -11,10 +11,11 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext
+from pbmserv.store import clocks
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.bots.turns import STATE
-from pbmserv.store.time import clocks
-from pbmserv.store.time.clocks import Times
+from pbmserv.store.clocks import Times
+from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.boards import BoardStatus
 
 _NAMES = {"nagtime": "nag", "forfeittime": "forfeit", "totaltime": "total"}
 _EXAMPLES = {"nagtime": 7, "forfeittime": 30, "totaltime": 60}
@@ -83,7 +84,7 @@ def after_turn(
 
 def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str]) -> None:
     """Somebody has accepted without a move; *board* is as it was before."""
-    if board.status != "proposed":
+    if board.status != BoardStatus.PROPOSED:
         return
     position = context.position(board)
     times = _times(context, board, position, undecided, set())
@@ -108,7 +109,7 @@ def _times(
     ended: Collection[Seat],
 ) -> Times:
     before = board.clocks or (SeatClock(),) * board.seats
-    bots = {s.seat for s in board.sitters if s.state == STATE}  # no clock runs for a bot
+    bots = {s.seat for s in board.sitters if s.state == PlayerState.BOT}  # no clock runs for a bot
     if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
         waiting = {s.seat for s in board.sitters if s.userid in undecided}
     else:
@@ -116,7 +117,7 @@ def _times(
     if board.status == "proposed" and not undecided:
         ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
     spent = {}
-    if board.terms.total is not None and board.status == "active":
+    if board.terms.total is not None and board.status == BoardStatus.ACTIVE:
         for sitter in board.sitters:
             since = before[sitter.seat].since
             if since is None or (sitter.seat in waiting and sitter.seat not in ended):

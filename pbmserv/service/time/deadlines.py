@@ -29,10 +29,11 @@ from pbmserv.service.boards.followers import not_played
 from pbmserv.service.core.context import CommandContext, IncomingMail, Services
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.time import clocks as timekeeping
+from pbmserv.store import clocks
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.time import clocks
-from pbmserv.store.time.clocks import Times
+from pbmserv.store.clocks import Times
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 _NO_MAIL = IncomingMail(Envelope("", "", b""), Mail.of_nobody("clock"), "", Reading(()), None)
 
@@ -54,7 +55,7 @@ def look(context: CommandContext, board_id: int) -> Sequence[Notification] | Non
     if not clocks.claim(context.connection, board_id, context.now):
         return None
     board = boards.lock(context.connection, board_id)
-    if board is None or board.status not in {"proposed", "active"}:
+    if board is None or board.status not in RUNNING:
         clocks.set_times(context.connection, board_id, Times((), None))
         return []
     if not board.clocks:
@@ -168,7 +169,7 @@ class _Look:
 
     def _not_played(self, late: Sequence[str]) -> Sequence[Notification]:
         board = self._board
-        boards.set_status(self._context.connection, board.id, "declined")
+        boards.set_status(self._context.connection, board.id, BoardStatus.DECLINED)
         words = {"late": list(late), "answer": bool(board.undecided)}
         told = tuple(
             Notification.sitter(
@@ -176,7 +177,7 @@ class _Look:
             )
             for sitter in board.sitters
         )
-        return told + not_played(self._context, replace(board, status="declined"))
+        return told + not_played(self._context, replace(board, status=BoardStatus.DECLINED))
 
 
 def _iso(moment: datetime | None) -> str | None:

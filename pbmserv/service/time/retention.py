@@ -31,12 +31,12 @@ from pbmserv.clock import Clock
 from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
-from pbmserv.store.boards import unconfirmed
+from pbmserv.store.boards import challenges
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import inbox
-from pbmserv.store.time import retention
-from pbmserv.store.time.retention import OldLetter
+from pbmserv.store.delivery import inbox, kept_letters
+from pbmserv.store.delivery.kept_letters import OldLetter
+from pbmserv.store.tables.mail import MailState
 
 MEASURE_EVERY = timedelta(minutes=5)
 """How often the database is asked what is taken; meanwhile a process counts what it adds."""
@@ -203,13 +203,13 @@ class Expiry:
         """Drop some of what is over; how many rows there were, 0 = nothing is left to be done."""
         kept = self._kept
         return (
-            self._empty("done", kept.mails)
-            or self._empty("answered", kept.unused)
-            or self._empty("ignored", kept.unused)
+            self._empty(MailState.DONE, kept.mails)
+            or self._empty(MailState.ANSWERED, kept.unused)
+            or self._empty(MailState.IGNORED, kept.unused)
             or self._prune()
-            or self._drop(unconfirmed.before, unconfirmed.forget, BOARDS_KEPT)
-            or self._drop(retention.mailed, retention.forget_bytes, kept.letters)
-            or self._drop(retention.old, _shrink, max(kept.letters, WORDS_KEPT))
+            or self._drop(challenges.unconfirmed_before, challenges.forget_unconfirmed, BOARDS_KEPT)
+            or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)
+            or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
         )
 
     def makes_room(self) -> int:
@@ -255,12 +255,14 @@ class Expiry:
 
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
     """Keep no more of letters than is of use for good."""
-    stay = {letter.id: digest.answerable(letter) for letter in letters if retention.stays(letter)}
+    stay = {
+        letter.id: digest.answerable(letter) for letter in letters if kept_letters.stays(letter)
+    }
     go = [letter.id for letter in letters if letter.id not in stay]
     if stay:
-        retention.bare(connection, stay)
+        kept_letters.bare(connection, stay)
     if go:
-        retention.remove(connection, go)
+        kept_letters.remove(connection, go)
 
 
 def _earlier(now: datetime, by: timedelta) -> datetime:

@@ -24,11 +24,10 @@ from pbmserv.service.solo import daily_box
 from pbmserv.service.time import deadlines
 from pbmserv.service.time.retention import Expiry
 from pbmserv.service.time.rounds import Rounds
+from pbmserv.store import clocks, solo
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
 from pbmserv.store.delivery import outbox
-from pbmserv.store.solo import dailies
-from pbmserv.store.time import clocks
 
 POLL_S = 30.0
 """Seconds between two looks; an outage is one of more than `clocks.GAP`."""
@@ -103,7 +102,7 @@ class Scheduler:
         self.beat()
         self._drain(clocks.due, deadlines.look, clocks.put_off)
         self._drain(clocks.due_digests, digest.make, clocks.put_off_digest)
-        self._drain(dailies.due, daily_box.make, dailies.put_off)
+        self._drain(solo.due_dailies, daily_box.make, solo.put_off_dailies)
         self._forget()
 
     def beat(self) -> None:

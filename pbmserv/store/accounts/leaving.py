@@ -10,32 +10,41 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 
 from pbmserv.commands.grammar.reserved_userids import NEUTRAL
 from pbmserv.mail.letter_kinds import letters_that
-from pbmserv.store.accounts import addresses as address_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.mail_tables import inbox, outbox
-from pbmserv.store.core.models import (
+from pbmserv.store.delivery import bounces, kept_letters
+from pbmserv.store.operators import audit
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import (
+    PlayerState,
     absences,
     address_changes,
     addresses,
     blocks,
-    boards,
-    followers,
     notices,
     players,
+    signups,
+)
+from pbmserv.store.tables.boards import (
+    RUNNING,
+    daily_readers,
+    followers,
     plies,
     queued_moves,
     seats,
     seeks,
-    signups,
     submitted_moves,
     unconfirmed_boards,
 )
-from pbmserv.store.core.race_tables import daily_readers
-from pbmserv.store.delivery import bounces, letter_bytes
-from pbmserv.store.operators import audit
+from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
 
-_OPEN = ("queued", "tray", "coming", "parked", "returned")
+_OPEN = (
+    LetterState.QUEUED,
+    LetterState.DIGEST,
+    LetterState.COMING,
+    LetterState.PARKED,
+    LetterState.RETURNED,
+)
 _LISTS = letters_that(lambda kind: kind.lists_people)
 _CHUNK = 500  # SQLite takes 32,766 values in a statement; less is quicker to prepare
 
@@ -45,7 +54,7 @@ def running(connection: Connection, player_id: int) -> list[int]:
     found = connection.execute(
         select(boards.c.id)
         .join(seats, seats.c.board_id == boards.c.id)
-        .where(seats.c.player_id == player_id, boards.c.status.in_(("proposed", "active")))
+        .where(seats.c.player_id == player_id, boards.c.status.in_(RUNNING))
         .order_by(boards.c.id)
     )
     return list(dict.fromkeys(found.scalars()))
@@ -57,7 +66,7 @@ def leave(connection: Connection, player: Player) -> None:
         update(players)
         .where(players.c.id == player.id)
         .values(
-            state="left",
+            state=PlayerState.LEFT,
             address="",
             reply_epoch=player.reply_epoch + 1,
             digest_minute=None,
@@ -68,12 +77,12 @@ def leave(connection: Connection, player: Player) -> None:
     )
     for table in (seeks, followers, daily_readers, unconfirmed_boards):
         connection.execute(delete(table).where(table.c.player_id == player.id))
-    address_rows.stop(connection, player.id)
+    player_rows.stop_change(connection, player.id)
     _drop_plans(connection, player.id)
     connection.execute(
         update(outbox)
         .where(outbox.c.player_id == player.id, outbox.c.state.in_(_OPEN))
-        .values(state="failed", due_at=None, error="the player has left")
+        .values(state=LetterState.FAILED, due_at=None, error="the player has left")
     )
 
 
@@ -81,7 +90,9 @@ def come_back(connection: Connection, player: Player, address: str) -> None:
     """Letters go to *address*, one of the confirmed ones, again, whatever came back from there."""
     bounces.forgive(connection, [address])
     connection.execute(
-        update(players).where(players.c.id == player.id).values(state="active", address=address)
+        update(players)
+        .where(players.c.id == player.id)
+        .values(state=PlayerState.ACTIVE, address=address)
     )
 
 
@@ -101,7 +112,7 @@ def erase(connection: Connection, player: Player) -> str:
             password_hash="",
             address="",
             reply_epoch=player.reply_epoch + 1,
-            state="deleted",
+            state=PlayerState.DELETED,
             format="html",
             tz="UTC",
             accept="none",
@@ -142,7 +153,7 @@ def _retired(connection: Connection, userid: str) -> dict[str, str]:
     names = {}
     for name in audit.merged_into(connection, userid):
         part = player_rows.of_name(connection, name)
-        if part is not None and part.state == "deleted":
+        if part is not None and part.state == PlayerState.DELETED:
             names[name] = neutral_userid(connection, part.id)
             values = {"userid": names[name], "tz": "UTC", "remind": ""}
             connection.execute(update(players).where(players.c.id == part.id).values(values))
@@ -253,11 +264,13 @@ def _erase_mails(
     for whose in (
         inbox.c.player_id == player_id,
         inbox.c.sender.in_(own),
-        and_(inbox.c.sender.in_(ever), inbox.c.state != "kept"),
+        and_(inbox.c.sender.in_(ever), inbox.c.state != MailState.KEPT),
         inbox.c.id.in_(moves),
     ):
         connection.execute(
-            update(inbox).where(whose, inbox.c.state == "kept").values(state="ignored")
+            update(inbox)
+            .where(whose, inbox.c.state == MailState.KEPT)
+            .values(state=MailState.IGNORED)
         )
         connection.execute(
             update(inbox)
@@ -283,9 +296,9 @@ def _erase_letters(
     connection.execute(
         update(outbox)
         .where(to_player, outbox.c.state.in_(_OPEN))
-        .values(state="failed", due_at=None)
+        .values(state=LetterState.FAILED, due_at=None)
     )
-    letter_bytes.drop(connection, to_player)
+    kept_letters.drop_bytes(connection, to_player)
     connection.execute(
         update(outbox)
         .where(to_player)
@@ -297,7 +310,7 @@ def _erase_letters(
                 outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
             )
             # They have got theirs, or it is composed anew; nobody needs our copy with the name.
-            letter_bytes.drop(connection, about)
+            kept_letters.drop_bytes(connection, about)
             for userid, neutral in names.items():
                 _take_out(connection, about, userid, neutral)
     readers = select(players.c.id).where(
@@ -313,7 +326,7 @@ def _erase_letters(
         outbox.c.letter.in_(("tray", "report")), or_(outbox.c.player_id.in_(readers), anybody)
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
-    letter_bytes.drop(connection, copies)
+    kept_letters.drop_bytes(connection, copies)
     message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
     for userid, neutral in names.items():
         elsewhere = or_(copies, message, outbox.c.letter.in_(_LISTS))
@@ -328,7 +341,7 @@ def _take_out(
     for row in connection.execute(told).all():
         words = without_name(row.words, userid, neutral)
         if words != row.words:
-            letter_bytes.drop(connection, outbox.c.id == row.id)
+            kept_letters.drop_bytes(connection, outbox.c.id == row.id)
             connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
 
 

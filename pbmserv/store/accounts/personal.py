@@ -10,22 +10,21 @@ from sqlalchemy import Connection, select
 
 from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.mail_tables import bounces, inbox, outbox
-from pbmserv.store.core.models import (
-    addresses,
-    audit,
-    boards,
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import addresses, audit, notices, players
+from pbmserv.store.tables.boards import (
+    daily_boards,
+    daily_readers,
     followers,
-    notices,
-    players,
     plies,
     queued_moves,
     rating_changes,
     ratings,
+    scores,
     seats,
     seeks,
 )
-from pbmserv.store.core.race_tables import daily_boards, daily_readers, scores
+from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 
 def kept_on(connection: Connection, player: Player) -> dict[str, Any]:

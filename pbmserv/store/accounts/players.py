@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Select,
     bindparam,
     delete,
     exists,
@@ -20,10 +18,18 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.store.core.mail_tables import bounces
-from pbmserv.store.core.models import addresses, keys, players, seats, signups
-from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import Prepared, columns_of, insert_into
+from pbmserv.store.delivery import bounces as bounce_rows
+from pbmserv.store.tables.accounts import (
+    PlayerState,
+    address_changes,
+    addresses,
+    keys,
+    players,
+    signups,
+)
+from pbmserv.store.tables.boards import seats
+from pbmserv.store.tables.mail import bounces
 
 _MOST_ALIKE = 200
 """Userids that are compared with a misspelt one."""
@@ -36,7 +42,6 @@ class Player:
     Attributes:
         address: where letters go; "" for one who has left.
         reply_epoch: a reply address made with a lower one is no longer valid.
-        state: ``active``, ``left`` (signed off) or ``deleted``.
         format: ``html`` (text and HTML), ``text`` or ``spoken``.
         tz: name of the time zone.
         accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
@@ -52,7 +57,7 @@ class Player:
     password_hash: str = field(repr=False)
     address: str
     reply_epoch: int
-    state: str
+    state: PlayerState
     format: str
     tz: str
     accept: str
@@ -70,7 +75,7 @@ class Player:
     @property
     def active(self) -> bool:
         """Whether they may speak, be challenged and get letters."""
-        return self.state == "active"
+        return self.state == PlayerState.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,29 +90,14 @@ class PendingSignup:
     player_id: int | None
 
 
-_PLAYER: Select[Any] = select(
-    players.c.id,
-    players.c.userid,
-    players.c.password_hash,
-    players.c.address,
-    players.c.reply_epoch,
-    players.c.state,
-    players.c.format,
-    players.c.tz,
-    players.c.accept,
-    players.c.remind,
-    players.c.broadcasts,
-    players.c.digest_minute,
-    players.c.away_until,
-    players.c.unreachable_since,
-)
+_PLAYER = select(*columns_of(Player, players))
 _BY_ID = Prepared(_PLAYER.where(players.c.id == bindparam("id")))
 _NAMED = _PLAYER.where(players.c.userid == bindparam("userid"))
 _BY_USERID = Prepared(_NAMED)
-_ACTIVE = Prepared(_NAMED.where(players.c.state == "active"))
+_ACTIVE = Prepared(_NAMED.where(players.c.state == PlayerState.ACTIVE))
 _BY_ADDRESS = (
     _PLAYER.join(addresses, addresses.c.player_id == players.c.id)
-    .where(addresses.c.address == bindparam("address"), players.c.state == "active")
+    .where(addresses.c.address == bindparam("address"), players.c.state == PlayerState.ACTIVE)
     .order_by(players.c.id)
 )
 
@@ -142,7 +132,7 @@ def seated_like(connection: Connection, userid: str) -> list[str]:
         .where(
             players.c.userid.startswith(userid[0], autoescape=True),
             func.length(players.c.userid).between(len(userid) - 2, len(userid) + 2),
-            players.c.state == "active",
+            players.c.state == PlayerState.ACTIVE,
             exists().where(seats.c.player_id == players.c.id),
         )
         .order_by(players.c.id)
@@ -238,14 +228,7 @@ def add_signup(
     return created
 
 
-_SIGNUP = select(
-    signups.c.id,
-    signups.c.userid,
-    signups.c.password_hash,
-    signups.c.address,
-    signups.c.batch,
-    signups.c.player_id,
-)
+_SIGNUP = select(*columns_of(PendingSignup, signups))
 
 
 def signup(connection: Connection, signup_id: int) -> PendingSignup | None:
@@ -291,3 +274,106 @@ def add_signing_key(connection: Connection, key_id: int, secret: bytes, now: dat
         .values(id=key_id, secret=secret, created_at=now)
         .on_conflict_do_nothing()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AddressChange:
+    """One new address of a change; `batch` joins those that were asked for together."""
+
+    id: int
+    player_id: int
+    address: str
+    batch: str
+    confirmed_at: datetime | None
+
+
+_CHANGE = select(*columns_of(AddressChange, address_changes))
+
+
+def ask_change(
+    connection: Connection,
+    player_id: int,
+    wanted: Sequence[str],
+    confirmed: Sequence[str],
+    batch: str,
+    now: datetime,
+) -> dict[str, int]:
+    """Note a change of address in place of any that still waits; row ids by address.
+
+    Args:
+        wanted: the player's future addresses.
+        confirmed: those of them that need no confirmation, being confirmed already.
+    """
+    stop_change(connection, player_id)
+    return {
+        address: connection.execute(
+            insert(address_changes)
+            .values(
+                player_id=player_id,
+                address=address,
+                batch=batch,
+                created_at=now,
+                confirmed_at=now if address in confirmed else None,
+            )
+            .returning(address_changes.c.id)
+        ).scalar_one()
+        for address in wanted
+    }
+
+
+def address_change(connection: Connection, change_id: int) -> AddressChange | None:
+    """The change with this id; ``None`` when it was stopped or replaced by a newer one."""
+    row = connection.execute(_CHANGE.where(address_changes.c.id == change_id)).first()
+    return AddressChange(*row) if row else None
+
+
+def stop_change(connection: Connection, player_id: int) -> None:
+    """Forget all that waits for confirmation; what is confirmed stays."""
+    connection.execute(
+        delete(address_changes).where(
+            address_changes.c.player_id == player_id, address_changes.c.confirmed_at.is_(None)
+        )
+    )
+
+
+def confirm_change(connection: Connection, found: AddressChange, now: datetime) -> list[str]:
+    """Confirm a new address; those from before its batch are dropped and come back.
+
+    If the address for letters is one of those, this one takes its place. Reply addresses that
+    went to dropped ones are revoked with them.
+    """
+    player = by_id(connection, found.player_id)
+    assert player is not None
+    add_address(connection, found.player_id, found.address, now)
+    connection.execute(
+        update(address_changes).where(address_changes.c.id == found.id).values(confirmed_at=now)
+    )
+    batch = connection.execute(_CHANGE.where(address_changes.c.batch == found.batch)).all()
+    dropped = keep_addresses(
+        connection, found.player_id, [row.address for row in batch if row.confirmed_at]
+    )
+    if dropped:
+        address = found.address if player.address in dropped else player.address
+        connection.execute(
+            update(players)
+            .where(players.c.id == found.player_id)
+            .values(address=address, reply_epoch=player.reply_epoch + 1)
+        )
+    return dropped
+
+
+def keep_addresses(connection: Connection, player_id: int, kept: Sequence[str]) -> list[str]:
+    """Drop every confirmed address but these; the dropped ones come back."""
+    dropped = [a for a in addresses_of(connection, player_id) if a not in kept]
+    connection.execute(
+        delete(addresses).where(
+            addresses.c.player_id == player_id, addresses.c.address.in_(dropped)
+        )
+    )
+    bounce_rows.forget_strangers(connection, dropped)
+    return dropped
+
+
+def forget_change(connection: Connection, change_id: int) -> None:
+    """One new address will never be confirmed."""
+    connection.execute(delete(address_changes).where(address_changes.c.id == change_id))

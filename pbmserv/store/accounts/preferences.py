@@ -1,19 +1,23 @@
-"""Rows about how players want things: preferences, whom they block, when they are away."""
+"""Rows about how players want things: preferences, whom they block, when they are away.
+
+Also when they were last told something that nobody wants to read twice a day.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.mail_tables import outbox
-from pbmserv.store.core.models import absences, blocks, players
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.tables.accounts import PlayerState, absences, blocks, notices, players
+from pbmserv.store.tables.mail import LetterState, outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +43,16 @@ def release_tray(connection: Connection, player_id: int, now: datetime) -> None:
     """Letters that waited for a digest go out one by one: there will be none."""
     connection.execute(
         update(outbox)
-        .where(outbox.c.player_id == player_id, outbox.c.state == "tray")
-        .values(state="queued", due_at=now)
+        .where(outbox.c.player_id == player_id, outbox.c.state == LetterState.DIGEST)
+        .values(state=LetterState.QUEUED, due_at=now)
     )
 
 
 def wanting_broadcasts(connection: Connection) -> list[Player]:
     """Active players who want the operators' words, in order of their numbers."""
-    return player_rows.listed(connection, players.c.broadcasts, players.c.state == "active")
+    return player_rows.listed(
+        connection, players.c.broadcasts, players.c.state == PlayerState.ACTIVE
+    )
 
 
 # -- blocks -------------------------------------------------------------------------------
@@ -95,7 +101,7 @@ def unblock(connection: Connection, player_id: int, other_id: int) -> None:
 def absences_of(connection: Connection, player_id: int) -> list[Absence]:
     """All times away, oldest first."""
     found = connection.execute(
-        select(absences.c.id, absences.c.begins, absences.c.ends)
+        select(*columns_of(Absence, absences))
         .where(absences.c.player_id == player_id)
         .order_by(absences.c.begins, absences.c.id)
     )
@@ -112,3 +118,37 @@ def end_absence(connection: Connection, player_id: int, absence_id: int, ends: d
     """Let an absence end at another moment."""
     connection.execute(update(absences).where(absences.c.id == absence_id).values(ends=ends))
     save(connection, player_id, {"away_until": ends})
+
+
+def may_tell(
+    connection: Connection, player_id: int, kind: str, now: datetime, every: timedelta
+) -> bool:
+    """Whether *kind* was not told for so long; if so, it counts as told now.
+
+    Two mails at the same moment cannot both be told yes: the row is the lock.
+    """
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(notices).values(player_id=player_id, kind=kind, told_at=now)
+    told = connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["player_id", "kind"],
+            set_={"told_at": now},
+            where=notices.c.told_at <= now - every,
+        ).returning(notices.c.player_id)
+    )
+    return told.first() is not None
+
+
+def last_told(connection: Connection, player_id: int, kind: str) -> datetime | None:
+    """When *kind* was told last; ``None`` = never."""
+    found: datetime | None = connection.execute(
+        select(notices.c.told_at).where(notices.c.player_id == player_id, notices.c.kind == kind)
+    ).scalar()
+    return found
+
+
+def forget_notice(connection: Connection, player_id: int, kind: str) -> None:
+    """Whatever was told is as if it had not been."""
+    connection.execute(
+        delete(notices).where(notices.c.player_id == player_id, notices.c.kind == kind)
+    )

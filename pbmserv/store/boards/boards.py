@@ -1,21 +1,21 @@
-"""Rows about boards: who sits there, what was played, how it ended."""
+"""Rows about boards: who sits there, who watches, how it ended."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
-from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.models import boards, followers, players, plies, seats
-from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.time import clocks
-from pbmserv.store.time.clocks import Times
+from pbmserv.store import clocks
+from pbmserv.store.core.statements import Prepared, columns_of, insert_into
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import PlayerState, players
+from pbmserv.store.tables.boards import BoardStatus, followers, seats
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Sitter:
     address: str
     reply_epoch: int
     accepted_at: datetime | None
-    state: str
+    state: PlayerState
     tz: str
     remind: str
     away_until: datetime | None
@@ -51,7 +51,6 @@ class BoardRow:
     """A board as the database has it.
 
     Attributes:
-        status: ``proposed``, ``active``, ``finished`` or ``declined``.
         comparable: its scores can be compared; not where somebody may have known the box.
         plies: how many moves its record has.
         thread: a random word for Message-IDs.
@@ -70,7 +69,7 @@ class BoardRow:
     options: tuple[str, ...]
     seed: bytes = field(repr=False)
     thread: str
-    status: str
+    status: BoardStatus
     rated: bool
     comparable: bool
     plies: int
@@ -97,40 +96,17 @@ class BoardRow:
         return next((s for s in self.sitters if s.player_id == player_id), None)
 
 
+_OF_BOARD = [
+    *(boards.c[field.name] for field in fields(BoardRow) if field.name in boards.c),
+    boards.c.nag_days,
+    boards.c.forfeit_days,
+    boards.c.total_days,
+    exists().where(followers.c.board_id == boards.c.id).label("followed"),
+]
+_NAMES = [column.name for column in _OF_BOARD]
+_OF_SITTER = columns_of(Sitter, seats, players, digest=players.c.digest_minute.is_not(None))
 _SEEN = (
-    select(
-        boards.c.id,
-        boards.c.game,
-        boards.c.rules_version,
-        boards.c.seats,
-        boards.c.options,
-        boards.c.seed,
-        boards.c.thread,
-        boards.c.status,
-        boards.c.rated,
-        boards.c.comparable,
-        boards.c.plies,
-        boards.c.outcome,
-        boards.c.nag_days,
-        boards.c.forfeit_days,
-        boards.c.total_days,
-        boards.c.clocks,
-        boards.c.due_at,
-        seats.c.seat,
-        seats.c.player_id,
-        players.c.userid,
-        players.c.address,
-        players.c.reply_epoch,
-        seats.c.accepted_at,
-        players.c.state,
-        players.c.tz,
-        players.c.remind,
-        players.c.away_until,
-        players.c.digest_minute.is_not(None),
-        players.c.unreachable_since,
-        exists().where(followers.c.board_id == boards.c.id),
-        boards.c.origin,
-    )
+    select(*_OF_BOARD, *_OF_SITTER)
     .join(seats, seats.c.board_id == boards.c.id)
     .join(players, players.c.id == seats.c.player_id)
     .where(boards.c.id == bindparam("board"))
@@ -140,19 +116,6 @@ _LOAD = Prepared(_SEEN)
 # SQLite has one writer and leaves the clause out. Who waited for the lock gets locked rows as
 # they are now, but others as they were before: so the seats, which `accept` changes, are locked.
 _LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))
-_PLIES = Prepared(
-    select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
-    .where(plies.c.board_id == bindparam("board"), plies.c.number > bindparam("after"))
-    .order_by(plies.c.number)
-)
-_ADD_PLY = Prepared(
-    insert(plies), ("board_id", "number", "seat", "text", "free", "mail_id", "created_at")
-)
-_PLAYED = Prepared(
-    update(boards)
-    .where(boards.c.id == bindparam("board"))
-    .values(plies=bindparam("number"), clocks=bindparam("clocks"), due_at=bindparam("due"))
-)
 _PLAYER_BOARDS = (
     select(boards.c.id)
     .join(seats, seats.c.board_id == boards.c.id)
@@ -164,28 +127,12 @@ _PLAYER_BOARDS = (
 def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
         return None
-    first = rows[0]
-    sitters = tuple(Sitter(Seat(row[17]), *row[18:29]) for row in rows)
-    return BoardRow(
-        id=first[0],
-        game=first[1],
-        rules_version=first[2],
-        seats=first[3],
-        options=tuple(first[4]),
-        seed=first[5],
-        thread=first[6],
-        status=first[7],
-        rated=first[8],
-        comparable=first[9],
-        plies=first[10],
-        outcome=first[11],
-        terms=Terms(*first[12:15]),
-        clocks=from_json(first[15]),
-        due_at=first[16],
-        sitters=sitters,
-        followed=first[29],
-        origin=first[30],
-    )
+    found = dict(zip(_NAMES, rows[0], strict=False))  # what comes after them is the sitter's
+    terms = Terms(found.pop("nag_days"), found.pop("forfeit_days"), found.pop("total_days"))
+    found["options"] = tuple(found["options"])
+    found["clocks"] = from_json(found["clocks"])
+    sitters = tuple(Sitter(*row[len(_NAMES) :]) for row in rows)
+    return BoardRow(**found, terms=terms, sitters=sitters)
 
 
 def load(connection: Connection, board_id: int) -> BoardRow | None:
@@ -196,12 +143,6 @@ def load(connection: Connection, board_id: int) -> BoardRow | None:
 def lock(connection: Connection, board_id: int) -> BoardRow | None:
     """A board, which nobody else can change until this transaction ends."""
     return _board(_LOCK.rows(connection, {"board": board_id}))
-
-
-def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
-    """The moves of a board that come after ply *after*."""
-    found = _PLIES.rows(connection, {"board": board_id, "after": after})
-    return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in found]
 
 
 def create(
@@ -238,7 +179,7 @@ def create(
             options=list(options),
             seed=seed,
             thread=thread,
-            status="proposed" if asked else "active",
+            status=BoardStatus.PROPOSED if asked else BoardStatus.ACTIVE,
             rated=rated,
             comparable=comparable,
             origin=origin,
@@ -268,38 +209,6 @@ def create(
     return board_id
 
 
-def append(
-    connection: Connection,
-    board_id: int,
-    ply: Ply,
-    mail_id: int | None,
-    now: datetime,
-    times: Times,
-) -> None:
-    """Log one move and count it; *times* are the clocks after it."""
-    _ADD_PLY.run(
-        connection,
-        {
-            "board_id": board_id,
-            "number": ply.number,
-            "seat": ply.seat,
-            "text": ply.text,
-            "free": ply.free,
-            "mail_id": mail_id,
-            "created_at": now,
-        },
-    )
-    _PLAYED.run(
-        connection,
-        {
-            "board": board_id,
-            "number": ply.number,
-            "clocks": times.kept,
-            "due": times.due_at,
-        },
-    )
-
-
 def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:
     """A player has said yes, on every seat they hold."""
     connection.execute(
@@ -312,7 +221,7 @@ def accept(connection: Connection, board_id: int, player_id: int, now: datetime)
 def set_status(connection: Connection, board_id: int, status: str) -> None:
     """From proposed to active or declined; nobody is waited for at a declined board."""
     values: dict[str, Any] = {"status": status}
-    if status == "declined":
+    if status == BoardStatus.DECLINED:
         values |= {"clocks": None, "due_at": None}
     connection.execute(update(boards).where(boards.c.id == board_id).values(values))
 
@@ -324,7 +233,7 @@ def finish(
     connection.execute(
         update(boards)
         .where(boards.c.id == board_id)
-        .values(status="finished", outcome=dict(outcome), finished_at=now)
+        .values(status=BoardStatus.FINISHED, outcome=dict(outcome), finished_at=now)
     )
 
 
@@ -336,3 +245,78 @@ def of_player(
     if game is not None:
         statement = statement.where(boards.c.game == game)
     return list(connection.execute(statement, {"player": player_id}).scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """Somebody who watches a board; `what` is ``all`` or ``end``."""
+
+    player_id: int
+    userid: str
+    address: str
+    what: str
+
+
+_FOLLOWERS = Prepared(
+    select(*columns_of(Follower, followers, players))
+    .join(players, players.c.id == followers.c.player_id)
+    .where(followers.c.board_id == bindparam("board"), players.c.state == PlayerState.ACTIVE)
+    .order_by(followers.c.player_id)
+)
+_FOLLOWED = (
+    select(followers.c.board_id, followers.c.what)
+    .where(followers.c.player_id == bindparam("player"))
+    .order_by(followers.c.board_id.desc())
+)
+
+
+def followers_of(connection: Connection, board_id: int) -> list[Follower]:
+    """Who watches a board; those who have left are not told any more."""
+    return [Follower(*row) for row in _FOLLOWERS.rows(connection, {"board": board_id})]
+
+
+def followed_by(connection: Connection, player_id: int) -> list[tuple[int, str]]:
+    """What a player watches: (board, ``all`` or ``end``), newest board first."""
+    return [(row[0], row[1]) for row in connection.execute(_FOLLOWED, {"player": player_id})]
+
+
+def count_followers(connection: Connection, board_id: int) -> int:
+    """How many watch a board."""
+    found: int = connection.execute(
+        select(func.count()).select_from(followers).where(followers.c.board_id == board_id)
+    ).scalar_one()
+    return found
+
+
+def follow(connection: Connection, board_id: int, player_id: int, what: str) -> None:
+    """Watch a board from now on; another *what* replaces the one before."""
+    connection.execute(
+        insert_into(connection, followers)
+        .values(board_id=board_id, player_id=player_id, what=what)
+        .on_conflict_do_nothing()
+    )
+    connection.execute(
+        update(followers)
+        .where(followers.c.board_id == board_id, followers.c.player_id == player_id)
+        .values(what=what)
+    )
+
+
+def unfollow(connection: Connection, board_id: int, player_id: int) -> bool:
+    """Watch a board no longer; whether the player did so."""
+    gone = connection.execute(
+        delete(followers).where(
+            followers.c.board_id == board_id, followers.c.player_id == player_id
+        )
+    )
+    return gone.rowcount > 0
+
+
+def drop_followers(connection: Connection, board_id: int) -> None:
+    """Nothing more will happen on a board."""
+    connection.execute(delete(followers).where(followers.c.board_id == board_id))
+
+
+def unfollow_all(connection: Connection, player_id: int) -> None:
+    """A player watches nothing any more."""
+    connection.execute(delete(followers).where(followers.c.player_id == player_id))

@@ -1,12 +1,23 @@
-"""Questions to the tables before a challenge: how many are open, and whether it is one already."""
+"""Rows before a board: challenges that are open, seeks, and boards that wait for a yes.
+
+Somebody may ask for a board in a player's name without proving to be that player; it is made when
+the player says yes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 
-from pbmserv.store.core.models import boards, seats
+from pbmserv.engine.clocks import Terms
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import PlayerState, blocks, players
+from pbmserv.store.tables.boards import RUNNING, BoardStatus, seats, seeks, unconfirmed_boards
 
 _mine, _theirs = seats.alias("mine"), seats.alias("theirs")
 _OPEN = (
@@ -15,7 +26,7 @@ _OPEN = (
     .where(
         _mine.c.player_id == bindparam("player"),
         _mine.c.accepted_at.is_not(None),
-        boards.c.status == "proposed",
+        boards.c.status == BoardStatus.PROPOSED,
         boards.c.proven == bindparam("proven"),
     )
 )
@@ -29,7 +40,7 @@ _BETWEEN = (
     .where(
         _mine.c.player_id == bindparam("player"),
         _theirs.c.player_id == bindparam("other"),
-        boards.c.status.in_(("proposed", "active")),
+        boards.c.status.in_(RUNNING),
     )
 )
 _WAITING = (
@@ -38,7 +49,7 @@ _WAITING = (
     .where(
         _mine.c.player_id == bindparam("player"),
         _mine.c.accepted_at.is_(None),
-        boards.c.status == "proposed",
+        boards.c.status == BoardStatus.PROPOSED,
         boards.c.game == bindparam("game"),
     )
     .order_by(boards.c.id)
@@ -52,7 +63,7 @@ _ALONE = (
     .where(
         seats.c.player_id == bindparam("player"),
         boards.c.seats == 1,
-        boards.c.status.in_(("proposed", "active")),
+        boards.c.status.in_(RUNNING),
     )
 )
 
@@ -100,3 +111,179 @@ def waiting_for(
             found: int = board_id
             return found
     return None
+
+
+_LOCK = 0x7365656B  # "seek"
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """An unanswered seek; `options` are canonical words."""
+
+    id: int
+    player_id: int
+    userid: str
+    game: str
+    seats: int
+    options: tuple[str, ...]
+    created_at: datetime
+
+
+_SEEK = select(*columns_of(Seek, seeks, players)).join(players, players.c.id == seeks.c.player_id)
+_LIKE = _SEEK.where(
+    seeks.c.game == bindparam("game"),
+    seeks.c.seats == bindparam("seats"),
+    players.c.state == PlayerState.ACTIVE,
+    players.c.unreachable_since.is_(None),
+).order_by(seeks.c.id)
+_SEEKS_OF = _SEEK.where(seeks.c.player_id == bindparam("player")).order_by(seeks.c.id)
+
+
+def lock_seeks(connection: Connection) -> None:
+    """Nobody else looks for opponents until this transaction ends.
+
+    Two seeks that fit and come at the same moment would otherwise not see each other, and both
+    would wait. (SQLite has one writer.)
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+
+
+def seeks_like(connection: Connection, game: str, seats: int, options: Sequence[str]) -> list[Seek]:
+    """Everybody who looks for exactly this and can be reached, who waits longest first."""
+    found = connection.execute(_LIKE, {"game": game, "seats": seats})
+    return [seek for row in found if (seek := _seek(row)).options == tuple(options)]
+
+
+def seeks_of(connection: Connection, player_id: int) -> list[Seek]:
+    """What a player looks for, oldest first."""
+    return [_seek(row) for row in connection.execute(_SEEKS_OF, {"player": player_id})]
+
+
+def add_seek(
+    connection: Connection,
+    player_id: int,
+    game: str,
+    seats: int,
+    options: Sequence[str],
+    now: datetime,
+) -> None:
+    """A player looks for opponents from now on."""
+    connection.execute(
+        insert(seeks).values(
+            player_id=player_id, game=game, seats=seats, options=list(options), created_at=now
+        )
+    )
+
+
+def remove_seeks(connection: Connection, ids: Sequence[int]) -> None:
+    """These have been answered, or are no longer wanted."""
+    if ids:
+        connection.execute(delete(seeks).where(seeks.c.id.in_(ids)))
+
+
+def forget_seeks(connection: Connection, player_id: int) -> None:
+    """A player looks for nobody any more."""
+    connection.execute(delete(seeks).where(seeks.c.player_id == player_id))
+
+
+def blocked_pairs(connection: Connection, player_ids: Sequence[int]) -> set[tuple[int, int]]:
+    """Pairs among these players of whom one has blocked the other, both ways round."""
+    found = connection.execute(
+        select(blocks.c.player_id, blocks.c.blocked_id).where(
+            blocks.c.player_id.in_(player_ids), blocks.c.blocked_id.in_(player_ids)
+        )
+    )
+    pairs = {(row[0], row[1]) for row in found}
+    return pairs | {(b, a) for a, b in pairs}
+
+
+def _seek(row: Any) -> Seek:
+    return replace(Seek(*row), options=tuple(row.options))
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """A board that waits for a yes.
+
+    Attributes:
+        options: canonical words.
+        sitting: ids of its players, by seat.
+        replayed: the board whose box it is to have, if it is to be a copy.
+        board_id: the board that was made of it; ``None`` = it still waits.
+    """
+
+    player_id: int
+    game: str
+    options: tuple[str, ...]
+    sitting: tuple[int, ...]
+    terms: Terms
+    replayed: int | None
+    created_at: datetime
+    board_id: int | None = None
+
+
+def add_unconfirmed(connection: Connection, one: Unconfirmed) -> int:
+    """Keep it; its number."""
+    terms = one.terms
+    number: int = connection.execute(
+        insert(unconfirmed_boards)
+        .values(
+            player_id=one.player_id,
+            game=one.game,
+            options=list(one.options),
+            sitting=list(one.sitting),
+            terms=[terms.nag, terms.forfeit, terms.total],
+            replayed=one.replayed,
+            created_at=one.created_at,
+        )
+        .returning(unconfirmed_boards.c.id)
+    ).scalar_one()
+    return number
+
+
+def lock_unconfirmed(connection: Connection, number: int) -> Unconfirmed | None:
+    """The row, which nobody else can answer until this transaction ends."""
+    row = connection.execute(
+        select(*columns_of(Unconfirmed, unconfirmed_boards))
+        .where(unconfirmed_boards.c.id == number)
+        .with_for_update()
+    ).first()
+    if row is None:
+        return None
+    return replace(
+        Unconfirmed(*row),
+        options=tuple(row.options),
+        sitting=tuple(row.sitting),
+        terms=Terms(*row.terms),
+    )
+
+
+def confirmed(connection: Connection, number: int, board_id: int) -> None:
+    """Note the board that was made of it."""
+    connection.execute(
+        update(unconfirmed_boards)
+        .where(unconfirmed_boards.c.id == number)
+        .values(board_id=board_id)
+    )
+
+
+def drop_unconfirmed(connection: Connection, number: int) -> None:
+    """Its player does not want it."""
+    connection.execute(delete(unconfirmed_boards).where(unconfirmed_boards.c.id == number))
+
+
+def unconfirmed_before(connection: Connection, moment: datetime, most: int) -> Sequence[int]:
+    """Numbers of rows that are older than *moment*."""
+    statement = (
+        select(unconfirmed_boards.c.id)
+        .where(unconfirmed_boards.c.created_at < moment)
+        .order_by(unconfirmed_boards.c.created_at)
+        .limit(most)
+    )
+    return list(connection.execute(statement).scalars())
+
+
+def forget_unconfirmed(connection: Connection, numbers: Sequence[int]) -> None:
+    """Remove rows."""
+    connection.execute(delete(unconfirmed_boards).where(unconfirmed_boards.c.id.in_(numbers)))

@@ -9,7 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from pbmserv.store.core.models import boards, players, plies, seats
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.boards import plies, seats
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +99,20 @@ def _found(
     connection: Connection, statement: Select[Any], values: dict[str, Any]
 ) -> list[EndedGame]:
     rows = connection.execute(statement, values).all()
-    names: dict[int, list[str]] = {row[0]: [] for row in rows}
+    names: dict[int, list[str]] = {row.id: [] for row in rows}
     for board_id, userid in connection.execute(_NAMES, {"ids": list(names)}):
         names[board_id].append(userid)
     turns = {row[0]: row[1] for row in connection.execute(_TURNS, {"ids": list(names)})}
     return [
         EndedGame(
-            board=row[0],
-            game=row[1],
-            turns=turns.get(row[0], 0),
-            rated=row[2],
-            ended_at=row[3],
-            reason=row[4]["reason"],
-            places=tuple(row[4]["places"]),
-            names=tuple(names[row[0]]),
+            board=row.id,
+            game=row.game,
+            turns=turns.get(row.id, 0),
+            rated=row.rated,
+            ended_at=row.finished_at,
+            reason=row.outcome["reason"],
+            places=tuple(row.outcome["places"]),
+            names=tuple(names[row.id]),
         )
         for row in rows
     ]

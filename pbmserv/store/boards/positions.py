@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import Registry
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import moves
 from pbmserv.store.boards.boards import BoardRow
 
 REMEMBERED_PLIES = 40_000
@@ -49,7 +49,7 @@ class Positions:
         if position is None:
             position = self._opening(board)
         if position.number < board.plies:
-            plies = boards.record(connection, board.id, position.number)
+            plies = moves.record(connection, board.id, position.number)
             if before is not None:
                 before(plies)
             for ply in plies:

@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, and_, delete, func, or_, select, tuple_
 
-from pbmserv.store.core.counted_tables import counted, counting
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.tables import counted
+from pbmserv.store.tables.mail import counting
 
 MOST_OCTETS = 4_000_000
 """Kept of each book, about 100,000 events; the oldest go first. Only a process that starts reads
@@ -89,7 +90,7 @@ def news(connection: Connection, book: str, process: str, seen: Mapping[str, int
     ]
     wanted = or_(*of_each) if seen else counted.c.process != process
     found = connection.execute(
-        select(counted.c.process, counted.c.number, counted.c.events)
+        select(*columns_of(Told, counted))
         .where(counted.c.book == book, wanted)
         .order_by(counted.c.process, counted.c.number)
     )

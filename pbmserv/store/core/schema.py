@@ -110,7 +110,7 @@ def check(database: Database, stores: Stores = ALL) -> list[str]:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    from pbmserv.store.core.columns import metadata
+    from pbmserv.store.tables.columns import metadata
 
     def belongs(found: Any, _name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
         return kind != "table" or reflected or found.info.get("store", "game") in stores

@@ -21,7 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from pbmserv.errors import ServerFault
 from pbmserv.monitoring.pulse import Pulse, Vital
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.savepoint import Savepoint
+from pbmserv.store.core.statements import Savepoint
 
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
 """The database cannot work now. Any other error it reports is a fault in our statements."""

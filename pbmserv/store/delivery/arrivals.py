@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.store.core.mail_tables import arrivals, settled, stores
-from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import Prepared
+from pbmserv.store.tables.mail import arrivals, settled, stores
 
 Kind: TypeAlias = Literal["mail", "over", "form"]
 

@@ -6,19 +6,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, delete, exists, insert, literal, select, update
+from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, select, update
 
 from pbmserv.mail.letter_kinds import letters_that
-from pbmserv.store.core.columns import Instant
-from pbmserv.store.core.mail_tables import bounces, outbox
-from pbmserv.store.core.models import addresses
-from pbmserv.store.core.upsert import insert_into
-from pbmserv.store.delivery import letter_bytes
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.delivery import kept_letters
 from pbmserv.store.delivery import outbox as outbox_rows
-from pbmserv.store.delivery.outbox import PARKED, QueuedLetter
-
-RETURNED = "returned"
-"""The state of a letter that came back from an address that is given up."""
+from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.tables.accounts import addresses
+from pbmserv.store.tables.columns import Instant
+from pbmserv.store.tables.mail import LetterState, bounces, outbox
 
 _OF_A_COPY = frozenset(
     {"id", "created_at", "state", "due_at", "attempts", "error", "sent_at", "claimed"}
@@ -27,7 +24,7 @@ _OF_A_COPY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known against an address; see `service.bounces` for how it is counted."""
+    """What is known against an address; see `service.delivery.bounces` for how it is counted."""
 
     address: str
     hard: int = 0
@@ -47,37 +44,26 @@ class Posted:
     letter: str
     player_id: int | None
     recipient: str
-    state: str
+    state: LetterState
     noted: str
     since: datetime
 
 
-_STANDING = select(
-    bounces.c.address,
-    bounces.c.hard,
-    bounces.c.soft,
-    bounces.c.hard_at,
-    bounces.c.soft_at,
-    bounces.c.status,
-    bounces.c.diagnostic,
-    bounces.c.suspended_at,
-)
+_STANDING = select(*columns_of(Standing, bounces))
 _LETTER = select(
-    outbox.c.id,
-    outbox.c.letter,
-    outbox.c.player_id,
-    outbox.c.recipient,
-    outbox.c.state,
-    outbox.c.error,
-    outbox.c.sent_at,
-    outbox.c.created_at,
+    *columns_of(
+        Posted,
+        outbox,
+        noted=outbox.c.error,
+        since=func.coalesce(outbox.c.sent_at, outbox.c.created_at),
+    )
 )
 
 
 def letter(connection: Connection, letter_id: int) -> Posted | None:
     """A letter, locked, so that two reports about it come one after the other."""
     row = connection.execute(_LETTER.where(outbox.c.id == letter_id).with_for_update()).first()
-    return Posted(*row[:6], row.sent_at or row.created_at) if row else None
+    return Posted(*row) if row else None
 
 
 def note(connection: Connection, found: Posted, words: str) -> None:
@@ -87,7 +73,7 @@ def note(connection: Connection, found: Posted, words: str) -> None:
 
 def set_aside(connection: Connection, found: Posted) -> None:
     """A letter that came back waits for its reader from now on."""
-    _settle(connection, found, RETURNED)
+    _settle(connection, found, LetterState.RETURNED)
 
 
 def send_later(connection: Connection, found: Posted, at: datetime, now: datetime) -> None:
@@ -99,7 +85,7 @@ def send_later(connection: Connection, found: Posted, at: datetime, now: datetim
     copied = select(
         *columns,
         literal(now, Instant),
-        literal("queued"),
+        literal(LetterState.QUEUED, outbox.c.state.type),
         literal(at, Instant),
         literal(0),
         literal(""),
@@ -108,13 +94,13 @@ def send_later(connection: Connection, found: Posted, at: datetime, now: datetim
     copy_id: int = connection.execute(
         insert(outbox).from_select(names, copied).returning(outbox.c.id)
     ).scalar_one()
-    letter_bytes.copy(connection, found.id, copy_id)
-    _settle(connection, found, "failed")
+    kept_letters.copy_bytes(connection, found.id, copy_id)
+    _settle(connection, found, LetterState.FAILED)
 
 
-def _settle(connection: Connection, found: Posted, state: str) -> None:
-    if found.state == "queued":  # a sender has it in hand, and will write down that it was sent
-        return
+def _settle(connection: Connection, found: Posted, state: LetterState) -> None:
+    if found.state == LetterState.QUEUED:
+        return  # a sender has it in hand, and will write down that it was sent
     connection.execute(
         update(outbox).where(outbox.c.id == found.id).values(state=state, due_at=None)
     )
@@ -150,7 +136,10 @@ def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
     """Letters that wait until this player can be reached, oldest first."""
     found = connection.execute(
         select(outbox.c.id)
-        .where(outbox.c.player_id == player_id, outbox.c.state.in_((PARKED, RETURNED)))
+        .where(
+            outbox.c.player_id == player_id,
+            outbox.c.state.in_((LetterState.PARKED, LetterState.RETURNED)),
+        )
         .order_by(outbox.c.id)
     ).scalars()
     letters = (outbox_rows.letter(connection, number) for number in found)
@@ -160,11 +149,11 @@ def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
 def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:
     """These letters go to *address* now; made anew, for another one may stand in them."""
     if ids:
-        letter_bytes.drop(connection, outbox.c.id.in_(ids))
+        kept_letters.drop_bytes(connection, outbox.c.id.in_(ids))
         connection.execute(
             update(outbox)
             .where(outbox.c.id.in_(ids))
-            .values(state="queued", due_at=now, recipient=address, attempts=0, error="")
+            .values(state=LetterState.QUEUED, due_at=now, recipient=address, attempts=0, error="")
         )
 
 
@@ -174,7 +163,9 @@ def out_of_date(connection: Connection, ids: Sequence[int]) -> None:
         connection.execute(
             update(outbox)
             .where(outbox.c.id.in_(ids))
-            .values(state="failed", due_at=None, error="out of date when its reader was back")
+            .values(
+                state=LetterState.FAILED, due_at=None, error="out of date when its reader was back"
+            )
         )
 
 
@@ -183,8 +174,8 @@ def redirect(connection: Connection, player_id: int, old: str, new: str) -> None
     which = and_(
         outbox.c.player_id == player_id,
         outbox.c.recipient == old,
-        outbox.c.state == "queued",
+        outbox.c.state == LetterState.QUEUED,
         outbox.c.letter.not_in(letters_that(lambda kind: kind.always_tried)),
     )
-    letter_bytes.drop(connection, which)
+    kept_letters.drop_bytes(connection, which)
     connection.execute(update(outbox).where(which).values(recipient=new))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,8 +11,8 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, t
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.mail.envelope import UNCHECKED, Verdict
-from pbmserv.store.core.mail_tables import inbox
-from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.tables.mail import MailState, inbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Received:
     sender: str
     peer: str
     raw: bytes = field(repr=False)
-    state: str
+    state: MailState
     error: str
     received_at: datetime
     verdict: Verdict
@@ -50,18 +50,7 @@ _ADD = {
     )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
-_ONE = select(
-    inbox.c.id,
-    inbox.c.recipient,
-    inbox.c.sender,
-    inbox.c.peer,
-    inbox.c.raw,
-    inbox.c.state,
-    inbox.c.error,
-    inbox.c.received_at,
-    inbox.c.verdict,
-    inbox.c.found,
-)
+_ONE = select(*columns_of(Received, inbox), inbox.c.found)
 _SPEAKER = (
     update(inbox).where(inbox.c.id == bindparam("mail")).values(player_id=bindparam("player"))
 )
@@ -131,7 +120,7 @@ def heard_from(
         select(inbox.c.id)
         .where(
             inbox.c.received_at > since,
-            inbox.c.state.in_(("done", "answered")),
+            inbox.c.state.in_((MailState.DONE, MailState.ANSWERED)),
             or_(inbox.c.player_id == player_id, inbox.c.sender.in_(senders)),
         )
         .limit(1)
@@ -224,7 +213,7 @@ def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> N
 def kept(connection: Connection, limit: int = 200) -> list[Received]:
     """Mails that wait for the operator, oldest first."""
     found = connection.execute(
-        _ONE.where(inbox.c.state == "kept").order_by(inbox.c.id).limit(limit)
+        _ONE.where(inbox.c.state == MailState.KEPT).order_by(inbox.c.id).limit(limit)
     )
     return [_received(row) for row in found]
 
@@ -238,7 +227,7 @@ def get(connection: Connection, mail_id: int) -> Received | None:
 def lock_kept(connection: Connection, mail_id: int) -> Received | None:
     """A kept mail, locked so that two operators cannot retry it at once."""
     row = connection.execute(
-        _ONE.where(inbox.c.id == mail_id, inbox.c.state == "kept").with_for_update()
+        _ONE.where(inbox.c.id == mail_id, inbox.c.state == MailState.KEPT).with_for_update()
     ).first()
     return _received(row) if row else None
 
@@ -259,6 +248,7 @@ def told_by(connection: Connection, mail_id: int, digest: str) -> bool:
     return True
 
 
-def _received(row: Sequence[Any]) -> Received:
-    facts = (*row[:-2], Verdict(*row[-2:]))
-    return Received(*facts)
+def _received(row: Any) -> Received:
+    *known, found = row
+    mail = Received(*known)
+    return replace(mail, verdict=Verdict(row.verdict, found))

@@ -22,8 +22,8 @@ from sqlalchemy import (
 )
 
 from pbmserv.mail.letter_kinds import kind_of, letters_that
-from pbmserv.store.core.mail_tables import bounces, letter_bytes, outbox
-from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.tables.mail import LetterState, bounces, letter_bytes, outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +70,9 @@ class QueuedLetter(NewLetter):
 (FAREWELL,) = letters_that(lambda kind: kind.leaves_nothing)
 """The last letter to somebody of whom nothing shall be kept: once it is gone, not even that."""
 
-PARKED = "parked"
-"""The state of a letter that is not sent because its address is given up."""
 
 _FORGET = {"recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient)}
-_COLUMNS = (
-    outbox.c.letter,
-    outbox.c.recipient,
-    outbox.c.words,
-    outbox.c.message_id,
-    outbox.c.in_reply_to,
-    outbox.c.player_id,
-    outbox.c.board_id,
-    outbox.c.ply,
-    outbox.c.seat,
-    outbox.c.id,
-    outbox.c.attempts,
-    outbox.c.created_at,
-    outbox.c.mail_id,
-)
+_COLUMNS = columns_of(QueuedLetter, outbox)
 _ADD = Prepared(
     insert(outbox),
     (
@@ -119,7 +103,7 @@ _ALL_DUE = (
         and_(outbox.c.player_id.is_not(None), _GIVEN_UP).label("given_up"),
     )
     .select_from(outbox.outerjoin(letter_bytes, letter_bytes.c.letter_id == outbox.c.id))
-    .where(outbox.c.state == "queued", outbox.c.due_at <= bindparam("now"))
+    .where(outbox.c.state == LetterState.QUEUED, outbox.c.due_at <= bindparam("now"))
     .order_by(outbox.c.due_at, outbox.c.id)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True, of=outbox)
@@ -128,13 +112,20 @@ _DUE = Prepared(_ALL_DUE)
 _ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
 _LEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=True))
 _RENEW = Prepared(
-    _ONE.where(outbox.c.state == "queued", outbox.c.claimed).values(due_at=bindparam("until"))
+    _ONE.where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed).values(
+        due_at=bindparam("until")
+    )
 )
 _RELEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=False))
 _WAIT = Prepared(_ONE.values(due_at=bindparam("until"), error=bindparam("why"), claimed=False))
 _SENT = Prepared(
     _ONE.values(
-        state="sent", due_at=None, claimed=False, sent_at=bindparam("at"), error="", **_FORGET
+        state=LetterState.SENT,
+        due_at=None,
+        claimed=False,
+        sent_at=bindparam("at"),
+        error="",
+        **_FORGET,
     )
 )
 _LATER = Prepared(
@@ -147,7 +138,7 @@ _LATER = Prepared(
 )
 _FAILED = Prepared(
     _ONE.values(
-        state="failed",
+        state=LetterState.FAILED,
         due_at=None,
         claimed=False,
         error=bindparam("why"),
@@ -155,8 +146,8 @@ _FAILED = Prepared(
         **_FORGET,
     )
 )
-_PARK = Prepared(_ONE.values(state=PARKED, due_at=None, claimed=False))
-_ALL_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == "queued")
+_PARK = Prepared(_ONE.values(state=LetterState.PARKED, due_at=None, claimed=False))
+_ALL_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == LetterState.QUEUED)
 _NEXT = Prepared(_ALL_NEXT)
 
 
@@ -176,7 +167,7 @@ def add(
         [
             {
                 **row_of(letter, now, mail_id),
-                "state": "tray" if letter.tray else "queued",
+                "state": LetterState.DIGEST if letter.tray else LetterState.QUEUED,
                 "due_at": None if letter.tray else now,
             }
             for letter in letters
@@ -205,10 +196,10 @@ def row_of(letter: NewLetter, now: datetime, mail_id: int | None) -> dict[str, A
 
 _TRAY = (
     select(*_COLUMNS)
-    .where(outbox.c.player_id == bindparam("player"), outbox.c.state == "tray")
+    .where(outbox.c.player_id == bindparam("player"), outbox.c.state == LetterState.DIGEST)
     .order_by(outbox.c.id)
 )
-_FOLD = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(state="folded")
+_FOLD = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(state=LetterState.FOLDED)
 _BY_ID = select(*_COLUMNS).where(outbox.c.id == bindparam("letter_id"))
 
 
@@ -301,7 +292,7 @@ def reclaim(connection: Connection, now: datetime) -> None:
     """
     connection.execute(
         update(outbox)
-        .where(outbox.c.state == "queued", outbox.c.claimed)
+        .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed)
         .values(due_at=now, claimed=False)
     )
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from pbmserv.store.core.models import audit, closed_games
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.tables.accounts import audit, closed_games
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,7 @@ class Entry:
     facts: Mapping[str, Any]
 
 
-_ENTRY = select(
-    audit.c.at, audit.c.operator, audit.c.action, audit.c.target, audit.c.why, audit.c.facts
-)
+_ENTRY = select(*columns_of(Entry, audit))
 
 
 def add(connection: Connection, entry: Entry) -> None:

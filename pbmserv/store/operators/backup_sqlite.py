@@ -22,7 +22,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.files import Place, file_of, make_private, over, written
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.models import address_changes, players, signups
+from pbmserv.store.tables.accounts import PlayerState, address_changes, players, signups
 
 MAGIC = b"SQLite format 3\x00"
 """How a copy begins."""
@@ -139,7 +139,7 @@ def _skip(connection: Connection, many: int) -> None:
             userid=f"gone-{player}",
             password_hash="",
             address="",
-            state="deleted",
+            state=PlayerState.DELETED,
             accept="none",
             created_at=now,
         )

@@ -23,11 +23,12 @@ from sqlalchemy import (
 )
 
 from pbmserv.files import file_of
-from pbmserv.store.core.bot_tables import house_turns
+from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.mail_tables import inbox, outbox
-from pbmserv.store.core.models import boards, players
-from pbmserv.store.time.clocks import heartbeat
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.boards import house_turns
+from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
 
 PROBE = -1
 """The number of a mail that is written and deleted again in one transaction."""
@@ -113,7 +114,7 @@ class Queues:
 def queues(connection: Connection, now: datetime) -> Queues:
     """What waits now."""
     states: dict[str, int] = {row.state: row.letters for row in connection.execute(_STATES)}
-    queued = states.pop("queued", 0)
+    queued = states.pop(LetterState.QUEUED, 0)
     first: datetime | None = connection.execute(_FIRST).scalar()
     kept, mail = connection.execute(_KEPT_COUNT).one()
     received = connection.execute(_RECEIVED, {"mail": mail}).scalar() if kept else None
@@ -144,7 +145,7 @@ def write(connection: Connection, now: datetime) -> None:
             sender="",
             peer="",
             raw=secrets.token_bytes(PROBE_OCTETS),  # that cannot be packed
-            state="done",
+            state=MailState.DONE,
             received_at=now,
         )
     )

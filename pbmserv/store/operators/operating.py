@@ -1,4 +1,4 @@
-"""Rows that only operators look at or change: lists, merging accounts, handing boards over."""
+"""Rows that only operators look at or change: lists, letters, accounts, seats handed over."""
 
 from __future__ import annotations
 
@@ -6,27 +6,33 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, exists, func, not_, select, update
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.store.core.mail_tables import inbox, outbox
-from pbmserv.store.core.models import (
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import (
+    PlayerState,
     address_changes,
     addresses,
     blocks,
-    boards,
-    followers,
     notices,
     players,
+    signups,
+)
+from pbmserv.store.tables.boards import (
+    RUNNING,
+    BoardStatus,
+    daily_boards,
+    daily_readers,
+    followers,
     queued_moves,
+    scores,
     seats,
     seeks,
-    signups,
     submitted_moves,
 )
-from pbmserv.store.core.race_tables import daily_boards, daily_readers, scores
-
-_OPEN = ("queued", "tray", "coming", "parked", "returned", "held")
+from pbmserv.store.tables.mail import UNSENT, LetterState, inbox, letter_bytes, outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class UserLine:
     """A player in a list; `running`: boards that are proposed or active."""
 
     userid: str
-    state: str
+    state: PlayerState
     address: str
     created_at: datetime
     running: int
@@ -46,14 +52,11 @@ class BoardLine:
 
     id: int
     game: str
-    status: str
+    status: BoardStatus
     names: tuple[str, ...]
     plies: int
     created_at: datetime
     due_at: datetime | None
-
-
-_RUNNING = ("proposed", "active")
 
 
 def users(connection: Connection, state: str | None, like: str, limit: int) -> list[UserLine]:
@@ -61,12 +64,10 @@ def users(connection: Connection, state: str | None, like: str, limit: int) -> l
     count = (
         select(func.count(func.distinct(seats.c.board_id)))
         .join(boards, boards.c.id == seats.c.board_id)
-        .where(seats.c.player_id == players.c.id, boards.c.status.in_(_RUNNING))
+        .where(seats.c.player_id == players.c.id, boards.c.status.in_(RUNNING))
         .scalar_subquery()
     )
-    statement = select(
-        players.c.userid, players.c.state, players.c.address, players.c.created_at, count
-    )
+    statement = select(*columns_of(UserLine, players, running=count))
     if state:
         statement = statement.where(players.c.state == state)
     if like:
@@ -123,7 +124,7 @@ def counted(connection: Connection) -> dict[tuple[str, int, str], int]:
 
 def bar(connection: Connection, player_id: int) -> None:
     """Who has just left cannot come back by themselves."""
-    _set_player(connection, player_id, state="barred")
+    _set_player(connection, player_id, state=PlayerState.BARRED)
 
 
 def revoke(connection: Connection, player_id: int, epoch: int) -> None:
@@ -133,7 +134,7 @@ def revoke(connection: Connection, player_id: int, epoch: int) -> None:
 
 def retire(connection: Connection, player_id: int) -> None:
     """An account that has been merged into another: nobody can use it, and nobody gets its name."""
-    _set_player(connection, player_id, state="deleted", password_hash="", accept="none")
+    _set_player(connection, player_id, state=PlayerState.DELETED, password_hash="", accept="none")
 
 
 def _set_player(connection: Connection, player_id: int, **values: Any) -> None:
@@ -200,10 +201,12 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
 
 def _drop_letters(connection: Connection, player_id: int, board_id: int | None, why: str) -> None:
     """Letters to a player that were not sent yet never are; with a board only those about it."""
-    which = (outbox.c.player_id == player_id) & outbox.c.state.in_(_OPEN)
+    which = (outbox.c.player_id == player_id) & outbox.c.state.in_(UNSENT)
     if board_id is not None:
         which &= outbox.c.board_id == board_id
-    connection.execute(update(outbox).where(which).values(state="failed", due_at=None, error=why))
+    connection.execute(
+        update(outbox).where(which).values(state=LetterState.FAILED, due_at=None, error=why)
+    )
 
 
 def hand_over(
@@ -238,4 +241,80 @@ def set_terms(connection: Connection, board_id: int, terms: Terms) -> None:
         update(boards)
         .where(boards.c.id == board_id)
         .values(nag_days=terms.nag, forfeit_days=terms.forfeit, total_days=terms.total)
+    )
+
+
+DROPPED = "dropped: "
+"""How the fault of a letter begins that an operator will never have sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostRow:
+    """A letter in the outbox; `made`: its mail is kept as it was sent, or is going to be."""
+
+    id: int
+    letter: str
+    recipient: str
+    board_id: int | None
+    state: LetterState
+    attempts: int
+    due_at: datetime | None
+    error: str
+    created_at: datetime
+    sent_at: datetime | None
+    made: bool
+
+
+_ROW = select(
+    *columns_of(PostRow, outbox, made=exists().where(letter_bytes.c.letter_id == outbox.c.id))
+)
+
+
+def letters_listed(
+    connection: Connection, states: tuple[str, ...], to: str, most: int
+) -> list[PostRow]:
+    """Letters of these states, newest first; *to* stands somewhere in the address."""
+    statement = _ROW.where(outbox.c.state.in_(states)).order_by(outbox.c.id.desc()).limit(most)
+    if to:
+        statement = statement.where(outbox.c.recipient.contains(to, autoescape=True))
+    return [PostRow(*row) for row in connection.execute(statement)]
+
+
+def failed_letters(connection: Connection, since: datetime | None) -> list[int]:
+    """Numbers of letters that have failed, oldest first; of those since then if that is given.
+
+    Not those that operators have dropped, nor those of which there is a copy to be sent.
+    """
+    statement = select(outbox.c.id, outbox.c.message_id).where(
+        outbox.c.state == LetterState.FAILED,
+        outbox.c.recipient != "",
+        not_(outbox.c.error.startswith(DROPPED)),
+    )
+    if since is not None:
+        statement = statement.where(outbox.c.created_at >= since)
+    found = connection.execute(statement.order_by(outbox.c.id)).all()
+    ids = {row.message_id for row in found}
+    newest = connection.execute(
+        select(outbox.c.message_id, func.max(outbox.c.id).label("newest"))
+        .where(outbox.c.message_id.in_(ids))
+        .group_by(outbox.c.message_id)
+    )
+    last = {row.message_id: row.newest for row in newest}
+    return [row.id for row in found if last[row.message_id] == row.id]
+
+
+def lock_letter(connection: Connection, letter_id: int) -> PostRow | None:
+    """A letter, locked in a transaction that writes."""
+    row = connection.execute(_ROW.where(outbox.c.id == letter_id).with_for_update()).first()
+    return PostRow(*row) if row else None
+
+
+def put_letter(
+    connection: Connection, letter_id: int, state: str, due_at: datetime | None, error: str
+) -> None:
+    """Change what becomes of a letter."""
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.id == letter_id)
+        .values(state=state, due_at=due_at, error=error, claimed=False)
     )

@@ -1,6 +1,8 @@
-"""The tables of mail that came and of letters that go."""
+"""The tables of mail that came, of letters that go, and of what is counted."""
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from sqlalchemy import (
     JSON,
@@ -18,8 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.store.core.columns import Instant, Key, metadata
-from pbmserv.store.core.packed import PackedBytes, PackedJson
+from pbmserv.store.tables.columns import Instant, Key, PackedBytes, PackedJson, State, metadata
 
 stores = Table(
     "stores",
@@ -67,6 +68,19 @@ settled = Table(
 """What is carried out of `arrivals`: the mail store's uuid and the row's number, written in the
 transaction that carried it out. `result`: what a page that waits is told."""
 
+
+class MailState(StrEnum):
+    """What became of a mail."""
+
+    DONE = "done"
+    ANSWERED = "answered"
+    """It led to nothing but an answer."""
+    IGNORED = "ignored"
+    """A machine's mail."""
+    KEPT = "kept"
+    """It waits for the operator."""
+
+
 inbox = Table(
     "inbox",
     metadata,
@@ -76,7 +90,7 @@ inbox = Table(
     Column("sender", String(254), nullable=False),
     Column("peer", String(64), nullable=False),
     Column("raw", PackedBytes, nullable=False),
-    Column("state", String(8), nullable=False),
+    Column("state", State(MailState, 8), nullable=False),
     Column("error", Text, nullable=False, default=""),
     Column("received_at", Instant, nullable=False),
     Column("player_id", Key, nullable=True, index=True),
@@ -88,9 +102,8 @@ inbox = Table(
     Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
 )
-"""Every mail we said 250 to. `state`: done, answered (it led to nothing but an answer), ignored
-(automatic mail), kept (for the operator). `octets`: the length of `raw`, which is emptied in time.
-Rows of mails that were answered or ignored end some time after that, see `store.inbox.prune`.
+"""Every mail we said 250 to. `octets`: the length of `raw`, which is emptied in time.
+Rows of mails that were answered or ignored end some time after that, see `store.delivery.inbox`.
 `sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
 it came to; empty where `sender` says enough. By both a player's mails are found when all about that
 player must go. `verdict`: whether the From address was proven, and in `found` by what (see
@@ -99,8 +112,8 @@ player must go. `verdict`: whether the From address was proven, and in `found` b
 Index(
     "ix_inbox_kept",
     inbox.c.id,
-    postgresql_where=inbox.c.state == "kept",
-    sqlite_where=inbox.c.state == "kept",
+    postgresql_where=inbox.c.state == MailState.KEPT,
+    sqlite_where=inbox.c.state == MailState.KEPT,
 )
 
 Index(
@@ -119,6 +132,33 @@ Index(
     sqlite_where=text("state IN ('answered', 'ignored')"),
 )
 
+
+class LetterState(StrEnum):
+    """What becomes of a letter."""
+
+    QUEUED = "queued"
+    HELD = "held"
+    """An operator keeps it back."""
+    PARKED = "parked"
+    """Not sent because its address is given up; waits for its player to be heard of again."""
+    RETURNED = "returned"
+    """It came back from such an address, and waits likewise."""
+    FAILED = "failed"
+    SENT = "sent"
+    DIGEST = "tray"
+    """Waits for its player's one mail a day."""
+    FOLDED = "folded"
+    """It went into one."""
+    COMING = "coming"
+    """Waits for the bot's move, which is told in it (see `house_turns`)."""
+
+
+UNSENT = tuple(
+    state
+    for state in LetterState
+    if state not in {LetterState.FAILED, LetterState.SENT, LetterState.FOLDED}
+)
+
 outbox = Table(
     "outbox",
     metadata,
@@ -132,7 +172,7 @@ outbox = Table(
     Column("words", PackedJson, nullable=False),
     Column("message_id", String(200), nullable=False),
     Column("in_reply_to", String(998), nullable=False),
-    Column("state", String(8), nullable=False),
+    Column("state", State(LetterState, 8), nullable=False),
     Column("attempts", Integer, nullable=False, default=0),
     Column("due_at", Instant, nullable=True),
     Column("error", Text, nullable=False, default=""),
@@ -146,13 +186,10 @@ outbox = Table(
 the first attempt, and kept in `letter_bytes`. `due_at` is pushed ahead while a worker has `claimed`
 the row, so a crashed worker's letters come back by themselves; it is empty once `state` is sent or
 failed.
-`state` tray: waits for its player's one mail a day, and becomes folded when it went into one.
-`state` parked: not sent because its address is given up; returned: it came back from there. Both
-wait for their player to be heard of again. `error` of a sent letter: what a report said of it.
-`state` coming: waits for the house's move, which is told in it (see `house_tables`).
+`error` of a sent letter: what a report said of it.
 
 Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
-and when, and what a reply to it needs (see `store.expiry`).
+and when, and what a reply to it needs (see `store.delivery.kept_letters`).
 `mail_id`: the mail that led to it, so that a log can be read from one to the other."""
 
 IS_OVER = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
@@ -189,15 +226,15 @@ Index(
 Index(
     "ix_outbox_tray",
     outbox.c.player_id,
-    postgresql_where=outbox.c.state == "tray",
-    sqlite_where=outbox.c.state == "tray",
+    postgresql_where=outbox.c.state == LetterState.DIGEST,
+    sqlite_where=outbox.c.state == LetterState.DIGEST,
 )
 
 Index(
     "ix_outbox_due",
     outbox.c.due_at,
-    postgresql_where=outbox.c.state == "queued",
-    sqlite_where=outbox.c.state == "queued",
+    postgresql_where=outbox.c.state == LetterState.QUEUED,
+    sqlite_where=outbox.c.state == LetterState.QUEUED,
 )
 
 bounces = Table(
@@ -213,5 +250,33 @@ bounces = Table(
     Column("suspended_at", Instant, nullable=True),
 )
 """Confirmed addresses (lower case) from which letters came back lately; most have no row. `hard`
-and `soft` are counted as `service.bounces` says; `hard_at`, `soft_at`: when last. `suspended_at`:
-since when nothing is sent there. `diagnostic`: the mail server's words, at the last one counted."""
+and `soft` are counted as `service.delivery.bounces` says; `hard_at`, `soft_at`: when last.
+`suspended_at`: since when nothing is sent there. `diagnostic`: the mail server's words, at the last
+one counted."""
+
+counting = Table(
+    "counting",
+    metadata,
+    Column("book", String(16), primary_key=True),
+    Column("process", String(16), primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("told_at", Instant, nullable=False),
+)
+"""How much each process has told: `number` of its last batch in `counted`. A process tells one
+batch after the other, so what another has seen of it is one number, whoever commits first."""
+
+counted = Table(
+    "counted",
+    metadata,
+    Column("book", String(16), primary_key=True),
+    Column("process", String(16), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("part", SmallInteger, primary_key=True, autoincrement=False),
+    Column("told_at", Instant, nullable=False),
+    Column("until", Instant, nullable=False),
+    Column("events", LargeBinary, nullable=False),
+    Index("ix_counted_until", "until"),
+)
+"""What was counted, in batches: `service.limits.windows.Event`, packed, with hashes in place of
+addresses. `until`: when nothing of it counts any more. `book`: what is counted, see
+`service.limits.shared_counts`."""

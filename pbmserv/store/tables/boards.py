@@ -1,14 +1,8 @@
-"""The tables. `migrations/` builds the same ones; a test compares them.
-
-Keys and queries go by board or by player, never across boards, so that rows can be
-distributed by board id one day. There are two stores: ``info["store"]`` is "mail" for a table of
-the mail store; all other tables belong to the game store. On SQLite each is a file of its own, on
-PostgreSQL both are in one database. This module names every table; those of the mail stand in
-`mail_tables`, those of races in `race_tables`, that of the house in `house_tables`, those of
-what is counted in `counted_tables`.
-"""
+"""The tables of boards: moves, clocks, ratings, scores, boxes of the day, turns of bots."""
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from sqlalchemy import (
     JSON,
@@ -23,198 +17,22 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    false,
     true,
 )
 
-from pbmserv.store.core.bot_tables import house_turns
-from pbmserv.store.core.columns import Instant, Key, metadata
-from pbmserv.store.core.counted_tables import counted, counting
-from pbmserv.store.core.mail_tables import (
-    arrivals,
-    bounces,
-    inbox,
-    letter_bytes,
-    outbox,
-    settled,
-    stores,
-)
-from pbmserv.store.core.race_tables import daily_boards, daily_boxes, daily_readers, scores
+from pbmserv.store.tables.columns import Instant, Key, State, metadata
 
-__all__ = [
-    "absences",
-    "address_changes",
-    "addresses",
-    "arrivals",
-    "audit",
-    "blocks",
-    "boards",
-    "bounces",
-    "closed_games",
-    "counted",
-    "counting",
-    "daily_boards",
-    "daily_boxes",
-    "daily_readers",
-    "followers",
-    "heartbeats",
-    "house_turns",
-    "inbox",
-    "keys",
-    "letter_bytes",
-    "metadata",
-    "notices",
-    "outages",
-    "outbox",
-    "players",
-    "plies",
-    "queued_moves",
-    "rating_changes",
-    "ratings",
-    "scores",
-    "seats",
-    "seeks",
-    "settled",
-    "signups",
-    "stores",
-    "submitted_moves",
-    "unconfirmed_boards",
-]
 
-keys = Table(
-    "keys",
-    metadata,
-    Column("id", SmallInteger, primary_key=True, autoincrement=False),
-    Column("secret", LargeBinary, nullable=False),
-    Column("created_at", Instant, nullable=False),
-)
-"""Keys that sign reply addresses. The highest id signs; all of them verify."""
+class BoardStatus(StrEnum):
+    """How far a board is."""
 
-players = Table(
-    "players",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("userid", String(20), nullable=False, unique=True),
-    Column("password_hash", String(200), nullable=False),
-    Column("address", String(254), nullable=False),
-    Column("reply_epoch", Integer, nullable=False, default=0),
-    Column("created_at", Instant, nullable=False),
-    Column("state", String(8), nullable=False, server_default="active"),
-    Column("format", String(8), nullable=False, server_default="html"),
-    Column("tz", String(40), nullable=False, server_default="UTC"),
-    Column("accept", String(4), nullable=False, server_default="ask"),
-    Column("remind", String(40), nullable=False, server_default=""),
-    Column("broadcasts", Boolean, nullable=False, server_default=false()),
-    Column("digest_minute", SmallInteger, nullable=True),
-    Column("digest_due", Instant, nullable=True),
-    Column("away_until", Instant, nullable=True),
-    Column("unreachable_since", Instant, nullable=True),
-)
-"""Players. `address` is where their letters go; raising `reply_epoch` revokes every reply
-address they ever got.
+    PROPOSED = "proposed"
+    ACTIVE = "active"
+    FINISHED = "finished"
+    DECLINED = "declined"
 
-`state`: active, left (signed off: no mail), barred (suspended by an operator) or deleted (personal
-data gone, `userid` is a neutral name); house for the server's own players.
 
-`format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
-(``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
-at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
-next. `unreachable_since`: every address of theirs is given up, since letters came back."""
-
-Index(
-    "ix_players_digest_due",
-    players.c.digest_due,
-    postgresql_where=players.c.digest_due.is_not(None),
-    sqlite_where=players.c.digest_due.is_not(None),
-)
-
-audit = Table(
-    "audit",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("at", Instant, nullable=False),
-    Column("operator", String(80), nullable=False),
-    Column("action", String(40), nullable=False),
-    Column("target", String(80), nullable=False, index=True),
-    Column("why", Text, nullable=False),
-    Column("facts", JSON, nullable=False),
-)
-"""What operators have done, to whom or what, and why. `target`: ``user alice``, ``board 12``,
-``game blackbox``. `facts`: what it was before and after."""
-
-closed_games = Table(
-    "closed_games",
-    metadata,
-    Column("game", String(20), primary_key=True),
-    Column("closed_at", Instant, nullable=False),
-)
-"""Games of which no new boards are made at present; those that run go on."""
-
-blocks = Table(
-    "blocks",
-    metadata,
-    Column("player_id", ForeignKey("players.id"), primary_key=True),
-    Column("blocked_id", ForeignKey("players.id"), primary_key=True),
-)
-"""Whom a player does not want challenges and messages from."""
-
-absences = Table(
-    "absences",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
-    Column("begins", Instant, nullable=False),
-    Column("ends", Instant, nullable=False),
-)
-"""When players were or will be away; `back` shortens the last one."""
-
-notices = Table(
-    "notices",
-    metadata,
-    Column("player_id", ForeignKey("players.id"), primary_key=True),
-    Column("kind", String(12), primary_key=True),
-    Column("told_at", Instant, nullable=False),
-)
-"""When players were last told what is not told again so soon. `kind`: away (asked whether they are
-out of the office), busy (too many mails), gone (when their opponents heard that they cannot be
-reached), astray (that they write to an address for reports), stays (that they do not leave after
-all, whatever is answered to the letter that asked), or - and what one click has ended."""
-
-address_changes = Table(
-    "address_changes",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
-    Column("address", String(254), nullable=False),
-    Column("batch", String(32), nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("confirmed_at", Instant, nullable=True),
-)
-"""New addresses that wait for their confirmation, one row for each. With the first one of a
-batch to be confirmed the addresses from before that batch are dropped."""
-
-addresses = Table(
-    "addresses",
-    metadata,
-    Column("address", String(254), primary_key=True),
-    Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
-    Column("confirmed_at", Instant, nullable=False),
-)
-"""Confirmed addresses, lower case. One address may belong to several players."""
-
-signups = Table(
-    "signups",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("userid", String(20), nullable=False, index=True),
-    Column("password_hash", String(200), nullable=False),
-    Column("address", String(254), nullable=False),
-    Column("batch", String(32), nullable=False),
-    Column("player_id", ForeignKey("players.id"), nullable=True),
-    Column("created_at", Instant, nullable=False),
-)
-"""Requests that wait for their confirmation, a row for each address. The first one of a userid
-to be confirmed gets it; `player_id` is set when that has happened."""
+RUNNING = (BoardStatus.PROPOSED, BoardStatus.ACTIVE)
 
 boards = Table(
     "boards",
@@ -226,7 +44,7 @@ boards = Table(
     Column("options", JSON, nullable=False),
     Column("seed", LargeBinary, nullable=False),
     Column("thread", String(32), nullable=False),
-    Column("status", String(10), nullable=False),
+    Column("status", State(BoardStatus, 10), nullable=False),
     Column("rated", Boolean, nullable=False),
     Column("comparable", Boolean, nullable=False, server_default=true()),
     Column("plies", Integer, nullable=False, default=0),
@@ -242,7 +60,7 @@ boards = Table(
     Column("proven", Boolean, nullable=False, server_default=true()),
     sqlite_autoincrement=True,
 )
-"""Boards. `status` is proposed, active, finished or declined; `thread` is a random word in
+"""Boards. `thread` is a random word in
 the Message-IDs of its mails. `clocks`: by seat, see `engine.clocks`; `due_at`: when a worker must
 look at the clocks next, empty = never. `origin`: the board whose hidden box it has, where it is a
 copy; a copy of a copy names the first one (no foreign key: SQLite cannot add one to a table).
@@ -403,3 +221,61 @@ plies = Table(
     Column("created_at", Instant, nullable=False),
 )
 """The log of moves: the truth about every board. The key keeps a move from counting twice."""
+
+scores = Table(
+    "scores",
+    metadata,
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("seat", SmallInteger, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("game", String(20), nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("score", Integer, nullable=False),
+    Column("ended_at", Instant, nullable=False),
+    Index("ix_scores_game_kind_score", "game", "kind", "score", "ended_at"),
+)
+"""Scores of finished races that can be compared; the lowest is the best."""
+
+daily_readers = Table(
+    "daily_readers",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("game", String(20), primary_key=True),
+    Column("minute", SmallInteger, nullable=False),
+    Column("due_at", Instant, nullable=False, index=True),
+)
+"""Who gets a game's box of the day: at which minute of the local day, and when next."""
+
+daily_boxes = Table(
+    "daily_boxes",
+    metadata,
+    Column("game", String(20), primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("options", JSON, nullable=False),
+)
+"""The box of each UTC day (days since 1970): the option words of its boards, secret."""
+
+daily_boards = Table(
+    "daily_boards",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("game", String(20), primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("board_id", ForeignKey("boards.id"), nullable=False, unique=True),
+    Column("solved", Boolean, nullable=True),
+    Column("score", Integer, nullable=True),
+    Index("ix_daily_boards_game_day", "game", "day"),
+)
+"""Who has got which day's box; the key keeps anybody from getting it twice. `solved` and `score`
+are empty until that board is over."""
+
+house_turns = Table(
+    "house_turns",
+    metadata,
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("due_at", Instant, nullable=False, index=True),
+    Column("letter_id", Key, nullable=True, index=True),
+)
+"""Boards on which the house is to move. Written in the transaction that made it the house's turn,
+so that no crash loses a move. `letter_id`: the letter to the one who moved; it waits in the outbox
+(state coming) to go out with the house's move in it."""

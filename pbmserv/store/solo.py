@@ -1,16 +1,86 @@
-"""Rows of the box of the day: who gets it when, what it is, and what became of it."""
+"""Rows of solo play: scores of races, and the box of the day."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from pbmserv.store.core.models import boards, players
-from pbmserv.store.core.race_tables import daily_boards, daily_boxes, daily_readers
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.engine.types import Seat
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import PlayerState, players
+from pbmserv.store.tables.boards import RUNNING, daily_boards, daily_boxes, daily_readers, scores
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """One score in a list."""
+
+    userid: str
+    score: int
+    board: int
+    ended_at: datetime
+
+
+_BEST = (
+    select(*columns_of(ScoreLine, players, scores, board=scores.c.board_id))
+    .join(players, players.c.id == scores.c.player_id)
+    .where(
+        scores.c.game == bindparam("of_game"),
+        scores.c.kind == bindparam("of_kind"),
+        players.c.state != PlayerState.DELETED,
+    )
+    .order_by(scores.c.score, scores.c.ended_at, scores.c.board_id, scores.c.seat)
+    .limit(bindparam("most"))
+)
+_KINDS = (
+    select(scores.c.kind, func.count())
+    .where(scores.c.game == bindparam("of_game"))
+    .group_by(scores.c.kind)
+    .order_by(func.count().desc(), scores.c.kind)
+    .limit(bindparam("most"))
+)
+
+
+def keep_scores(
+    connection: Connection,
+    board_id: int,
+    game: str,
+    kind: str,
+    found: Mapping[Seat, tuple[int, int]],
+    now: datetime,
+) -> None:
+    """Keep scores of one board: (player, score) by seat."""
+    rows = [
+        {
+            "board_id": board_id,
+            "seat": seat,
+            "player_id": player,
+            "game": game,
+            "kind": kind,
+            "score": score,
+            "ended_at": now,
+        }
+        for seat, (player, score) in found.items()
+    ]
+    if rows:
+        connection.execute(insert(scores), rows)
+
+
+def best_scores(connection: Connection, game: str, kind: str, most: int) -> list[ScoreLine]:
+    """The best scores of one kind of board; equal ones in the order in which they were reached."""
+    found = connection.execute(_BEST, {"of_game": game, "of_kind": kind, "most": most})
+    return [ScoreLine(*row) for row in found]
+
+
+def score_kinds(connection: Connection, game: str, most: int) -> list[tuple[str, int]]:
+    """Kinds of boards with scores, and how many they have; the most played first."""
+    found = connection.execute(_KINDS, {"of_game": game, "most": most})
+    return [(row[0], row[1]) for row in found]
+
 
 MOST_DAYS = 400
 """Days that a streak is looked for in."""
@@ -45,41 +115,31 @@ _DUE = (
     .limit(bindparam("most"))
 )
 _MINE = (
-    select(
-        daily_readers.c.player_id,
-        daily_readers.c.game,
-        daily_readers.c.minute,
-        daily_readers.c.due_at,
-    )
+    select(*columns_of(Reader, daily_readers))
     .where(
         daily_readers.c.player_id == bindparam("player"), daily_readers.c.due_at <= bindparam("now")
     )
     .order_by(daily_readers.c.game)
     .with_for_update(skip_locked=True)
 )
-_BOARDS = select(
-    daily_boards.c.player_id,
-    players.c.userid,
-    daily_boards.c.day,
-    daily_boards.c.board_id,
-    daily_boards.c.solved,
-    daily_boards.c.score,
-).join(players, players.c.id == daily_boards.c.player_id)
+_BOARDS = select(*columns_of(DayBoard, daily_boards, players)).join(
+    players, players.c.id == daily_boards.c.player_id
+)
 
 
-def due(connection: Connection, now: datetime, most: int) -> Sequence[int]:
+def due_dailies(connection: Connection, now: datetime, most: int) -> Sequence[int]:
     """Players whose box of the day is due."""
     found = connection.execute(_DUE, {"now": now, "most": most}).scalars()
     return list(dict.fromkeys(found))
 
 
-def claim(connection: Connection, player_id: int, now: datetime) -> list[Reader]:
+def claim_dailies(connection: Connection, player_id: int, now: datetime) -> list[Reader]:
     """Lock what is due for a player; nothing = somebody else has it."""
     found = connection.execute(_MINE, {"player": player_id, "now": now})
     return [Reader(*row) for row in found]
 
 
-def set_due(connection: Connection, reader: Reader, at: datetime) -> None:
+def set_daily_due(connection: Connection, reader: Reader, at: datetime) -> None:
     """When a player gets the next one."""
     connection.execute(
         update(daily_readers)
@@ -88,7 +148,7 @@ def set_due(connection: Connection, reader: Reader, at: datetime) -> None:
     )
 
 
-def put_off(connection: Connection, player_id: int, until: datetime) -> None:
+def put_off_dailies(connection: Connection, player_id: int, until: datetime) -> None:
     """Make a player's boxes no earlier than *until*."""
     connection.execute(
         update(daily_readers)
@@ -120,7 +180,7 @@ def unsubscribe(connection: Connection, player_id: int, game: str) -> bool:
     return bool(done.rowcount)
 
 
-def box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tuple[str, ...]:
+def daily_box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tuple[str, ...]:
     """The option words of a day's box; *fresh* becomes it where there is none yet."""
     connection.execute(
         insert_into(connection, daily_boxes)
@@ -133,7 +193,7 @@ def box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tu
     return tuple(connection.execute(statement).scalar_one())
 
 
-def has(connection: Connection, player_id: int, game: str, day: int) -> bool:
+def has_daily(connection: Connection, player_id: int, game: str, day: int) -> bool:
     """Whether a player has got a day's box."""
     statement = select(daily_boards.c.board_id).where(
         daily_boards.c.player_id == player_id,
@@ -143,14 +203,14 @@ def has(connection: Connection, player_id: int, game: str, day: int) -> bool:
     return connection.execute(statement).first() is not None
 
 
-def given(connection: Connection, player_id: int, game: str, day: int, board_id: int) -> None:
+def give_daily(connection: Connection, player_id: int, game: str, day: int, board_id: int) -> None:
     """Note that a player has got a day's box."""
     connection.execute(
         insert(daily_boards).values(player_id=player_id, game=game, day=day, board_id=board_id)
     )
 
 
-def of_board(connection: Connection, board_id: int) -> DayBoard | None:
+def daily_of_board(connection: Connection, board_id: int) -> DayBoard | None:
     """The day that a board belongs to, if to any."""
     row = connection.execute(_BOARDS.where(daily_boards.c.board_id == board_id)).first()
     return DayBoard(*row) if row else None
@@ -164,14 +224,14 @@ def still_run(connection: Connection, game: str, day: int) -> bool:
         .where(
             daily_boards.c.game == game,
             daily_boards.c.day == day,
-            boards.c.status.in_(("proposed", "active")),
+            boards.c.status.in_(RUNNING),
         )
         .limit(1)
     )
     return connection.execute(statement).first() is not None
 
 
-def settle(connection: Connection, board_id: int, *, solved: bool, score: int | None) -> None:
+def settle_daily(connection: Connection, board_id: int, *, solved: bool, score: int | None) -> None:
     """Note what became of a day's box."""
     connection.execute(
         update(daily_boards)
@@ -196,14 +256,14 @@ def days_solved(connection: Connection, player_id: int, game: str, upto: int) ->
     return list(found.scalars())
 
 
-def between(connection: Connection, game: str, first: int, last: int) -> list[DayBoard]:
+def dailies_between(connection: Connection, game: str, first: int, last: int) -> list[DayBoard]:
     """All boxes of some days that are over, of players who have not been deleted."""
     found = connection.execute(
         _BOARDS.where(
             daily_boards.c.game == game,
             daily_boards.c.day.between(first, last),
             daily_boards.c.solved.is_not(None),
-            players.c.state != "deleted",
+            players.c.state != PlayerState.DELETED,
         ).order_by(daily_boards.c.day, players.c.userid)
     )
     return [DayBoard(*row) for row in found]

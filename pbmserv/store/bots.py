@@ -10,18 +10,11 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.bot_tables import house_turns
-from pbmserv.store.core.mail_tables import outbox
-from pbmserv.store.core.models import players
-from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter, letter, row_of
-
-STATE = "house"
-"""The state of the house's accounts: nobody can speak as one of them, and none has an address."""
-
-COMING = "coming"
-"""The state of a letter that goes out with the house's move in it."""
+from pbmserv.store.tables.accounts import PlayerState, players
+from pbmserv.store.tables.boards import house_turns
+from pbmserv.store.tables.mail import LetterState, outbox
 
 _DUE = Prepared(
     select(house_turns.c.board_id)
@@ -50,7 +43,7 @@ def account(connection: Connection, userid: str, now: datetime) -> Player:
             address="",
             reply_epoch=0,
             created_at=now,
-            state=STATE,
+            state=PlayerState.BOT,
             accept="auto",
         )
         .on_conflict_do_nothing(index_elements=["userid"])
@@ -63,7 +56,7 @@ def account(connection: Connection, userid: str, now: datetime) -> Player:
 def known(connection: Connection, userid: str) -> Player | None:
     """The house's account of this name, if there is one yet."""
     found = player_rows.of_name(connection, userid)
-    return found if found is not None and found.state == STATE else None
+    return found if found is not None and found.state == PlayerState.BOT else None
 
 
 def wait(connection: Connection, board_id: int, now: datetime) -> bool:
@@ -85,9 +78,7 @@ def due(connection: Connection, now: datetime, most: int) -> list[int]:
 def turn(connection: Connection, board_id: int) -> Turn | None:
     """What is noted of a board; its row must be locked, so that nobody else is at it."""
     row = connection.execute(
-        select(house_turns.c.board_id, house_turns.c.due_at, house_turns.c.letter_id).where(
-            house_turns.c.board_id == board_id
-        )
+        select(*columns_of(Turn, house_turns)).where(house_turns.c.board_id == board_id)
     ).first()
     return Turn(*row) if row else None
 
@@ -116,7 +107,7 @@ def hold(
     """Queue a letter that goes out only when the house has moved on all of these boards."""
     letter_id = connection.execute(
         insert(outbox)
-        .values(**row_of(new, now, mail_id), state=COMING, due_at=None)
+        .values(**row_of(new, now, mail_id), state=LetterState.COMING, due_at=None)
         .returning(outbox.c.id)
     ).scalar_one()
     connection.execute(
@@ -131,7 +122,7 @@ def coming(connection: Connection, letter_id: int | None) -> QueuedLetter | None
     state = connection.execute(
         select(outbox.c.state).where(outbox.c.id == letter_id).with_for_update()
     ).scalar()
-    return letter(connection, letter_id) if state == COMING else None
+    return letter(connection, letter_id) if state == LetterState.COMING else None
 
 
 def rewrite(connection: Connection, letter_id: int, new: NewLetter) -> None:
@@ -150,7 +141,7 @@ def release(connection: Connection, letter_id: int, now: datetime) -> bool:
         return False
     connection.execute(
         update(outbox)
-        .where(outbox.c.id == letter_id, outbox.c.state == COMING)
-        .values(state="queued", due_at=now)
+        .where(outbox.c.id == letter_id, outbox.c.state == LetterState.COMING)
+        .values(state=LetterState.QUEUED, due_at=now)
     )
     return True

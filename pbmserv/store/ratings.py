@@ -1,23 +1,26 @@
 """Rows of ratings, which are a cache, and of what each rated board did to them.
 
 Boards are rated in the order of ``boards.finished_at``, then of their numbers. For the boards of
-one player that time always grows (see `next_moment`), so the order can be told afterwards, and a
-rebuild comes to the same numbers.
+one player that time always grows (see `next_moment`), so the order can be told afterwards, and an
+operator's rebuild comes to the same numbers. It goes through all boards, and takes memory with the
+number of players and of pairs who met, not of boards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, text, update
 
 from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
-from pbmserv.store.core.models import players, rating_changes, ratings
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import insert_into
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import PlayerState, players
+from pbmserv.store.tables.boards import BoardStatus, rating_changes, ratings, seats
 
 INSTANT = timedelta(microseconds=1)
 """The shortest time that both databases can tell apart."""
@@ -88,20 +91,12 @@ _LOCKED = (
     .order_by(ratings.c.player_id)
     .with_for_update()  # SQLite has one writer and leaves the clause out
 )
+_WRITTEN = (*(column.name for column in STANDING), "ordinal", "games", "rated_at")
 _SETTLE = (
     update(ratings)
-    .where(ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player"))
-    .values(
-        mu=bindparam("new_mu"),
-        sigma=bindparam("new_sigma"),
-        ordinal=bindparam("new_ordinal"),
-        games=bindparam("new_games"),
-        wins=bindparam("new_wins"),
-        losses=bindparam("new_losses"),
-        draws=bindparam("new_draws"),
-        opponents=bindparam("new_opponents"),
-        rated_at=bindparam("new_rated_at"),
-    )
+    .where(ratings.c.game == bindparam("new_game"))
+    .where(ratings.c.player_id == bindparam("new_player_id"))
+    .values({name: bindparam(f"new_{name}") for name in _WRITTEN})
 )
 _ADD_CHANGE = insert(rating_changes)
 BEST = (
@@ -109,7 +104,7 @@ BEST = (
     .select_from(ratings.join(players, players.c.id == ratings.c.player_id))
     .where(
         ratings.c.game == bindparam("of_game"),
-        players.c.state != "deleted",
+        players.c.state != PlayerState.DELETED,
         ratings.c.opponents.between(bindparam("least"), bindparam("greatest")),
     )
     .order_by(ratings.c.ordinal.desc(), ratings.c.player_id.desc())
@@ -120,21 +115,8 @@ BEST = (
 _ONE = select(ratings.c.player_id, *STANDING, ratings.c.rated_at).where(
     ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player")
 )
-CHANGE = (
-    rating_changes.c.board_id,
-    rating_changes.c.player_id,
-    rating_changes.c.game,
-    rating_changes.c.number,
-    rating_changes.c.place,
-    rating_changes.c.mu_before,
-    rating_changes.c.sigma_before,
-    rating_changes.c.mu_after,
-    rating_changes.c.sigma_after,
-    rating_changes.c.weight,
-    rating_changes.c.created_at,
-)
 LAST_CHANGES = (
-    select(*CHANGE)
+    select(rating_changes)
     .where(
         rating_changes.c.player_id == bindparam("of_player"),
         rating_changes.c.game == bindparam("of_game"),
@@ -161,7 +143,7 @@ _PASTS = (
     .group_by(_mine.c.player_id, _theirs.c.player_id)
 )
 _OF_BOARDS = (
-    select(*CHANGE)
+    select(rating_changes)
     .where(rating_changes.c.board_id.in_(bindparam("ids", expanding=True)))
     .order_by(rating_changes.c.board_id, rating_changes.c.player_id)
 )
@@ -182,7 +164,7 @@ def lock(
             row_of(game, Rated(player_id, UNRATED, now)),
         )
     found = connection.execute(_LOCKED, {"of_game": game, "ids": wanted})
-    return {row[0]: Rated(row[0], standing_of(row[1:7]), row[7]) for row in found}
+    return {row.player_id: _rated(row) for row in found}
 
 
 def pasts(
@@ -206,25 +188,8 @@ def next_moment(before: Iterable[Rated], now: datetime) -> datetime:
 
 def settle(connection: Connection, game: str, after: Sequence[Rated]) -> None:
     """Write the standings of locked rows."""
-    connection.execute(
-        _SETTLE,
-        [
-            {
-                "of_game": game,
-                "of_player": rated.player_id,
-                "new_mu": rated.standing.rating.mu,
-                "new_sigma": rated.standing.rating.sigma,
-                "new_ordinal": rated.standing.rating.ordinal,
-                "new_games": rated.standing.games,
-                "new_wins": rated.standing.wins,
-                "new_losses": rated.standing.losses,
-                "new_draws": rated.standing.draws,
-                "new_opponents": rated.standing.opponents,
-                "new_rated_at": rated.rated_at,
-            }
-            for rated in after
-        ],
-    )
+    rows = (row_of(game, rated) for rated in after)
+    connection.execute(_SETTLE, [{f"new_{name}": row[name] for name in row} for row in rows])
 
 
 def log(connection: Connection, changes: Iterable[Change]) -> None:
@@ -265,13 +230,13 @@ def without_place(connection: Connection, game: str, most: int) -> list[Line]:
 def _table(connection: Connection, game: str, most: int, least: int, greatest: int) -> list[Line]:
     wanted = {"of_game": game, "most": most, "least": least, "greatest": greatest}
     found = connection.execute(BEST, wanted)
-    return [Line(row[0], standing_of(row[1:7])) for row in found]
+    return [Line(row.userid, _standing(row)) for row in found]
 
 
 def of_player(connection: Connection, game: str, player_id: int) -> Rated | None:
     """A player's standing at a game; ``None`` before the first rated board."""
     row = connection.execute(_ONE, {"of_game": game, "of_player": player_id}).first()
-    return Rated(row[0], standing_of(row[1:7]), row[7]) if row else None
+    return _rated(row) if row else None
 
 
 def last_changes(connection: Connection, game: str, player_id: int, most: int) -> list[Change]:
@@ -279,14 +244,14 @@ def last_changes(connection: Connection, game: str, player_id: int, most: int) -
     found = connection.execute(
         LAST_CHANGES, {"of_game": game, "of_player": player_id, "most": most}
     )
-    return [change_of(row) for row in found]
+    return [_change(row) for row in found]
 
 
 def of_boards(connection: Connection, board_ids: Sequence[int]) -> dict[int, list[Change]]:
     """What some boards did to all their players, by board."""
     found: dict[int, list[Change]] = {}
     for row in connection.execute(_OF_BOARDS, {"ids": list(board_ids)}):
-        change = change_of(row)
+        change = _change(row)
         found.setdefault(change.board_id, []).append(change)
     return found
 
@@ -309,23 +274,116 @@ def row_of(game: str, rated: Rated) -> dict[str, object]:
     }
 
 
-def standing_of(row: Any) -> Standing:
+def _rated(row: Any) -> Rated:
+    return Rated(row.player_id, _standing(row), row.rated_at)
+
+
+def _standing(row: Any) -> Standing:
     """A standing from the columns `STANDING`."""
-    mu, sigma, wins, losses, draws, opponents = row
-    return Standing(Rating(mu, sigma), int(wins), int(losses), int(draws), int(opponents))
+    rating = Rating(row.mu, row.sigma)
+    return Standing(rating, row.wins, row.losses, row.draws, row.opponents)
 
 
-def change_of(row: Any) -> Change:
-    """A change from the columns `CHANGE`."""
-    board_id, player_id, game, number, place, mu0, sigma0, mu1, sigma1, weight, created_at = row
+def _change(row: Any) -> Change:
+    """A change from a row of `rating_changes`."""
     return Change(
-        board_id,
-        player_id,
-        game,
-        number,
-        place,
-        Rating(mu0, sigma0),
-        Rating(mu1, sigma1),
-        weight,
-        created_at,
+        board_id=row.board_id,
+        player_id=row.player_id,
+        game=row.game,
+        number=row.number,
+        place=row.place,
+        before=Rating(row.mu_before, row.sigma_before),
+        after=Rating(row.mu_after, row.sigma_after),
+        weight=row.weight,
+        created_at=row.created_at,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class EndedBoard:
+    """A rated board that is over; `places` and `player_ids` by seat."""
+
+    id: int
+    game: str
+    player_ids: tuple[int, ...]
+    places: tuple[int, ...]
+    ended_at: datetime
+
+
+_never_agreed = seats.alias("never_agreed")
+_ENDED = (
+    select(
+        boards.c.id,
+        boards.c.game,
+        boards.c.outcome,
+        boards.c.finished_at,
+        seats.c.player_id,
+    )
+    .join(seats, seats.c.board_id == boards.c.id)
+    .where(
+        boards.c.status == BoardStatus.FINISHED,
+        boards.c.rated,
+        boards.c.finished_at.is_not(None),
+        ~select(_never_agreed.c.seat)
+        .where(_never_agreed.c.board_id == boards.c.id, _never_agreed.c.accepted_at.is_(None))
+        .exists(),
+    )
+    .order_by(boards.c.finished_at, boards.c.id, seats.c.seat)
+)
+_ALL = select(ratings)
+_ALL_CHANGES = select(rating_changes).order_by(
+    rating_changes.c.created_at, rating_changes.c.board_id, rating_changes.c.player_id
+)
+_STREAMED = {"yield_per": BATCH}
+
+
+def freeze(connection: Connection) -> None:
+    """Nobody rates a board until this transaction ends (on SQLite nobody writes anyhow)."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("LOCK TABLE ratings IN EXCLUSIVE MODE"))
+
+
+def ended_boards(connection: Connection) -> Iterator[EndedBoard]:
+    """Every rated board that is over, in the order in which they were rated."""
+    streamed = connection.execute(_ENDED, execution_options=_STREAMED)
+    board: EndedBoard | None = None
+    for board_id, game, outcome, ended_at, player_id in streamed:
+        if board is not None and board.id == board_id:
+            board = EndedBoard(
+                board.id, board.game, (*board.player_ids, player_id), board.places, board.ended_at
+            )
+            continue
+        if board is not None:
+            yield board
+        board = EndedBoard(board_id, game, (player_id,), tuple(outcome["places"]), ended_at)
+    if board is not None:
+        yield board
+
+
+def all_rows(connection: Connection) -> dict[tuple[str, int], dict[str, object]]:
+    """Every row of ratings, by game and player; `ratings.row_of` makes the same of a standing."""
+    found = connection.execute(_ALL).mappings()
+    return {(row["game"], row["player_id"]): dict(row) for row in found}
+
+
+def all_changes(connection: Connection) -> Iterator[Change]:
+    """Every change, in the order in which the boards were rated, then by player."""
+    for row in connection.execute(_ALL_CHANGES, execution_options=_STREAMED):
+        yield _change(row)
+
+
+def replace(
+    connection: Connection,
+    changes: Iterable[Change],
+    standings: Mapping[tuple[str, int], Rated],
+) -> None:
+    """Put these in the place of all that is there.
+
+    *changes* may be an iterator that fills *standings* while it runs.
+    """
+    connection.execute(delete(rating_changes))
+    connection.execute(delete(ratings))
+    log(connection, changes)
+    waiting = iter(sorted(standings))
+    while batch := list(islice(waiting, BATCH)):
+        connection.execute(insert(ratings), [row_of(key[0], standings[key]) for key in batch])

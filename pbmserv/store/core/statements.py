@@ -1,4 +1,4 @@
-"""Statements that cost on SQLite only what the driver takes for them.
+"""Statements that cost on SQLite only what the driver takes for them; savepoints; upserts.
 
 SQLAlchemy sets up a context for every execution: some fifty microseconds, several times what
 an embedded database needs to answer. On the way of an ordinary move that was most of the work.
@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Executable
+from sqlalchemy import ColumnElement, Connection, Executable, FromClause, Table, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -127,3 +129,55 @@ def _writer(kind: TypeEngine[Any]) -> _Convert:
 
 def _reader(kind: TypeEngine[Any]) -> _Convert:
     return kind.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
+
+
+class Savepoint:
+    """A savepoint of a certain name; `begin_nested` would cost as much as an ordinary job."""
+
+    def __init__(self, name: str) -> None:
+        self._begin = Prepared(text(f"SAVEPOINT {name}"))
+        self._undo = Prepared(text(f"ROLLBACK TO SAVEPOINT {name}"))
+        self._end = Prepared(text(f"RELEASE SAVEPOINT {name}"))
+
+    def begin(self, connection: Connection) -> None:
+        """From here on things can be taken back."""
+        self._begin.run(connection)
+
+    def undo(self, connection: Connection) -> None:
+        """Take back everything since `begin`; `end` must follow."""
+        self._undo.run(connection)
+
+    def end(self, connection: Connection) -> None:
+        """Keep what there is."""
+        self._end.run(connection)
+
+
+def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """An insert that knows ``on_conflict_do_nothing`` and ``on_conflict_do_update``."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table)
+    return sqlite.insert(table)
+
+
+def columns_of(
+    row: type, *tables: FromClause, **others: ColumnElement[Any]
+) -> list[ColumnElement[Any]]:
+    """What to select so that ``row(*found)`` is right: a column for each field, of its name.
+
+    Args:
+        row: a dataclass; its last fields may have defaults instead of columns.
+        tables: where the columns are; the first one that has it gives it.
+        others: what the fields are that no column is named after.
+    """
+    found: list[ColumnElement[Any]] = []
+    for field in (one for one in fields(row) if not one.kw_only):
+        table = next((one for one in tables if field.name in one.c), None)
+        if field.name in others:
+            found.append(others[field.name].label(field.name))
+        elif table is not None:
+            found.append(table.c[field.name])
+        elif field.default is MISSING:
+            raise TypeError(f"no column is named like {row.__name__}.{field.name}")
+        else:
+            break
+    return found

@@ -11,9 +11,11 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from pbmserv.engine.clocks import Person, SeatClock, Server, Span, Terms, earliest, to_json, turned
 from pbmserv.engine.types import Seat
-from pbmserv.store.core.mail_tables import outbox
-from pbmserv.store.core.models import absences, boards, heartbeats, outages, players, seats
-from pbmserv.store.core.upsert import insert_into
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.tables import boards
+from pbmserv.store.tables.accounts import absences, players
+from pbmserv.store.tables.boards import heartbeats, outages, seats
+from pbmserv.store.tables.mail import outbox
 
 GAP = timedelta(minutes=5)
 """A server that has not been heard of for longer than this was down."""
@@ -131,7 +133,7 @@ _DOWN = (
     .where(outages.c.ends > bindparam("since"))
     .order_by(outages.c.begins)
 )
-_BEAT = select(heartbeats.c.beat_at, heartbeats.c.up_since).where(heartbeats.c.id == 1)
+_BEAT = select(*columns_of(Heartbeat, heartbeats)).where(heartbeats.c.id == 1)
 _LOCKED_BEAT = _BEAT.with_for_update()
 _LOOKED_THROUGH = 5  # newest letters; more were never gathered in a day
 _DIGESTS = (

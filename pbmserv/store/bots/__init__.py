@@ -1,1 +1,0 @@
-"""The turns of bots: tables and rows."""

@@ -1,1 +1,0 @@
-"""Ratings: tables and rows."""

@@ -1,1 +1,0 @@
-"""Races, solo boards and the box of the day: tables and rows."""

@@ -1,0 +1,168 @@
+"""The tables of players, their addresses and wishes, and of what operators do."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    false,
+)
+
+from pbmserv.store.tables.columns import Instant, Key, State, metadata
+
+
+class PlayerState(StrEnum):
+    """Who a player is; nobody can speak as the server's own ones, and they have no address."""
+
+    ACTIVE = "active"
+    LEFT = "left"
+    """Signed off: no mail."""
+    BARRED = "barred"
+    """Suspended by an operator."""
+    DELETED = "deleted"
+    """Personal data gone; the userid is a neutral name."""
+    BOT = "house"
+
+
+keys = Table(
+    "keys",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("secret", LargeBinary, nullable=False),
+    Column("created_at", Instant, nullable=False),
+)
+"""Keys that sign reply addresses. The highest id signs; all of them verify."""
+
+players = Table(
+    "players",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("userid", String(20), nullable=False, unique=True),
+    Column("password_hash", String(200), nullable=False),
+    Column("address", String(254), nullable=False),
+    Column("reply_epoch", Integer, nullable=False, default=0),
+    Column("created_at", Instant, nullable=False),
+    Column("state", State(PlayerState, 8), nullable=False, server_default="active"),
+    Column("format", String(8), nullable=False, server_default="html"),
+    Column("tz", String(40), nullable=False, server_default="UTC"),
+    Column("accept", String(4), nullable=False, server_default="ask"),
+    Column("remind", String(40), nullable=False, server_default=""),
+    Column("broadcasts", Boolean, nullable=False, server_default=false()),
+    Column("digest_minute", SmallInteger, nullable=True),
+    Column("digest_due", Instant, nullable=True),
+    Column("away_until", Instant, nullable=True),
+    Column("unreachable_since", Instant, nullable=True),
+)
+"""Players. `address` is where their letters go; raising `reply_epoch` revokes every reply
+address they ever got.
+
+`format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
+(``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
+at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
+next. `unreachable_since`: every address of theirs is given up, since letters came back."""
+
+Index(
+    "ix_players_digest_due",
+    players.c.digest_due,
+    postgresql_where=players.c.digest_due.is_not(None),
+    sqlite_where=players.c.digest_due.is_not(None),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("operator", String(80), nullable=False),
+    Column("action", String(40), nullable=False),
+    Column("target", String(80), nullable=False, index=True),
+    Column("why", Text, nullable=False),
+    Column("facts", JSON, nullable=False),
+)
+"""What operators have done, to whom or what, and why. `target`: ``user alice``, ``board 12``,
+``game blackbox``. `facts`: what it was before and after."""
+
+closed_games = Table(
+    "closed_games",
+    metadata,
+    Column("game", String(20), primary_key=True),
+    Column("closed_at", Instant, nullable=False),
+)
+"""Games of which no new boards are made at present; those that run go on."""
+
+blocks = Table(
+    "blocks",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("blocked_id", ForeignKey("players.id"), primary_key=True),
+)
+"""Whom a player does not want challenges and messages from."""
+
+absences = Table(
+    "absences",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("begins", Instant, nullable=False),
+    Column("ends", Instant, nullable=False),
+)
+"""When players were or will be away; `back` shortens the last one."""
+
+notices = Table(
+    "notices",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("kind", String(12), primary_key=True),
+    Column("told_at", Instant, nullable=False),
+)
+"""When players were last told what is not told again so soon. `kind`: away (asked whether they are
+out of the office), busy (too many mails), gone (when their opponents heard that they cannot be
+reached), astray (that they write to an address for reports), stays (that they do not leave after
+all, whatever is answered to the letter that asked), or - and what one click has ended."""
+
+address_changes = Table(
+    "address_changes",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("address", String(254), nullable=False),
+    Column("batch", String(32), nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("confirmed_at", Instant, nullable=True),
+)
+"""New addresses that wait for their confirmation, one row for each. With the first one of a
+batch to be confirmed the addresses from before that batch are dropped."""
+
+addresses = Table(
+    "addresses",
+    metadata,
+    Column("address", String(254), primary_key=True),
+    Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
+    Column("confirmed_at", Instant, nullable=False),
+)
+"""Confirmed addresses, lower case. One address may belong to several players."""
+
+signups = Table(
+    "signups",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("userid", String(20), nullable=False, index=True),
+    Column("password_hash", String(200), nullable=False),
+    Column("address", String(254), nullable=False),
+    Column("batch", String(32), nullable=False),
+    Column("player_id", ForeignKey("players.id"), nullable=True),
+    Column("created_at", Instant, nullable=False),
+)
+"""Requests that wait for their confirmation, a row for each address. The first one of a userid
+to be confirmed gets it; `player_id` is set when that has happened."""

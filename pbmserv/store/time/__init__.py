@@ -1,1 +1,0 @@
-"""Clocks and what falls due: tables and rows."""
