@@ -159,6 +159,7 @@ class World:
         envelope = Envelope(sender, to or self.server.mail_domain.address, raw)
         begun = process_time()
         reply = self.loop.run_until_complete(self.server.door.take(envelope))
+        self.server.settle()
         taken = process_time() - begun
         begun = process_time()
         made = self.letters()

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TextIO
 
 from pbmserv.errors import OperatorError
@@ -128,6 +129,8 @@ def read_octets(path: Path, most: int = -1) -> bytes:
 
 
 _OTHERS = stat.S_IRWXO
+ENDING_S = 30.0
+"""Seconds that the children of a server have to end when it was killed."""
 
 
 def file_of(url: str) -> Path | None:
@@ -160,8 +163,8 @@ def held(path: Path, stage: str) -> TextIO:
     """The mark of the one server that runs a stage over a SQLite database, for as long as it is
     open.
 
-    It dies with the process and its children. Operators' commands need not be alone, and do not
-    ask.
+    It dies with the process and its children, which end soon after it. Operators' commands need
+    not be alone, and do not ask.
 
     Raises:
         OperatorError: another server has it.
@@ -169,19 +172,41 @@ def held(path: Path, stage: str) -> TextIO:
     name = path.resolve()
     name = name.with_name(f"{name.name}.{stage}.lock")
     mark = os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), "r+")
-    try:
-        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    end = monotonic() + ENDING_S
+    while not _is_locked(mark):
+        mark.seek(0)
         other = mark.read(20).strip() or "?"
-        mark.close()
-        raise OperatorError(
-            f"the server with process number {other} works on it already; stop that one first, "
-            "or use PostgreSQL for several"
-        ) from None
+        if monotonic() > end or _is_running(other):
+            mark.close()
+            raise OperatorError(
+                f"the server with process number {other} works on it already; stop that one "
+                "first, or use PostgreSQL for several"
+            )
+        sleep(0.05)
+    mark.seek(0)
     mark.truncate(0)
     mark.write(f"{os.getpid()}\n")
     mark.flush()
     return mark
+
+
+def _is_locked(mark: TextIO) -> bool:
+    """Lock it, if nobody else has."""
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_running(number: str) -> bool:
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, OSError):
+        return True
+    return True
 
 
 def open_to_others(data_dir: Path, url: str) -> Iterator[str]:

@@ -16,10 +16,13 @@ from pbmserv.files import open_to_others
 from pbmserv.monitoring import pulse
 from pbmserv.net import listening
 from pbmserv.net.ports import Bound, bind
+from pbmserv.outbound.dkim import load as load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.app import Base
 from pbmserv.stages.greeting import greeting
+from pbmserv.stages.link import meeting_place
 from pbmserv.stages.supervisor import Supervisor
+from pbmserv.store.operators import health
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
@@ -37,7 +40,9 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
         with preflight.places(loaded, stages):
             for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
                 print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
-            Base(loaded.settings).close()  # databases and keys are there before anybody forks
+            for named in loaded.settings.dkim_keys:
+                load_key(named)  # what is wrong is told once, and not by a stage again and again
+            _must_be_usable(loaded.settings)
             _collect_rarely()
             settings = _with_ports(loaded.settings, bound)
 
@@ -46,12 +51,23 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
                 sys.stdout.flush()
                 pulse.tell(pulse.READY)
 
-            code = Supervisor(settings, bound, stages, ready).run()
+            with meeting_place(settings.data_dir, stages) as folder:
+                code = Supervisor(settings, bound, folder, stages, ready).run()
             pulse.tell(pulse.STOPPING)
             return code
     finally:
         bound.close()
         logging.shutdown()
+
+
+def _must_be_usable(settings: Settings) -> None:
+    """Have databases and keys there before anybody forks, and find out whether rows are taken."""
+    base = Base(settings)
+    try:
+        with base.game.writing.begin() as connection:
+            health.write(connection, base.clock.now())
+    finally:
+        base.close()
 
 
 def _only(settings: Settings, stages: Sequence[str]) -> Settings:

@@ -212,6 +212,13 @@ def indoors(folder: Path, *, names: Resolver | None = None, **settings: str) -> 
         names or Zone(),
     )
     loop = asyncio.new_event_loop()
+
+    async def form(kind: str, values: dict[str, Any]) -> int:
+        number = await server.door.form(kind, values)
+        server.settle()
+        return number
+
+    server.web_stage.send = form
     try:
         yield Indoors(server, loop)
     finally:

@@ -10,9 +10,12 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from sqlalchemy import Table
+
 from pbmserv.files import file_of
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.tables import metadata
 
 
 def migrated(path: Path) -> str:
@@ -24,6 +27,11 @@ def migrated(path: Path) -> str:
             file.touch(0o600)
             file.write_bytes(_octets(store))
     return url
+
+
+def game_tables() -> list[Table]:
+    """The tables of the game store, those that are referred to first."""
+    return [table for table in metadata.sorted_tables if table.info.get("store") != "mail"]
 
 
 @cache

@@ -52,9 +52,10 @@ def upgrade(config: ConfigFile = None) -> None:
     found = loaded(config)
     preflight.database_place(found)
     url = found.settings.database
-    with opened(url) as database:
-        schema.prepare(database)
-        say(f"{blank_passwords(url)} is at revision {schema.head()}.")
+    for one, stores in mail_and_game(url):
+        with opened(one) as database:
+            schema.prepare(database, stores)
+        say(f"{blank_passwords(one)} is at revision {schema.head()}.")
 
 
 @app.command()
@@ -69,8 +70,12 @@ def check(config: ConfigFile = None) -> None:
     found = loaded(config)
     url = found.settings.database
     files.must_be_there(url, found.sources)
-    with opened(url) as database:
-        wrong = schema.check(database)
+    wrong: list[str] = []
+    for one, stores in mail_and_game(url):
+        path = files.file_of(one)
+        if path is None or path.exists():  # the mail store comes with the first start
+            with opened(one) as database:
+                wrong += schema.check(database, stores)
     for sentence in wrong:
         complain(sentence)
     if wrong:
@@ -180,6 +185,15 @@ def _dropped(database: Database, settings: Settings) -> int:
     finally:
         writer.close()
     return dropped
+
+
+def mail_and_game(url: str) -> list[tuple[str, tuple[str, ...]]]:
+    """The databases of a server, each with what it stores: two SQLite files, or one PostgreSQL."""
+    from pbmserv.store.core import schema
+    from pbmserv.store.core.database import mail_url
+
+    mail = mail_url(url)
+    return [(url, tuple(schema.ALL))] if mail == url else [(url, ("game",)), (mail, ("mail",))]
 
 
 @contextmanager

@@ -392,7 +392,7 @@ class WebStage:
 
     def __init__(self, base: Base, send: Callable[[str, dict[str, Any]], Awaitable[int]]) -> None:
         self._base = base
-        self._send = send
+        self.send = send
         self._store: str | None = None
         windows = Lockout(base.clock)
         services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
@@ -404,7 +404,7 @@ class WebStage:
         Raises:
             StillWorking: that takes long.
         """
-        number = await self._send(name, values)
+        number = await self.send(name, values)
         end = monotonic() + FORM_S
         while monotonic() < end:
             done, result = await asyncio.to_thread(self._look, number)

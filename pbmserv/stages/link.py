@@ -8,23 +8,25 @@ so values travel as pickles.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import logging
 import os
 import socket
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from pbmserv import files
 from pbmserv.errors import ServerFault
-from pbmserv.files import make_private
 
 LONGEST_PATH = 90
 """Octets of a socket's path that every system takes."""
+MOST_SERVERS = 16
 PATIENCE_S = 20.0
 """Seconds that a question waits for a stage that is just starting, or starting again."""
 
@@ -37,16 +39,29 @@ class Unanswered(ServerFault):
     """The other stage is not there, or went away before it answered."""
 
 
-def folder_of(data_dir: Path) -> Path:
-    """Where the sockets of a server lie; made for its own user alone."""
-    found = data_dir.resolve() / "run"
-    if len(os.fsencode(found)) > LONGEST_PATH:
-        mark = hashlib.sha256(os.fsencode(found)).hexdigest()[:16]
-        found = Path(tempfile.gettempdir()) / f"pbmserv-{os.getuid()}-{mark}"
-    make_private(found)
-    if found.stat().st_uid != os.getuid():
-        raise ServerFault(f"{found} belongs to somebody else")
-    return found
+@contextlib.contextmanager
+def meeting_place(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
+    """The folder where the sockets of one server on this machine lie, held for *stages*; a second
+    server with the same files (on PostgreSQL) gets one of its own."""
+    base = data_dir.resolve() / "run"
+    if len(os.fsencode(base)) > LONGEST_PATH:
+        mark = hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
+        base = Path(tempfile.gettempdir()) / f"pbmserv-{os.getuid()}-{mark}"
+    for number in range(1, MOST_SERVERS + 1):
+        found = base / str(number)
+        files.make_private(found)
+        if found.stat().st_uid != os.getuid():
+            raise ServerFault(f"{found} belongs to somebody else")
+        with contextlib.ExitStack() as held:
+            marks = [held.enter_context((found / f"{one}.lock").open("w")) for one in stages]
+            try:
+                for one in marks:
+                    fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            yield found
+            return
+    raise ServerFault(f"more than {MOST_SERVERS} servers share {data_dir}")
 
 
 class Ring:

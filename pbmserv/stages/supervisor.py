@@ -19,6 +19,7 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic, sleep
 from types import FrameType
 
@@ -26,7 +27,6 @@ from pbmserv import log as logs
 from pbmserv.config.settings import Settings
 from pbmserv.net.ports import Bound
 from pbmserv.stages.current_mail import NONE, CurrentMail
-from pbmserv.stages.link import folder_of
 from pbmserv.stages.preflight import STAGES
 from pbmserv.stages.processes import Given, run
 
@@ -68,12 +68,14 @@ class Supervisor:
     """Runs the stages of one server on this machine.
 
     Args:
+        folder: where their sockets lie.
         stages: which of `STAGES`.
         ready: called once, when all of them are.
     """
 
     settings: Settings
     bound: Bound
+    folder: Path
     stages: Sequence[str]
     ready: Callable[[], None]
     _children: dict[str, _Child] = field(default_factory=dict)
@@ -81,10 +83,10 @@ class Supervisor:
     _suspects: dict[int, int] = field(default_factory=dict)
     _is_stopping: bool = False
     _is_told: bool = False
+    _code: int = 0
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; the process's exit code."""
-        folder = folder_of(self.settings.data_dir)
         posts = _posts() if "post" in self.stages else 0
         names: list[str] = []
         for stage in STAGES:
@@ -102,7 +104,7 @@ class Supervisor:
             given = Given(
                 self.settings,
                 self.bound,
-                folder,
+                self.folder,
                 tuple(names),
                 max(1, posts),
                 self._current,
@@ -128,7 +130,7 @@ class Supervisor:
         self._end()
         for end in (told, tell, alive, hold):
             os.close(end)
-        return 0
+        return self._code
 
     # -- signals ---------------------------------------------------------------------------
 
@@ -177,7 +179,10 @@ class Supervisor:
                 child.pause_s = FIRST_PAUSE_S
             child.pid, child.again_at = 0, monotonic() + child.pause_s
             facts = {"stage": child.name, "code": code, "lived_s": round(lived, 1)}
-            if not self._is_stopping:
+            if not self._is_told and not self._is_stopping:  # it would die again and again
+                _log.error("a process has died before all were ready", extra=facts)
+                self._code, self._is_stopping = 1, True
+            elif not self._is_stopping:
                 _log.error("a process has died; it is started again", extra=facts)
             child.pause_s = min(LONGEST_PAUSE_S, child.pause_s * 2)
             if child.name == "play":

@@ -12,7 +12,6 @@ from sqlalchemy import select
 
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import inbox, letter_bytes, outbox
 
 
@@ -140,7 +139,7 @@ def test_deleting_removes_every_trace_and_keeps_the_games(
 
     # The server has done all it had to do. Where else could she be? Every table is looked through.
     with closing(Database(database_url)) as database, database.reading.connect() as connection:
-        for table in metadata.sorted_tables:
+        for table in game_tables():
             for row in connection.execute(select(table)).mappings():
                 if table is inbox and row["sender"] == "bob@players.example":
                     continue  # what Bob wrote is his

@@ -33,6 +33,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def received(server: Running) -> list[tuple[str, str, str, str]]:
     """(sender, recipient, state, error) of every mail that was taken."""
+    server.carry_out()
     with server.server.database.reading.connect() as connection:
         rows = connection.execute(
             select(inbox.c.sender, inbox.c.recipient, inbox.c.state, inbox.c.error).order_by(
@@ -184,6 +185,7 @@ def test_dots_are_doubled_on_the_way_and_only_there(embedded: Running) -> None:
     raw = mail("dots@players.example", "nonsense", "..\r\n...two\r\n..\r\nend")
     with Wire(embedded.port) as wire:
         assert wire.mail("dots@players.example", OURS, raw).startswith("250")
+    embedded.carry_out()
     with embedded.server.database.reading.connect() as connection:
         (stored,) = connection.execute(
             select(inbox.c.raw).where(inbox.c.sender == "dots@players.example")

@@ -132,7 +132,7 @@ def test_a_database_that_is_not_there_is_told_in_one_sentence(tmp_path: Path) ->
 def test_a_server_that_cannot_be_built_gives_its_addresses_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pbmserv.serve.log.configure", lambda *_: None)
+    monkeypatch.setattr("pbmserv.serve.log.configure", lambda *_, **__: None)
     (tmp_path / "s1.pem").write_text("no key")
     address = f"127.0.0.1:{free_port()}"
     given = {"DATA_DIR": tmp_path, "SMTP": address, "WEB": "", "DKIM_KEYS": f"s1={tmp_path}/s1.pem"}

@@ -133,7 +133,7 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
     restore(elsewhere, tmp_path / "copy")
     with closing(Database(elsewhere)) as database, database.reading.connect() as connection:
         found = connection.execute(select(func.count()).select_from(inbox)).scalar_one()
-        assert schema.check(database) == []
+        assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
     assert before <= found <= len(taken)
     assert during >= before
 
@@ -179,7 +179,7 @@ def test_a_database_that_is_there_or_in_use_is_left_alone(
     with pytest.raises(OperatorError, match="not empty; with --overwrite"):
         restore(database_url, file)
     with closing(Database(database_url)) as database:
-        assert schema.check(database) == []
+        assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
@@ -194,7 +194,7 @@ def test_half_a_copy_is_refused_and_nothing_is_changed(
     with pytest.raises(OperatorError, match=r"copy|pg_restore"):
         restore(database_url, half, files.over)
     with closing(Database(database_url)) as database:
-        assert schema.check(database) == []
+        assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
 
 
 def test_a_copy_of_the_other_kind_is_refused(postgres_url: str, tmp_path: Path) -> None:

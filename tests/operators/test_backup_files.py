@@ -33,7 +33,8 @@ def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    """All but the mail store, of which nothing is copied."""
+    return sorted(path.name for path in folder.iterdir() if "-mail" not in path.name)
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ def test_a_damaged_database_is_replaced(own: str, tmp_path: Path) -> None:
         restore(own, tmp_path / "copy")
     restore(own, tmp_path / "copy", files.over)
     with closing(Database(own)) as database:
-        assert schema.check(database) == []
+        assert schema.check(database, ("game",)) == []
 
 
 def test_what_has_no_file_and_no_tables_is_not_copied(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from deeds import ALICE, BOB, CAROL, begun, do, flat
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from migrated import game_tables
 from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
@@ -17,7 +18,6 @@ from pbmserv.service.operators import people
 from pbmserv.service.operators.views import board_lines
 from pbmserv.service.ratings import rating
 from pbmserv.store.operators import operating
-from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import outbox
 
 
@@ -105,7 +105,7 @@ def test_no_row_but_the_retired_account_itself_stays_with_the_old_player(house: 
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
     with house.server.database.reading.connect() as connection:
-        for table in metadata.sorted_tables:
+        for table in game_tables():
             if "player_id" in table.columns and table.name != "absences":
                 left = connection.execute(select(table).where(table.c.player_id == 1)).all()
                 assert left == [], table.name
@@ -148,7 +148,7 @@ def test_who_is_deleted_takes_the_names_of_all_their_accounts_along(house: Indoo
     with house.server.database.reading.connect() as connection:
         kept = [
             (table.name, row)
-            for table in metadata.sorted_tables
+            for table in game_tables()
             for row in connection.execute(text(f"SELECT * FROM {table.name}")).all()
         ]
     named = [(name, row) for name, row in kept if "alice" in json.dumps(row, default=str)]

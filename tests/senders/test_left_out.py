@@ -385,8 +385,8 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from pbmserv.service.delivery import mail_reader
     from pbmserv.service.operators.kept_mail import KeptMails
-    from pbmserv.stages import door
 
     server = house.server
 
@@ -395,7 +395,7 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
 
     raw = signed_once(house)
     with monkeypatch.context() as broken:
-        broken.setattr(door, "read_mail", breaks)
+        broken.setattr(mail_reader, "read_mail", breaks)
         assert not house.send_raw(address_of("alice"), raw)
         assert not house.send_raw("m@evil.example", raw.replace(b"12:00:00 ", b"12:00:00  "))
     kept_mails = KeptMails(
