@@ -7,6 +7,7 @@ fork runs is `pbmserv.__main__.main`, with an environment, a working directory a
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import json
 import os
@@ -57,7 +58,8 @@ class Forked:
     def send_signal(self, signum: int) -> None:
         """Send it a signal, unless its end is known."""
         if self.returncode is None:
-            os.kill(self.pid, signum)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signum)
 
     def kill(self) -> None:
         """Pull the plug."""

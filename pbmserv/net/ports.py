@@ -38,6 +38,15 @@ class Bound:
         ports = {"smtp": self.smtp, "smtps": self.smtps, "lmtp": self.lmtp}
         return {name: port for name, port in ports.items() if port is not None}
 
+    def keep_only(self, stage: str) -> None:
+        """In a forked process: let go of what another stage listens at, so that an address is free
+        as soon as that has closed it."""
+        for port in self.mail.values() if stage != "door" else ():
+            port.close()
+        for one in (self.web, self.metrics):
+            if one is not None and stage != "web":
+                one.close()
+
     def close(self) -> None:
         """Give every address back."""
         for one in (*self.mail.values(), self.web, self.metrics):

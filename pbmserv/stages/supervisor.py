@@ -101,6 +101,7 @@ class Supervisor:
             os.close(told)
             os.close(hold)
             _die_with_parent(alive)
+            self.bound.keep_only(name)
             given = Given(
                 self.settings,
                 self.bound,
@@ -207,7 +208,8 @@ class Supervisor:
             _kill(play, signal.SIGKILL)
 
     def _end(self) -> None:
-        """End all, the door first, and wait for them."""
+        """End all, and wait for them. Nobody new is let in: the listening sockets go first."""
+        self.bound.close()
         for child in self._children.values():
             _kill(child, signal.SIGTERM)
         end = monotonic() + STOP_S

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from migrated import game_tables
 from running import Letter, MovableClock, Running, start
 from sqlalchemy import select
 

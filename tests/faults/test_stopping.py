@@ -63,7 +63,7 @@ def test_a_clean_stop_finishes_what_is_under_way(tmp_path: Path, signum: signal.
         shown = mail(ALICE, "blackbox games alice")
         assert wire.mail(ALICE, OURS, shown).startswith("250")
     box = tmp_path / "mail" / ALICE / "new"
-    wait_until(lambda: len(list(box.iterdir())) == 3, "three letters to alice")
+    wait_until(lambda: box.is_dir() and len(list(box.iterdir())) == 3, "three letters to alice")
     assert process.stop(signum) == 0
 
 
