@@ -20,6 +20,7 @@ from time import monotonic, sleep
 
 from argon2 import PasswordHasher
 from sqlalchemy import ColumnElement, select, update
+from wire import SETTLES
 from zone import Zone
 
 from pbmserv.config.loading import load
@@ -339,9 +340,13 @@ def start(
         return doors
 
     doors = asyncio.run_coroutine_threadsafe(opened(), loop).result(PATIENCE_S)
+    ports = {running.port, running.lmtp_port, running.smtps_port}
+    SETTLES.update(dict.fromkeys(ports, running.carry_out))
     try:
         yield running
     finally:
+        for port in ports:
+            SETTLES.pop(port, None)
         asyncio.run_coroutine_threadsafe(doors.close(), loop).result(PATIENCE_S)
         running.server.close()
         loop.call_soon_threadsafe(loop.stop)

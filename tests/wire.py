@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import socket
 import ssl
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 PATIENCE_S = 20
+
+SETTLES: dict[int, Callable[[], None]] = {}
+"""By port: waits until what a server in this process has taken was carried out."""
 
 
 class Wire:
@@ -16,6 +20,7 @@ class Wire:
     def __init__(
         self, port: int, *, hello: str = "EHLO players.example", source: str = "127.0.0.1"
     ) -> None:
+        self._port = port
         self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S, (source, 0))
         self._file = self._socket.makefile("rb")
         self.greeting = self.answer()
@@ -34,9 +39,10 @@ class Wire:
         self.close()
 
     def close(self) -> None:
-        """Hang up without a word."""
+        """Hang up without a word; what was taken is carried out then."""
         self._file.close()
         self._socket.close()
+        self._settle()
 
     def say(self, words: str | bytes) -> None:
         """Send a line (text), or these very octets."""
@@ -90,9 +96,18 @@ class Wire:
         assert self.ask("DATA").startswith("354")
 
     def mail(self, sender: str, recipient: str, raw: bytes) -> str:
-        """A whole mail; *raw* has no line that begins with a dot."""
+        """A whole mail, carried out; *raw* has no line that begins with a dot."""
         self.begin(sender, recipient)
-        return self.ask(raw + b"\r\n.\r\n")
+        reply = self.ask(raw + b"\r\n.\r\n")
+        self._settle()
+        return reply
+
+    def _settle(self) -> None:
+        SETTLES.get(self._port, _nothing)()
+
+
+def _nothing() -> None:
+    """It is a process of its own, or nothing of ours."""
 
 
 def mail(sender: str, subject: str, body: str = "", **headers: str) -> bytes:

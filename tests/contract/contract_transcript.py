@@ -17,7 +17,7 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import WITHDRAW, GameRecord
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
-from pbmserv.errors import MoveError
+from pbmserv.errors import MoveError, Refusal
 from pbmserv.letters.environment import environment
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -56,12 +56,17 @@ class _Teller:
             try:
                 position = self._move(position, seat, text)
             except MoveError as error:
-                template = self._template("refusals")
-                yield "  refused: " + template.render(refusal=error.refusal)
+                yield "  refused: " + self._sentence(error.refusal)
                 yield f"  example: {error.refusal.example}"
                 continue
             yield from self._told(position)
         yield from ("", "=" * 76, f"{self._game.outcome(position.state)}")
+
+    def _sentence(self, refusal: Refusal) -> str:
+        """The block of the game's refusals that its code names."""
+        template = self._template("refusals")
+        block = template.blocks[refusal.code.rpartition(".")[2].replace("-", "_")]
+        return " ".join("".join(block(template.new_context({"refusal": refusal}))).split())
 
     def _move(self, position: Position, seat: Seat, text: str) -> Position:
         if text == WITHDRAW:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import Any, cast
 
 from quoting import in_plain_text
@@ -26,15 +27,14 @@ from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
 from pbmserv.inbound.quotes.reply import new_text
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
+from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
-from pbmserv.service.core.context import IncomingMail
-from pbmserv.service.core.mail_service import MailService
-from pbmserv.service.core.results import Receipt
-from pbmserv.service.limits.rates import Over, Rates, Traffic
+from pbmserv.service.delivery.mail_reader import MailReader
+from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.smtpd.server import Listener
 from pbmserv.stages.door import UNREADABLE, Door
+from pbmserv.store.delivery.arrivals import NewArrival
 
 GAMES = frozenset({"blackbox"})
 HOUSE = MailDomain("pbmserv", "games.example", KeyRing({1: b"only for fuzzing"}))
@@ -63,32 +63,23 @@ class Faults(logging.Handler):
 
 
 class Shelf:
-    """Stands where the office is and only counts, so that a session costs no disk."""
+    """Stands where the mail store is and only keeps, so that a session costs no disk."""
 
     def __init__(self) -> None:
-        self.posts: list[IncomingMail] = []
+        self.arrived: list[NewArrival] = []
 
-    async def take(self, incoming: IncomingMail) -> Receipt:
-        self.posts.append(incoming)
-        return Receipt(1, "taken")
+    def submit(self, job: Any) -> Future[int]:
+        """As a writer does; the door's jobs have what has arrived as their argument."""
+        (new,) = job.args
+        self.arrived.append(new)
+        done: Future[int] = Future()
+        done.set_result(len(self.arrived))
+        return done
 
-    async def ignore(self, incoming: IncomingMail) -> Receipt:
-        assert incoming.mail.automatic
-        return Receipt(1, "ignored")
-
-    async def tell_too_many(self, sender: str, over: Over) -> None:
-        raise AssertionError("nothing is counted here")
-
-    async def keep(
-        self,
-        envelope: Envelope,
-        digest: str,
-        error: str,
-        answer_to: str,
-        verdict: Verdict = UNCHECKED,
-    ) -> Receipt:
-        assert HOUSE.is_postmaster(envelope.recipient), error
-        return Receipt(1, "kept")
+    def has_room(self, _octets: int, *, for_postmaster: bool) -> bool:
+        """As a quota says: always."""
+        assert for_postmaster in {True, False}
+        return True
 
 
 class Ear(asyncio.Transport):
@@ -148,7 +139,8 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
     asyncio.get_running_loop().set_exception_handler(_raise)
     try:
         traffic = Traffic(Rates("", "", "", "", "", "", ""), SystemClock())
-        door = Door(HOUSE, cast("MailService", shelf), traffic, GAMES)
+        anything = cast("Any", shelf)
+        door = Door(HOUSE, anything, SystemClock(), traffic, anything, lambda: None)
         listener = Listener(
             HOUSE,
             door,
@@ -173,10 +165,11 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
         logger.removeHandler(faults)
     faults.none()
     _check_replies(bytes(ear.heard), said)
-    for incoming in shelf.posts:
-        assert HOUSE.knows(incoming.envelope.recipient)
-        assert wire_refusal(incoming.envelope.raw) is None
-        assert not HOUSE.is_ours(incoming.mail.sender)
+    reader = MailReader(HOUSE, GAMES, ())
+    for new in shelf.arrived:
+        assert HOUSE.knows(new.envelope.recipient)
+        assert wire_refusal(new.envelope.raw) is None
+        assert not HOUSE.is_ours(reader.read(new.envelope).mail.sender)
 
 
 def _raise(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:

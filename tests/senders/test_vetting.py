@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from zone import Zone
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.auth import password_checks
 from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.core.context import IncomingMail
 
 ALICE, THIEF = address_of("alice"), "thief@elsewhere.example"
 REFUSED = "The userid and the password do not belong together."
@@ -267,25 +268,18 @@ def test_mails_of_one_neighbour_wait_for_each_other(
         return before(self, password_hash, password)
 
     monkeypatch.setattr(Passwords, "_verify", slow)
-    door, house = server.server.door, server.server.mail_domain.address
+    stage, to = server.server.play_stage, server.server.mail_domain.address
 
-    def taken(sender: str, subject: str, peer: str) -> asyncio.Task[str]:
-        raw = f"From: {sender}\r\nSubject: {subject}\r\nMessage-ID: <{subject[-8:]}@x>\r\n"
-        return asyncio.ensure_future(
-            door.take(Envelope(sender, house, f"{raw}\r\n\r\n".encode(), peer, "x"))
-        )
+    def looked(sender: str, subject: str, peer: str) -> Future[IncomingMail]:
+        raw = f"From: {sender}\r\nSubject: {subject}\r\n\r\n".encode()
+        return stage.checks.vet(stage.reader.read(Envelope(sender, to, raw, peer, "x")))
 
-    async def story() -> None:
-        thieves = [
-            taken(f"t{n}@evil.example", f"prefs u{n} wrong{n}xxxx", "198.51.100.9")
-            for n in range(6)
-        ]
-        await asyncio.to_thread(inside.acquire)
-        assert await asyncio.wait_for(taken(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1"), 20)
-        assert not any(task.done() for task in thieves)
-        assert not inside.acquire(blocking=False)
-        gate.set()
-        await asyncio.gather(*thieves)
-
-    server.loop.run_until_complete(story())
-    assert len(server.letters()) == 7
+    thieves = [
+        looked(f"t{n}@evil.example", f"prefs u{n} wrong{n}xxxx", "198.51.100.9") for n in range(6)
+    ]
+    assert inside.acquire(timeout=20)
+    assert looked(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1").result(20).checked
+    assert not any(thief.done() for thief in thieves)
+    assert not inside.acquire(blocking=False)
+    gate.set()
+    assert all(thief.result(20).checked for thief in thieves)

@@ -137,8 +137,8 @@ def test_the_html_board_tells_the_same_facts(you: Seat | None) -> None:
         assert caption == f"Player {NAMES[box.seat]}'s board: 3 guesses left"
         assert {len(row) for row in table} == {11}
         assert [row[2:-2] for row in table[:2]] == [
-            [column.top for column in box.columns],
-            [column.top_mark for column in box.columns],
+            list(box.board.top),
+            list(box.marks[: box.board.width]),
         ]
         assert table[2:-2] == [
             [row.left, row.left_mark, *map(str.strip, row.cells), row.right_mark, row.right]

@@ -15,7 +15,7 @@ def test_a_group_comes_home_with_one_signal(monkeypatch: pytest.MonkeyPatch) -> 
     async def main() -> None:
         loop = asyncio.get_running_loop()
         happened: list[str] = []
-        awaiting = Awaiting(lambda: happened.append("afterwards"))
+        awaiting = Awaiting()
         futures: list[Future[int]] = [Future() for _ in range(50)]
         signals = 0
         signal = loop.call_soon_threadsafe
@@ -40,7 +40,7 @@ def test_a_group_comes_home_with_one_signal(monkeypatch: pytest.MonkeyPatch) -> 
         assert await asyncio.gather(*tasks) == list(range(50))
         await asyncio.sleep(0)
         assert resolved == 1
-        assert happened == ["answered"] * 50 + ["afterwards"]
+        assert happened == ["answered"] * 50
 
     asyncio.run(main())
 
@@ -49,7 +49,7 @@ def test_every_result_of_another_thread_arrives() -> None:
     """However the thread that resolves and the loop take turns, nothing is left lying."""
 
     async def main() -> None:
-        awaiting = Awaiting(lambda: None)
+        awaiting = Awaiting()
         for _ in range(20):
             futures: list[Future[int]] = [Future() for _ in range(20)]
 
@@ -67,7 +67,7 @@ def test_every_result_of_another_thread_arrives() -> None:
 def test_failures_are_handed_on() -> None:
     async def main() -> None:
         failing: Future[int] = Future()
-        waiting = asyncio.ensure_future(Awaiting(lambda: None).result(failing))
+        waiting = asyncio.ensure_future(Awaiting().result(failing))
         failing.set_exception(LookupError("gone"))
         with pytest.raises(LookupError, match="gone"):
             await waiting
@@ -77,7 +77,7 @@ def test_failures_are_handed_on() -> None:
 
 def test_who_stops_waiting_calls_the_job_off_if_it_has_not_begun() -> None:
     async def main() -> None:
-        awaiting = Awaiting(lambda: None)
+        awaiting = Awaiting()
         idle: Future[int] = Future()
         begun: Future[int] = Future()
         assert begun.set_running_or_notify_cancel()
@@ -99,7 +99,7 @@ def test_a_result_for_a_closed_loop_is_dropped() -> None:
     loop = asyncio.new_event_loop()
 
     async def begin() -> asyncio.Task[int]:
-        return asyncio.ensure_future(Awaiting(lambda: None).result(late))
+        return asyncio.ensure_future(Awaiting().result(late))
 
     task = loop.run_until_complete(begin())
     loop.run_until_complete(asyncio.sleep(0))
