@@ -1,4 +1,4 @@
-"""Runs migrations on the connection that `pbmserv.store.schema` hands over."""
+"""Runs migrations on the connection that `pbmserv.store.core.schema` hands over."""
 
 from alembic import context
 

@@ -78,8 +78,8 @@ def test_alembic_is_not_even_imported_when_nothing_is_to_do(tmp_path: Path) -> N
     database.close()
     look = (
         "import sys\n"
-        "from pbmserv.store import schema\n"
-        "from pbmserv.store.session import Database\n"
+        "from pbmserv.store.core import schema\n"
+        "from pbmserv.store.core.database import Database\n"
         f"schema.prepare(Database({database.url!r}))\n"
         "sys.exit('alembic' in sys.modules)\n"
     )
@@ -125,8 +125,8 @@ def test_the_operator_is_told_about_a_newer_database_without_a_traceback(tmp_pat
 def test_two_processes_may_begin_with_one_empty_database(empty: Database) -> None:
     begin = (
         "import sys\n"
-        "from pbmserv.store import schema\n"
-        "from pbmserv.store.session import Database\n"
+        "from pbmserv.store.core import schema\n"
+        "from pbmserv.store.core.database import Database\n"
         "import alembic.command\n"
         "database = Database(sys.argv[1])\n"
         "print('here', flush=True)\n"
