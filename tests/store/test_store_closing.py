@@ -127,3 +127,16 @@ def test_a_file_that_is_no_database_is_closed_again(
     database.close()
     assert connections.made
     assert connections.open_ones() == []
+
+
+def test_a_connection_that_is_in_use_is_closed_when_it_comes_back(
+    connections: Connections, tmp_path: Path
+) -> None:
+    database = Database(migrated(tmp_path / "pbmserv.sqlite3"))
+    before, during = database.reading.connect(), database.writing.connect()
+    database.close()
+    after = database.reading.connect()
+    for one in (before, during, after):
+        one.close()
+    assert len(connections.made) >= 3
+    assert connections.open_ones() == []

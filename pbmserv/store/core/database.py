@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from pbmserv.files import file_of, make_file
 
@@ -52,9 +52,15 @@ class Database:
             self.writing = self.reading = open_engine(url, pool_size, BUSY_TIMEOUT_MS)
 
     def close(self) -> None:
-        """Close every pooled connection."""
-        self.writing.dispose()
-        self.reading.dispose()
+        """Close every pooled connection; one that somebody still uses closes when it comes back."""
+        for engine in {self.writing, self.reading}:
+            event.listen(engine, "checkin", _close_returned)
+            engine.dispose()
+
+
+def _close_returned(_connection: Any, record: ConnectionPoolEntry) -> None:
+    """A pool that was disposed of would keep it open until it is collected as garbage."""
+    record.close()
 
 
 def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
