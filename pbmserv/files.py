@@ -209,10 +209,9 @@ def _is_running(number: str) -> bool:
     return True
 
 
-def open_to_others(data_dir: Path, url: str) -> Iterator[str]:
-    """What everybody on this machine may read, a sentence for each."""
-    database = file_of(url)
-    for path, mode in ((data_dir, "700"), (database, "600")):
+def open_to_others(data_dir: Path, *urls: str) -> Iterator[str]:
+    """What everybody on this machine may read of it and of databases, a sentence for each."""
+    for path, mode in ((data_dir, "700"), *((file_of(url), "600") for url in urls)):
         if path is not None and path.exists() and stat.S_IMODE(path.stat().st_mode) & _OTHERS:
             yield (
                 f"{path} is open to everybody on this machine, and there are passwords and hidden "

@@ -22,6 +22,7 @@ from pbmserv.stages.app import Base
 from pbmserv.stages.greeting import greeting
 from pbmserv.stages.link import meeting_place
 from pbmserv.stages.supervisor import Supervisor
+from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
 
 
@@ -38,7 +39,8 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
     bound = bind(_only(loaded.settings, stages))
     try:
         with preflight.places(loaded, stages):
-            for warning in open_to_others(loaded.settings.data_dir, loaded.settings.database):
+            url = loaded.settings.database
+            for warning in open_to_others(loaded.settings.data_dir, url, mail_url(url)):
                 print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
             for named in loaded.settings.dkim_keys:
                 load_key(named)  # what is wrong is told once, and not by a stage again and again

@@ -174,10 +174,9 @@ class DoorStage:
     def run_once(self) -> None:
         """Remove what play has settled, and measure what texts take."""
         if self._removal is not None:
-            self.quota.frees("waiting", self._removal.run_once())
-        else:
-            with self._base.mail.reading.connect() as connection:
-                self.quota.waits(arrivals.octets(connection))
+            self._removal.run_once()
+        with self._base.mail.reading.connect() as connection:
+            self.quota.waits(arrivals.octets(connection))
         self.quota.measure(self._base.clock.now())
 
     def start(self) -> None:
@@ -266,7 +265,7 @@ class PlayStage:
             oldest=self.arrivals.oldest,
         )
         self._tidying = Rounds(
-            self.arrivals.tidy, "tidying", 30.0, "what is done could not be forgotten"
+            self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
         )
 
     def answers(self) -> Mapping[str, Callable[..., Any]]:

@@ -20,7 +20,7 @@ from pbmserv.store.delivery.arrivals import Arrival
 
 MOST = 500
 """Arrivals in memory at a time; the others wait in the store."""
-LEASE = timedelta(minutes=2)
+LEASE = timedelta(seconds=30)
 """How long claimed arrivals are one play's own if it does not renew them: it has died."""
 RESULTS_KEPT = timedelta(hours=1)
 """How long a page can ask what came of its form."""
@@ -90,12 +90,14 @@ class TwoStores:
 
     def __init__(self, mail: Database, game: Database, writer: Writer, clock: Clock) -> None:
         self._mail = mail
+        self._game = game
         self._writer = writer
         self._clock = clock
         with mail.reading.connect() as connection:
             self.store = arrivals.store_of(connection)
+            first = min(arrivals.numbers(connection), default=0)
         with game.reading.connect() as connection:
-            self._settled = arrivals.all_settled(connection, self.store)
+            self._settled = arrivals.settled_since(connection, self.store, first)
         self._last = 0
         self._in_hand = _InHand()
 
@@ -127,15 +129,13 @@ class TwoStores:
 
     def tidy(self) -> None:
         """Drop notes about what the door has removed."""
-        with self._mail.reading.connect() as connection:
-            there = set(arrivals.numbers(connection))
         before = self._clock.now() - RESULTS_KEPT
-
-        def forget(connection: Connection) -> None:
-            settled = arrivals.all_settled(connection, self.store)
-            arrivals.forget_settled(connection, self.store, settled - there, before)
-
-        self._writer.submit_unsynced(forget).result()
+        with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
+            there = set(arrivals.numbers(mail))
+            gone = arrivals.settled_before(game, self.store, before) - there
+        if gone:
+            forget = partial(arrivals.forget_settled, store=self.store, gone=gone)
+            self._writer.submit_unsynced(forget).result()
         self._settled &= there
 
 
@@ -197,11 +197,15 @@ class Removal:
         self._game = game
         self._writer = writer
 
-    def run_once(self) -> int:
-        """Remove what is settled now; how many octets that frees."""
-        with self._game.reading.connect() as connection, self._mail.reading.connect() as mail:
-            settled = arrivals.all_settled(connection, arrivals.store_of(mail))
-            gone = [number for number in arrivals.numbers(mail) if number in settled]
-        if not gone:
-            return 0
-        return self._writer.submit(partial(arrivals.remove, numbers_=gone)).result()
+    def run_once(self) -> None:
+        """Remove what is settled now."""
+        with self._mail.reading.connect() as mail:
+            there = arrivals.numbers(mail)
+            store = arrivals.store_of(mail)
+        if not there:
+            return
+        with self._game.reading.connect() as game:
+            done = arrivals.settled_since(game, store, there[0])
+        gone = [number for number in there if number in done]
+        if gone:
+            self._writer.submit(partial(arrivals.remove, numbers_=gone)).result()

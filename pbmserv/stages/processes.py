@@ -97,11 +97,11 @@ async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaita
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _reload(base: Base, given: Given, post: PostStage | None = None) -> Reload:
+def _reload(name: str, base: Base, given: Given, post: PostStage | None = None) -> Reload:
     named = base.settings.dkim_keys if post else ()
     signer = post.signer if post else None
     ring: KeyRing = base.mail_domain.ring
-    return Reload(base.game, ring, signer, named, given.bound.certificate)
+    return Reload(name, base.game, ring, signer, named, given.bound.certificate)
 
 
 async def _door(name: str, base: Base, given: Given) -> None:
@@ -126,7 +126,7 @@ async def _door(name: str, base: Base, given: Given) -> None:
         await listening.close()
         await asyncio.to_thread(stage.stop)
 
-    await _until_stopped(given, _reload(base, given), stop)
+    await _until_stopped(given, _reload(name, base, given), stop)
 
 
 async def _play(name: str, base: Base, given: Given) -> None:
@@ -157,7 +157,7 @@ async def _play(name: str, base: Base, given: Given) -> None:
         answering.close()
         await asyncio.to_thread(stage.stop)
 
-    await _until_stopped(given, _reload(base, given), stop)
+    await _until_stopped(given, _reload(name, base, given), stop)
 
 
 async def _post(name: str, base: Base, given: Given) -> None:
@@ -187,7 +187,7 @@ async def _post(name: str, base: Base, given: Given) -> None:
         await asyncio.to_thread(stage.stop)
         close()
 
-    await _until_stopped(given, _reload(base, given, stage), stop)
+    await _until_stopped(given, _reload(name, base, given, stage), stop)
 
 
 def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
@@ -221,7 +221,7 @@ async def _bots(name: str, base: Base, given: Given) -> None:
         answering.close()
         await asyncio.to_thread(stage.stop)
 
-    await _until_stopped(given, _reload(base, given), stop)
+    await _until_stopped(given, _reload(name, base, given), stop)
 
 
 async def _web(name: str, base: Base, given: Given) -> None:
@@ -254,7 +254,7 @@ async def _web(name: str, base: Base, given: Given) -> None:
         await listening.close()
         stages.close()
 
-    await _until_stopped(given, _reload(base, given), stop)
+    await _until_stopped(given, _reload(name, base, given), stop)
 
 
 def _nothing() -> None:

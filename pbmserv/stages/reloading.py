@@ -29,6 +29,7 @@ class Reload:
     """What one process reads again.
 
     Args:
+        stage: who says so in the log; every stage reads them for itself.
         ring: the keys of reply addresses, which stand in the database.
         signer, named: what signs letters, and the files of its keys, where letters are sent.
         certificate: of mail sessions, if there is one.
@@ -36,12 +37,14 @@ class Reload:
 
     def __init__(
         self,
+        stage: str,
         database: Database,
         ring: KeyRing,
         signer: Signer | None,
         named: Sequence[NamedFile],
         certificate: Certificate | None,
     ) -> None:
+        self._facts = {"asked": ASKED, "stage": stage}
         self._database = database
         self._ring = ring
         self._signer = signer
@@ -65,7 +68,7 @@ class Reload:
             except Exception:  # the server goes on with what it has
                 log.exception(
                     "not everything could be read again; what was not stays as it was",
-                    extra={"asked": ASKED},
+                    extra=self._facts,
                 )
 
     def _read_keys(self) -> None:
@@ -73,7 +76,7 @@ class Reload:
             found = [self._signing_key(self._signer, named) for named in self._named]
             self._signer.keys = [key for key in found if key is not None]
             told = ", ".join(f"{key.selector} ({key.kind})" for key in self._signer.keys)
-            log.info("letters are signed", extra={"asked": ASKED, "keys": told})
+            log.info("letters are signed", extra=self._facts | {"keys": told})
         try:
             with self._database.reading.connect() as connection:
                 keys = players.signing_keys(connection)
@@ -81,23 +84,23 @@ class Reload:
         except (SQLAlchemyError, ConfigError) as error:
             why = reason(error) or type(error).__name__
             log.error(
-                "the keys of reply addresses stay as they were", extra={"asked": ASKED, "why": why}
+                "the keys of reply addresses stay as they were", extra=self._facts | {"why": why}
             )
         else:
             self._ring.keys = keys
             ids = ", ".join(map(str, sorted(keys)))
-            facts = {"asked": ASKED, "keys": ids, "signs": max(keys)}
-            log.info("the keys of reply addresses were read again", extra=facts)
+            facts = {"keys": ids, "signs": max(keys)}
+            log.info("the keys of reply addresses were read again", extra=self._facts | facts)
 
     def _signing_key(self, signer: Signer, named: NamedFile) -> Key | None:
         """The key of a file, else the one that was read there before."""
         try:
             found = load(named)
         except ConfigError as error:
-            facts = {"asked": ASKED, "selector": named.selector}
+            facts = self._facts | {"selector": named.selector}
             log.error("a DKIM key stays as it was", extra=facts | {"why": str(error)})
             return next((key for key in signer.keys if key.selector == named.selector), None)
-        facts = {"asked": ASKED, "selector": named.selector, "file": str(named.path)}
+        facts = self._facts | {"selector": named.selector, "file": str(named.path)}
         log.info("a DKIM key was read again", extra=facts)
         return found
 

@@ -23,8 +23,8 @@ from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
 from pbmserv.config.loading import load
 from pbmserv.service.core import executor
+from pbmserv.service.delivery.mail_reader import MailReader
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.stages import door
 from pbmserv.store.boards.moves import record
 from pbmserv.store.operators import audit
 from pbmserv.store.tables.mail import inbox
@@ -219,7 +219,7 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
     alice = "alice@players.example"
     raw = mail(alice, "help", Message_ID="<1@players.example>")
     with monkeypatch.context() as broken, Wire(operator.port) as wire:
-        broken.setattr(door, "read_mail", breaks)
+        broken.setattr(MailReader, "read", breaks)
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, "postmaster", raw).startswith("250")

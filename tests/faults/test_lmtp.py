@@ -18,6 +18,7 @@ OURS = "pbmserv@games.example"
 
 
 def taken(server: Running) -> int:
+    server.carry_out()
     with server.server.database.reading.connect() as connection:
         return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
 

@@ -29,6 +29,7 @@ OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
 BOB = "bob@players.example"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
+STAGES = "door", "play", "post", "bots"
 
 
 class Files:
@@ -77,7 +78,11 @@ class Served:
         def told() -> str:
             return self.process.errors.removeprefix(before)
 
-        wait_until(lambda: "keys of reply addresses" in told(), "everything to be read again")
+        def all_told() -> bool:
+            lines = [line for line in told().splitlines() if "keys of reply addresses" in line]
+            return all(any(f"stage={one}" in line for line in lines) for one in STAGES)
+
+        wait_until(all_told, "everything to be read again")
         return told()
 
     def serial(self) -> object:

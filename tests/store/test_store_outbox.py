@@ -16,7 +16,7 @@ from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
-from pbmserv.outbound.outbox_adapter import LEASE, DatabaseOutbox
+from pbmserv.outbound.outbox_adapter import LEASE, DatabaseOutbox, WrittenRows
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -40,11 +40,10 @@ class Post:
         composer = Composer(house, registry, Positions(registry), "")
         self.queue = DatabaseOutbox(
             self.database,
-            self.writer,
+            WrittenRows(self.writer, lambda *refused: None),
             composer,
             Signer("games.example", ()),
             clock,
-            lambda *refused: None,
         )
 
     def post(self, count: int, clock: MovableClock) -> None:

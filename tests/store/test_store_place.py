@@ -14,7 +14,10 @@ from sqlalchemy import select
 from pbmserv.files import file_of, open_to_others
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.store.core.database import mail_url
 from pbmserv.store.tables.mail import inbox
+
+ENDS = "", "-shm", "-wal"
 
 
 @pytest.fixture
@@ -36,16 +39,17 @@ def test_nobody_else_on_the_machine_reads_the_database(tmp_path: Path) -> None:
         server.sign_up("alice")
         assert mode(folder) == 0o700
         files = {path.name: mode(path) for path in folder.iterdir() if path.is_file()}
-        assert files == dict.fromkeys(
-            ("pbmserv.sqlite3", "pbmserv.sqlite3-shm", "pbmserv.sqlite3-wal"), 0o600
-        )
-        assert list(open_to_others(folder, url)) == []
+        names = (f"pbmserv{which}.sqlite3{end}" for which in ("", "-mail") for end in ENDS)
+        assert files == dict.fromkeys(names, 0o600)
+        assert list(open_to_others(folder, url, mail_url(url))) == []
         folder.chmod(0o755)
         (folder / "pbmserv.sqlite3").chmod(0o644)
-        warned = list(open_to_others(folder, url))
+        (folder / "pbmserv-mail.sqlite3").chmod(0o640)
+        warned = list(open_to_others(folder, url, mail_url(url)))
         assert [one.rpartition("do ")[2] for one in warned] == [
             f"`chmod 700 {folder}`",
             f"`chmod 600 {folder}/pbmserv.sqlite3`",
+            f"`chmod 600 {folder}/pbmserv-mail.sqlite3`",
         ]
 
 

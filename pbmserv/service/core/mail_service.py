@@ -102,8 +102,7 @@ class MailService:
         mail_id = row.add(connection, now)
         if mail_id is None:
             return _copy(connection, row.digest, row.envelope.recipient)
-        for_postmaster = self._services.mail_domain.is_postmaster(mail.envelope.recipient)
-        self._quota.takes_kept(len(mail.envelope.raw), for_postmaster=for_postmaster)
+        self._quota.keeps(len(mail.envelope.raw))
         if not mail.answer_to:
             return Done({}, 0, receipt=Receipt(mail_id, "kept"))
         part = Part("kept", {"number": mail_id})

@@ -8,9 +8,9 @@ everything else nothing is kept, or only as long as the operator wishes. When th
 
 - Texts of mails that led to nothing go first, the oldest first, whatever their days.
 - Mails are carried out all the same, only their text is not kept: it is there to look things up.
-- Mails that must be kept, since our own code failed on them, or since they are for the postmaster,
-  have nothing else that could stand for them: they are put off (451), those for the postmaster,
-  whom anybody may write to, at half of the quota.
+- Mails for the postmaster, whom anybody may write to, are put off (451) from half of the quota on.
+- A mail that our own code failed on is kept above the quota: it had its 250, and a person must see
+  it.
 
 What is kept for the operator, and what was carried out within its days, is never dropped.
 """
@@ -94,24 +94,23 @@ class Quota:
             return self._add(state, octets)
         return self._keeps_unused and self.excess + octets <= 0 and self._add(state, octets)
 
-    def takes_kept(self, octets: int, *, for_postmaster: bool) -> bool:
-        """The same of a mail that is kept for the operator, else it must be put off."""
-        if not for_postmaster:
-            return self._add("kept", octets)
+    def keeps(self, octets: int) -> None:
+        """A mail is kept for the operator."""
         with self._guard:
-            kept = self._taken.get("kept", 0)
-        return kept + octets <= self.most // 2 and self._add("kept", octets)
+            self._taken["kept"] = self._taken.get("kept", 0) + octets
 
     def has_room(self, octets: int, *, for_postmaster: bool) -> bool:
         """Whether one more mail may wait, and count it. Those for the postmaster, whom anybody may
         write to and that are kept, have half of the quota."""
         with self._guard:
             waiting = self._taken.get("waiting", 0)
-            kept = self._taken.get("kept", 0) if for_postmaster else 0
-            has_room = kept + waiting + octets <= (self.most // 2 if for_postmaster else self.most)
-            if has_room:
-                self._taken["waiting"] = waiting + octets
-        return has_room
+            kept = self._taken.get("kept", 0) + octets
+            if waiting + octets > self.most or (for_postmaster and kept > self.most // 2):
+                return False
+            self._taken["waiting"] = waiting + octets
+            if for_postmaster:
+                self._taken["kept"] = kept
+        return True
 
     def waits(self, octets: int) -> None:
         """So much is in mails that wait."""

@@ -99,16 +99,11 @@ def numbers(connection: Connection) -> list[int]:
     return list(connection.execute(select(arrivals.c.id).order_by(arrivals.c.id)).scalars())
 
 
-def remove(connection: Connection, numbers_: Sequence[int]) -> int:
-    """Remove what is settled; the octets of their texts."""
-    freed = 0
+def remove(connection: Connection, numbers_: Sequence[int]) -> None:
+    """Remove what is settled."""
     for at in range(0, len(numbers_), _AT_ONCE):
-        some = arrivals.c.id.in_(numbers_[at : at + _AT_ONCE])
-        freed += connection.execute(
-            select(func.coalesce(func.sum(func.length(arrivals.c.raw)), 0)).where(some)
-        ).scalar_one()
-        connection.execute(delete(arrivals).where(some))
-    return freed
+        some = numbers_[at : at + _AT_ONCE]
+        connection.execute(delete(arrivals).where(arrivals.c.id.in_(some)))
 
 
 def octets(connection: Connection) -> int:
@@ -164,11 +159,16 @@ def is_settled(connection: Connection, store: str, number: int) -> bool:
     return found.first() is not None
 
 
-def all_settled(connection: Connection, store: str) -> set[int]:
-    """Numbers of what is done and was not removed yet, or lately."""
-    return set(
-        connection.execute(select(settled.c.number).where(settled.c.store == store)).scalars()
-    )
+def settled_since(connection: Connection, store: str, number: int) -> set[int]:
+    """Numbers from that one on that are done."""
+    found = select(settled.c.number).where(settled.c.store == store, settled.c.number >= number)
+    return set(connection.execute(found).scalars())
+
+
+def settled_before(connection: Connection, store: str, before: datetime) -> set[int]:
+    """Numbers of what was done before that time."""
+    found = select(settled.c.number).where(settled.c.store == store, settled.c.settled_at < before)
+    return set(connection.execute(found).scalars())
 
 
 def result_of(connection: Connection, store: str, number: int) -> tuple[bool, Any]:
@@ -179,17 +179,12 @@ def result_of(connection: Connection, store: str, number: int) -> tuple[bool, An
     return (False, None) if row is None else (True, row[0])
 
 
-def forget_settled(
-    connection: Connection, store: str, gone: Collection[int], before: datetime
-) -> None:
+def forget_settled(connection: Connection, store: str, gone: Collection[int]) -> None:
     """Drop notes about arrivals that the door has removed."""
-    connection.execute(
-        delete(settled).where(
-            settled.c.store == store,
-            settled.c.number.in_(gone),
-            settled.c.settled_at < before,
-        )
-    )
+    numbers_ = list(gone)
+    for at in range(0, len(numbers_), _AT_ONCE):
+        some = settled.c.number.in_(numbers_[at : at + _AT_ONCE])
+        connection.execute(delete(settled).where(settled.c.store == store, some))
 
 
 # -- one database for all stages (PostgreSQL) ----------------------------------------------
