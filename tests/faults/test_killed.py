@@ -106,7 +106,8 @@ def test_nothing_is_lost_and_nothing_counts_twice(
 
     with database.writing.begin() as connection:
         # The leases of the processes that died come to their end.
-        connection.execute(update(arrivals).values(claimed_until=None))
+        if not database.is_sqlite:
+            connection.execute(update(arrivals).values(claimed_until=None))
         connection.execute(
             update(outbox).where(outbox.c.state == "queued").values(due_at=outbox.c.created_at)
         )

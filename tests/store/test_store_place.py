@@ -44,7 +44,7 @@ def test_nobody_else_on_the_machine_reads_the_database(tmp_path: Path) -> None:
         assert list(open_to_others(folder, url, mail_url(url))) == []
         folder.chmod(0o755)
         (folder / "pbmserv.sqlite3").chmod(0o644)
-        (folder / "pbmserv-mail.sqlite3").chmod(0o640)
+        (folder / "pbmserv-mail.sqlite3").chmod(0o644)
         warned = list(open_to_others(folder, url, mail_url(url)))
         assert [one.rpartition("do ")[2] for one in warned] == [
             f"`chmod 700 {folder}`",
