@@ -15,7 +15,7 @@ from seating import HIDINGS, seat_pairs
 from silence import SilentWay
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
-from wire import Wire, mail
+from wire import SETTLES, Wire, mail
 
 from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.store.core import schema
@@ -46,6 +46,7 @@ def way(postgres_url: str) -> Iterator[SilentWay]:
 @pytest.fixture
 def server(way: SilentWay, tmp_path: Path) -> Iterator[Running]:
     with start(way.url(**SHORT), tmp_path) as running:
+        SETTLES.pop(running.port)  # it would ask the database that is silent
         yield running
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from indoors import Indoors, indoors
 from quoting import MARKUP, in_plain_text, in_wrapped_text
-from seating import HIDINGS, address_of, seat_pairs
+from seating import HIDINGS, reply_address, seat_pairs
 
 from pbmserv.store.boards import boards, moves
 
@@ -49,7 +49,7 @@ class Game:
     def address(self) -> str:
         """Where the newest letter to the player is answered."""
         with self.house.server.database.reading.connect() as connection:
-            return address_of(self.house.server, connection, self.board, self.player)
+            return reply_address(self.house.server, connection, self.board, self.player)
 
     def commands(self) -> tuple[str, ...]:
         """What would be carried out if it were not quoted, password and all."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from indoors import Indoors, Posted, indoors
 from quoting import MARKUP, SENT_FROM, in_plain_text
-from seating import HIDINGS, address_of, seat_pairs
+from seating import HIDINGS, reply_address, seat_pairs
 
 from pbmserv.inbound.quotes.line_signs import BLANKS, PLAIN_MARKS
 
@@ -57,7 +57,7 @@ def submission(folder: Path) -> Iterator[Asked]:
             house.send(player.address, body=hiding, to=to)
         first = table.players[0]
         with house.server.database.reading.connect() as connection:
-            to = address_of(house.server, connection, table.board, first)
+            to = reply_address(house.server, connection, table.board, first)
         (letter,) = house.send(first.address, body="submit h", to=to)
         yield house, letter, "fired port"
 
