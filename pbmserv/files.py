@@ -163,15 +163,13 @@ def held(path: Path, stage: str) -> TextIO:
     """The mark of the one server that runs a stage over a SQLite database, for as long as it is
     open.
 
-    It dies with the process and its children, which end soon after it. Operators' commands need
-    not be alone, and do not ask.
+    It dies with the process and its children, which end soon after it. An operator's command that
+    writes has it for a moment (`turn`), and is waited for.
 
     Raises:
         OperatorError: another server has it.
     """
-    name = path.resolve()
-    name = name.with_name(f"{name.name}.{stage}.lock")
-    mark = os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), "r+")
+    mark = _mark(path, stage)
     end = monotonic() + ENDING_S
     while not _is_locked(mark):
         mark.seek(0)
@@ -188,6 +186,25 @@ def held(path: Path, stage: str) -> TextIO:
     mark.write(f"{os.getpid()}\n")
     mark.flush()
     return mark
+
+
+@contextmanager
+def turn(path: Path, stage: str) -> Iterator[bool]:
+    """Keep servers from that stage for as long as this lasts; false: one runs it already."""
+    with _mark(path, stage) as mark:
+        end = monotonic() + ENDING_S
+        while not (is_ours := _is_locked(mark)):
+            mark.seek(0)
+            if _is_running(mark.read(20).strip() or "?") or monotonic() > end:
+                break
+            sleep(0.05)
+        yield is_ours
+
+
+def _mark(path: Path, stage: str) -> TextIO:
+    name = path.resolve()
+    name = name.with_name(f"{name.name}.{stage}.lock")
+    return os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), "r+")
 
 
 def _is_locked(mark: TextIO) -> bool:

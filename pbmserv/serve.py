@@ -18,7 +18,7 @@ from pbmserv.net import listening
 from pbmserv.net.ports import Bound, bind
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.stages import preflight
-from pbmserv.stages.app import Base
+from pbmserv.stages.base import Base
 from pbmserv.stages.greeting import greeting
 from pbmserv.stages.link import meeting_place
 from pbmserv.stages.supervisor import Supervisor

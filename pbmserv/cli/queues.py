@@ -109,9 +109,9 @@ def _not_kept(number: int) -> typer.Exit:
 
 def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMails]:
     found = loaded(config)
-    from pbmserv.cli.operator_services import operator
+    from pbmserv.cli.operator_services import kept_mails
 
-    return operator(found)
+    return kept_mails(found)
 
 
 @outbox.command("list")

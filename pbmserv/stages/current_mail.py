@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import mmap
 import struct
-from time import monotonic
+from collections.abc import Callable
+from time import monotonic, thread_time
+
+from sqlalchemy import Connection
+
+from pbmserv.service.core.results import Done
 
 _LAYOUT = struct.Struct("=qd")
 NONE = 0
@@ -28,3 +33,26 @@ class CurrentMail:
         """The arrival that is being carried out and for how many seconds; `NONE` = none is."""
         number, since = _LAYOUT.unpack_from(self._memory, 0)
         return int(number), monotonic() - since if number else 0.0
+
+
+class Timed:
+    """A job that tells which mail it is about while it runs, and what it took."""
+
+    __slots__ = ("_current", "_job", "_number", "took_s")
+
+    def __init__(
+        self, job: Callable[[Connection], Done], current: CurrentMail, number: int
+    ) -> None:
+        self._job = job
+        self._current = current
+        self._number = number
+        self.took_s = 0.0
+
+    def __call__(self, connection: Connection) -> Done:
+        begun = thread_time()
+        self._current.begins(self._number)
+        try:
+            return self._job(connection)
+        finally:
+            self._current.ends()
+            self.took_s = thread_time() - begun

@@ -22,7 +22,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from pbmserv import files
-from pbmserv.errors import ServerFault
+from pbmserv.errors import OperatorError, ServerFault
 
 LONGEST_PATH = 90
 """Octets of a socket's path that every system takes."""
@@ -39,16 +39,22 @@ class Unanswered(ServerFault):
     """The other stage is not there, or went away before it answered."""
 
 
-@contextlib.contextmanager
-def meeting_place(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
-    """The folder where the sockets of one server on this machine lie, held for *stages*; a second
-    server with the same files (on PostgreSQL) gets one of its own."""
+def first_place(data_dir: Path) -> Path:
+    """The folder where the first server with these files has its sockets."""
     base = data_dir.resolve() / "run"
     if len(os.fsencode(base)) > LONGEST_PATH:
         mark = hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
         base = Path(tempfile.gettempdir()) / f"pbmserv-{os.getuid()}-{mark}"
+    return base / "1"
+
+
+@contextlib.contextmanager
+def meeting_place(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
+    """The folder where the sockets of one server on this machine lie, held for *stages*; a second
+    server with the same files (on PostgreSQL) gets one of its own."""
+    first = first_place(data_dir)
     for number in range(1, MOST_SERVERS + 1):
-        found = base / str(number)
+        found = first.with_name(str(number))
         files.make_private(found)
         if found.stat().st_uid != os.getuid():
             raise ServerFault(f"{found} belongs to somebody else")
@@ -208,4 +214,5 @@ class Asking:
 
 def _portable(error: Exception) -> Exception:
     """An error that survives the way; a library's may not, and may quote values."""
-    return error if isinstance(error, ServerFault) else ServerFault(type(error).__name__)
+    known = isinstance(error, (ServerFault, OperatorError))
+    return error if known else ServerFault(type(error).__name__)

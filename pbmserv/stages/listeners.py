@@ -12,7 +12,7 @@ from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.ports import Bound, Shares
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.smtpd.server import Listener
-from pbmserv.stages.app import Base
+from pbmserv.stages.base import Base
 from pbmserv.stages.door import Door
 from pbmserv.web.application import Pages, WebRequests, build
 from pbmserv.web.probes import build_probes

@@ -13,10 +13,8 @@ import json
 import logging
 import threading
 import traceback
-from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -38,7 +36,8 @@ from pbmserv.service.delivery.mail_log import Outcome, note_mail
 from pbmserv.service.delivery.mail_reader import MailReader, is_set_aside
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.stages.arrivals import Arrivals, Gone
-from pbmserv.stages.current_mail import CurrentMail
+from pbmserv.stages.current_mail import CurrentMail, Timed
+from pbmserv.stages.lanes import Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Arrival
 
@@ -52,40 +51,11 @@ MOST_DEATHS = 2
 """Times that play may die with a mail before that is kept for a person instead."""
 MOST_CHANGES = 5
 """Times that a mail's passwords are looked at once more, since one was changed meanwhile."""
-FORGET = 0.5
-"""What a lane's used time is multiplied by, each `FORGET_EVERY` mails: what was long ago counts
-less and less."""
-FORGET_EVERY = 500
 LONGEST_S = 300.0
-
 Form = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
 """Carries out what a page asks for; what came of it, as JSON."""
 
 log = logging.getLogger("pbmserv.play")
-
-
-@dataclass(slots=True)
-class _Lane:
-    """Those who wait for each other.
-
-    Attributes:
-        used_s: processor time that was taken for it lately.
-        is_held: its first mail is being looked at, or carried out where writers are several.
-    """
-
-    used_s: float = 0.0
-    waiting: deque[_Task] = field(default_factory=deque)
-    is_held: bool = False
-
-
-@dataclass(slots=True)
-class _Task:
-    """One arrival on its way through play."""
-
-    arrival: Arrival
-    begun: float
-    incoming: IncomingMail | None = None
-    changes: int = 0
 
 
 class Play:
@@ -132,10 +102,9 @@ class Play:
         self._is_alone = False
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._lanes: OrderedDict[str, _Lane] = OrderedDict()
+        self._lanes = Lanes()
         self._in_flight = 0
         self._checked = 0
-        self._taken = 0
         self._again_at: float | None = None
         self._is_rung = False
         self._stopping = threading.Event()
@@ -192,7 +161,7 @@ class Play:
 
     def is_idle(self) -> bool:
         """Whether nothing is in hand (what waits may not have been looked at yet)."""
-        return not (self._in_flight or self._checked or self._lanes or self._is_rung)
+        return not (self._in_flight or self._checked)
 
     def _wait(self, timeout: float | None) -> None:
         """Until something happens, and take note of all that has."""
@@ -211,10 +180,9 @@ class Play:
         self._again_at = None
         self._is_rung = False
         for arrival in self._arrivals.new():
-            known = self._lanes.setdefault(arrival.lane, _Lane())
-            known.waiting.append(_Task(arrival, perf_counter()))
+            self._lanes.add(Task(arrival, perf_counter()))
         while self._in_flight < IN_FLIGHT and not self._stopping.is_set():
-            lane = self._next_lane()
+            lane = self._lanes.next()
             if lane is None or self._is_alone:
                 return
             if lane.waiting[0].arrival.id in self._suspects:
@@ -224,14 +192,9 @@ class Play:
             self._begin(lane, lane.waiting.popleft())
 
     def _is_due(self) -> bool:
-        return self._next_lane() is not None or self._is_rung
+        return self._lanes.next() is not None or self._is_rung
 
-    def _next_lane(self) -> _Lane | None:
-        """The lane that has had the least of the time, among those with something to begin."""
-        open_ = [lane for lane in self._lanes.values() if lane.waiting and not lane.is_held]
-        return min(open_, key=lambda lane: lane.used_s) if open_ else None
-
-    def _begin(self, lane: _Lane, task: _Task) -> None:
+    def _begin(self, lane: Lane, task: Task) -> None:
         """Read a mail, and have its passwords looked at or hand it to the writer."""
         begun = thread_time()
         try:
@@ -245,7 +208,7 @@ class Play:
         if job is not None:
             self._submit(lane, task, job)
 
-    def _job(self, lane: _Lane, task: _Task) -> Callable[[Connection], Any] | None:
+    def _job(self, lane: Lane, task: Task) -> Callable[[Connection], Any] | None:
         """What is to be done about an arrival; ``None``: its passwords are looked at first."""
         arrival = task.arrival
         now = arrival.received_at
@@ -279,7 +242,7 @@ class Play:
         )
         return None
 
-    def _deadly(self, task: _Task) -> ToKeep:
+    def _deadly(self, task: Task) -> ToKeep:
         """What is kept of a mail with which play has died, or had to be killed, more than once."""
         deaths = self._suspects[task.arrival.id]
         fault = f"the server was stopped {deaths} times while it carried this mail out"
@@ -303,12 +266,12 @@ class Play:
     def _form(self, values: dict[str, Any], now: datetime, connection: Connection) -> Any:
         return self._forms[values["form"]](values, now, connection)
 
-    def _is_checked(self, lane: _Lane, task: _Task, looked: Future[IncomingMail]) -> None:
+    def _is_checked(self, lane: Lane, task: Task, looked: Future[IncomingMail]) -> None:
         """A mail's passwords were looked at."""
         self._checked -= 1
         lane.is_held = False
         if looked.cancelled():
-            self._put_back(lane, task)
+            self._put_back(task)
             return
         error = looked.exception()
         if error is None:
@@ -320,17 +283,17 @@ class Play:
         else:
             self._failed(lane, task, error)
 
-    def _submit(self, lane: _Lane, task: _Task, job: Callable[[Connection], Any]) -> None:
+    def _submit(self, lane: Lane, task: Task, job: Callable[[Connection], Any]) -> None:
         """Hand a job to the writer, with the note that this arrival is done."""
         self._in_flight += 1
         if not self._keeps_order:
             lane.is_held = True
-        timed = _Timed(partial(self._settled, task.arrival, job), self._current, task.arrival.id)
+        timed = Timed(partial(self._settled, task.arrival, job), self._current, task.arrival.id)
         try:
             future = self._writer.submit(timed)
         except Closed:
             self._in_flight -= 1
-            self._put_back(lane, task)
+            self._put_back(task)
             self._stopping.set()
             return
         future.add_done_callback(
@@ -347,17 +310,19 @@ class Play:
         self._arrivals.settle(connection, arrival, self._clock.now(), result)
         return done
 
-    def _is_done(self, lane: _Lane, task: _Task, timed: _Timed, future: Future[Done]) -> None:
+    def _is_done(self, lane: Lane, task: Task, timed: Timed, future: Future[Done]) -> None:
         """The writer has come back to a job."""
-        self._in_flight -= 1
+        try:
+            self._take_note(lane, task, timed, future)
+        finally:
+            self._in_flight -= 1
+
+    def _take_note(self, lane: Lane, task: Task, timed: Timed, future: Future[Done]) -> None:
+        """Of what became of a job."""
         self._is_alone = False
-        lane.used_s += timed.took_s
+        self._lanes.used(lane, timed.took_s)
         if not self._keeps_order:
             lane.is_held = False
-        self._taken += 1
-        if self._taken % FORGET_EVERY == 0:
-            for one in self._lanes.values():
-                one.used_s *= FORGET
         error = future.exception() if not future.cancelled() else CancelledError()
         if error is not None:
             self._failed(lane, task, error)
@@ -370,53 +335,45 @@ class Play:
             self._ring_post()
         if done.bots:
             self._ring_bots()
-        self._tidy(task.arrival.lane, lane)
+        self._lanes.tidy(lane)
 
-    def _failed(self, lane: _Lane, task: _Task, error: BaseException) -> None:
+    def _failed(self, lane: Lane, task: Task, error: BaseException) -> None:
         """A mail was not carried out: look again, try again, tell its writer, or keep it."""
         arrival = task.arrival
         if isinstance(error, Gone):  # somebody else has carried it out
             self._arrivals.done(arrival)
-            self._tidy(arrival.lane, lane)
+            self._lanes.tidy(lane)
         elif isinstance(error, Outdated) and task.changes < MOST_CHANGES:
             task.changes += 1
-            lane.waiting.appendleft(task)
+            self._lanes.put_back(task)
         elif isinstance(error, TooMany):
             automatic = task.incoming is None or bool(task.incoming.mail.automatic)
             sender = "" if task.incoming is None else task.incoming.mail.sender
             told = partial(self._mails.tell_too_many, sender, error.over, arrival.received_at)
-            self._note_put_off(task, f"over the limit of the {error.over.kind}")
+            self._log(task, Outcome("", "put-off", f"over the limit of the {error.over.kind}"))
             self._submit(lane, task, _nothing_done if automatic else told)
         elif isinstance(error, (*UNAVAILABLE, Closed, CancelledError, Outdated)):
             why = reason(error) or type(error).__name__
             log.warning("the database could not take a mail", extra={"because": why})
-            self._put_back(lane, task)
-        elif arrival.kind != "mail":
+            self._put_back(task)
+        elif arrival.kind != "mail" and not task.is_to_keep:
+            task.is_to_keep = True
             log.error("what was asked for could not be done", exc_info=error)
             self._submit(lane, task, _nothing_done)
+        elif task.is_to_keep:
+            log.critical("a mail cannot be kept; it waits for the next start", exc_info=error)
         else:
-            log.error(
-                "a mail could not be carried out; it is kept for the operator", exc_info=error
-            )
+            task.is_to_keep = True
+            log.error("a mail could not be carried out; it is kept", exc_info=error)
             fault = "".join(traceback.format_exception(error))
             kept = ToKeep.of_fault(arrival.envelope, task.incoming, fault)
             self._submit(lane, task, partial(self._mails.keep, kept, arrival.received_at))
 
-    def _put_back(self, lane: _Lane, task: _Task) -> None:
-        """Try it again later, in its turn."""
-        at = next(
-            (n for n, one in enumerate(lane.waiting) if one.arrival.id > task.arrival.id),
-            len(lane.waiting),
-        )
-        lane.waiting.insert(at, task)
+    def _put_back(self, task: Task) -> None:
+        self._lanes.put_back(task)
         self._again_at = perf_counter() + AGAIN_S
 
-    def _tidy(self, name: str, lane: _Lane) -> None:
-        """Forget a lane in which nothing waits, but not what it has used lately."""
-        if not lane.waiting and not lane.is_held and lane.used_s < 0.01:
-            self._lanes.pop(name, None)
-
-    def _note(self, task: _Task, done: Done) -> None:
+    def _note(self, task: Task, done: Done) -> None:
         """Log a mail that was carried out, with the milliseconds since it was received here."""
         arrival, incoming = task.arrival, task.incoming
         if arrival.kind != "mail" or done.receipt is None:
@@ -427,39 +384,12 @@ class Play:
         elif self._reader.is_for_postmaster(arrival.envelope):
             why = "for the postmaster"
         reading = incoming.reading if incoming is not None else None
-        outcome = Outcome("", done.receipt.outcome, why, done.receipt, reading)
-        self._log(task, outcome)
+        self._log(task, Outcome("", done.receipt.outcome, why, done.receipt, reading))
 
-    def _note_put_off(self, task: _Task, why: str) -> None:
-        self._log(task, Outcome("", "put-off", why))
-
-    def _log(self, task: _Task, outcome: Outcome) -> None:
-        source = self._reader.source_of(task.arrival.envelope, task.incoming)
-        took_ms = (perf_counter() - task.begun) * 1000
-        note_mail(self._reader.mail_domain, task.arrival.envelope, outcome, source, took_ms)
-
-
-class _Timed:
-    """A job that tells which mail it is about while it runs, and what it took."""
-
-    __slots__ = ("_current", "_job", "_number", "took_s")
-
-    def __init__(
-        self, job: Callable[[Connection], Done], current: CurrentMail, number: int
-    ) -> None:
-        self._job = job
-        self._current = current
-        self._number = number
-        self.took_s = 0.0
-
-    def __call__(self, connection: Connection) -> Done:
-        begun = thread_time()
-        self._current.begins(self._number)
-        try:
-            return self._job(connection)
-        finally:
-            self._current.ends()
-            self.took_s = thread_time() - begun
+    def _log(self, task: Task, outcome: Outcome) -> None:
+        envelope, took_ms = task.arrival.envelope, (perf_counter() - task.begun) * 1000
+        source = self._reader.source_of(envelope, task.incoming)
+        note_mail(self._reader.mail_domain, envelope, outcome, source, took_ms)
 
 
 def _nothing() -> None:

@@ -22,10 +22,11 @@ from pbmserv.outbound.outbox_adapter import AskedRows, OutboxRows, WrittenRows
 from pbmserv.service.bots.bot_worker import Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
-from pbmserv.stages.app import Base, BotsStage, DoorStage, PlayStage, PostStage, WebStage
+from pbmserv.stages.base import Base
 from pbmserv.stages.current_mail import CurrentMail
 from pbmserv.stages.link import Answering, Asking, Bell, Ring
 from pbmserv.stages.listeners import MailPorts, WebPorts
+from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage, WebStage
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
 from pbmserv.store.operators import health as rows

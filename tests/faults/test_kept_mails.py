@@ -15,16 +15,15 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import select
 from wire import Wire, mail
 
-from pbmserv.cli import operator_services
 from pbmserv.cli.main import run
 from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
-from pbmserv.config.loading import load
 from pbmserv.service.core import executor
 from pbmserv.service.delivery.mail_reader import MailReader
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.kept_mail import KeptMails
 from pbmserv.store.boards.moves import record
 from pbmserv.store.operators import audit
 from pbmserv.store.tables.mail import inbox
@@ -258,36 +257,28 @@ def test_a_fault_on_an_automatic_mail_is_told_to_nobody(
     assert server.letters() == []
 
 
-def test_the_operators_own_view(
-    server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two operators retry at once: it is carried out once, and the second is told so."""
-    monkeypatch.setattr("pbmserv.cli.operator_services.log.configure", lambda level: None)
-    loaded = load(
-        {
-            "PBMSERV_DATA_DIR": str(tmp_path),
-            "PBMSERV_DATABASE": server.server.database.url,
-            "PBMSERV_ADDRESS": OURS,
-        },
-        None,
-    )
     with a_fault(monkeypatch, Help):
         assert server.send("alice@players.example", "help").startswith("250")
-    with operator_services.operator(loaded) as first, operator_services.operator(loaded) as second:
-        (one,) = first.list()
-        assert one.subject == "help"
-        assert one.error == "ZeroDivisionError: the inner workings"
-        read = second._read
+    stage = server.server.play_stage
+    first, second = (
+        KeptMails(stage.game, stage.reader.read, stage.retry, stage.operators) for _ in range(2)
+    )
+    (one,) = first.list()
+    assert one.subject == "help"
+    assert one.error == "ZeroDivisionError: the inner workings"
+    read = second._read
 
-        def slowly(envelope: Any) -> Any:
-            post = read(envelope)
-            assert "has been carried out; " in first.retry(one.id, SIGNED)
-            return post
+    def slowly(envelope: Any) -> Any:
+        post = read(envelope)
+        assert "has been carried out; " in first.retry(one.id, SIGNED)
+        return post
 
-        monkeypatch.setattr(second, "_read", slowly)
-        assert "somebody else" in second.retry(one.id, SIGNED)
-        assert first.retry(one.id, SIGNED) == f"There is no kept mail {one.id}."
-        assert "nothing but an answer" in str(second.show(one.id))
+    monkeypatch.setattr(second, "_read", slowly)
+    assert "somebody else" in second.retry(one.id, SIGNED)
+    assert first.retry(one.id, SIGNED) == f"There is no kept mail {one.id}."
+    assert "nothing but an answer" in str(second.show(one.id))
     catch_up(server)
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 

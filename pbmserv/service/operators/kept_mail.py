@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from pbmserv.commands.grammar.line import REST
 from pbmserv.commands.grammar.words import SHORTEST_PASSWORD
@@ -117,7 +118,7 @@ class KeptMails:
         mail = self._kept(number)
         if mail is None:
             return f"There is no kept mail {number}."
-        self._operators.do(by, lambda *_: Deed("retry", f"mail {number}", ""))
+        self._operators.do(by, partial(_tried, number=number))
         try:
             incoming = self._read(_envelope(mail))
             done = self._retry(number, replace(incoming, verdict=mail.verdict))
@@ -136,15 +137,7 @@ class KeptMails:
         Raises:
             OperatorError: no reason is given.
         """
-
-        def deed(context: CommandContext, _: Signature) -> Deed:
-            if inbox.lock_kept(context.connection, number) is None:
-                return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
-            inbox.mark(context.connection, number, "ignored", "dropped by an operator")
-            inbox.forget(context.connection, [number])
-            return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
-
-        return self._operators.do(by, deed).said
+        return self._operators.do(by, partial(_dropped, number=number)).said
 
     def _kept(self, number: int) -> Received | None:
         with self._database.reading.connect() as connection:
@@ -179,6 +172,18 @@ class KeptMails:
                 if isinstance(value, Secret) and value.text and value != VOUCHED:
                     found.add(value.text)
         return found
+
+
+def _tried(_: CommandContext, _by: Signature, number: int) -> Deed:
+    return Deed("retry", f"mail {number}", "")
+
+
+def _dropped(context: CommandContext, _: Signature, number: int) -> Deed:
+    if inbox.lock_kept(context.connection, number) is None:
+        return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
+    inbox.mark(context.connection, number, "ignored", "dropped by an operator")
+    inbox.forget(context.connection, [number])
+    return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
 
 
 def _left_out(echo: str, mail: Mail) -> set[str]:

@@ -1,0 +1,85 @@
+"""What every stage stands on."""
+
+from __future__ import annotations
+
+from pbmserv.clock import Clock, SystemClock
+from pbmserv.config.settings import Settings
+from pbmserv.engine.registry import Registry
+from pbmserv.letters.compose import Composer
+from pbmserv.mail.reply_address import MailDomain
+from pbmserv.service.auth.passwords import Lockout, Memo
+from pbmserv.service.core.context import Services
+from pbmserv.service.limits.rates import Rates, Traffic
+from pbmserv.service.limits.shared_counts import Book
+from pbmserv.service.time.retention import Quota
+from pbmserv.stages.opening import keys_of, opened
+from pbmserv.store.boards.positions import Lookout, Positions
+
+
+class Base:
+    """What every stage stands on: databases, keys, games, the time.
+
+    Args:
+        settings: checked.
+        clock: tells the time.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.game, self.mail = opened(settings.database)
+        try:
+            local, _, domain = settings.address.rpartition("@")
+            ring = keys_of(self.game, self.clock)
+            self.mail_domain = MailDomain(local.lower(), domain.lower(), ring)
+            self.registry = Registry.installed()
+        except BaseException:  # nobody will get this to close it
+            self.close()
+            raise
+
+    def traffic(self, book: Book | None = None) -> Traffic:
+        """What counts mails; *book*: shared with other processes."""
+        one = self.settings
+        rates = Rates(
+            one.rate_player,
+            one.rate_address,
+            one.rate_network,
+            one.rate_refusals,
+            one.rate_answers,
+            one.rate_confirmations,
+            one.rate_resets,
+        )
+        return Traffic(rates, self.clock, None if book is None else book.windows)
+
+    def quota(self) -> Quota:
+        """What the texts of mails may take."""
+        one = self.settings
+        return Quota(self.game, one.inbox_octets, keeps_unused=one.unused_days > 0)
+
+    def services(
+        self, positions: Positions, memo: Memo, lockout: Lockout, traffic: Traffic
+    ) -> Services:
+        """What every command's context shares."""
+        one = self.settings
+        looking = Composer(
+            self.mail_domain, self.registry, Lookout(positions, self.registry), one.web_url
+        )
+        return Services(
+            self.mail_domain,
+            self.registry,
+            positions,
+            memo,
+            lockout,
+            traffic,
+            one.operators,
+            one.signup,
+            one.web_url,
+            one.away_days,
+            looking,
+        )
+
+    def close(self) -> None:
+        """Close the databases."""
+        self.game.close()
+        if self.mail is not self.game:
+            self.mail.close()

@@ -1,0 +1,74 @@
+"""Operators' commands beside a server that runs: its play does what they ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from processes import Process, wait_until
+from sqlalchemy import select
+from wire import Wire, mail
+
+from pbmserv.cli.main import run
+from pbmserv.files import held, turn
+from pbmserv.store.accounts import players
+from pbmserv.store.core.database import Database
+from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.accounts import players as rows
+
+pytestmark = pytest.mark.slow
+
+ALICE = "alice@players.example"
+OURS = "pbmserv@games.example"
+WHY = ("--why", "a test")
+
+
+@pytest.fixture
+def settings(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> pytest.MonkeyPatch:
+    for name, value in {"DATA_DIR": tmp_path, "DATABASE": database_url}.items():
+        monkeypatch.setenv(f"PBMSERV_{name}", str(value))
+    monkeypatch.setenv("PBMSERV_ADDRESS", OURS)
+    monkeypatch.setattr("pbmserv.cli.operator_services.log.configure", lambda level: None)
+    return monkeypatch
+
+
+@pytest.mark.usefixtures("settings")
+def test_commands_write_while_the_server_has_the_file(
+    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = Database(database_url)
+
+    def is_suspended() -> bool:
+        with database.reading.connect() as connection:
+            return connection.execute(select(rows.c.state)).scalar() == PlayerState.BARRED
+
+    with Process(tmp_path, database_url) as process:
+        with Wire(process.port) as wire:
+            assert wire.mail(ALICE, OURS, mail(ALICE, "signup alice wonder-land")).startswith("250")
+
+        def signed_up() -> bool:
+            with database.reading.connect() as connection:
+                return players.by_userid(connection, "alice") is not None
+
+        wait_until(signed_up, "alice to be there")
+        assert run(["user", "suspend", "alice", *WHY]) == 0
+        assert is_suspended()
+        assert run(["user", "suspend", "nobody", *WHY]) == 1
+        said = capsys.readouterr()
+        assert "alice" in said.out
+        assert "nobody" in said.err
+        box = tmp_path / "mail" / ALICE / "new"
+        wait_until(lambda: len(list(box.iterdir())) == 2, "the letter that tells her")
+    assert run(["user", "restore", "alice", *WHY]) == 0  # nobody plays: it writes for itself
+    assert not is_suspended()
+    database.close()
+
+
+def test_a_command_knows_whether_a_server_plays(tmp_path: Path) -> None:
+    path = tmp_path / "pbmserv.sqlite3"
+    with turn(path, "play") as is_ours:
+        assert is_ours
+    with held(path, "play"), turn(path, "play") as is_ours:
+        assert not is_ours  # the mark has our own number, which runs
