@@ -53,6 +53,7 @@ def make_mail() -> None:
         "stores",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("uuid", sa.Text, nullable=False),
+        sa.Column("beat_at", INSTANT),
     )
     stores = sa.table("stores", sa.column("id"), sa.column("uuid"))
     op.execute(sa.insert(stores).values(id=1, uuid=uuid.uuid4().hex))

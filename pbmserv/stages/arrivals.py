@@ -53,6 +53,10 @@ class Arrivals(Protocol):
         """When the oldest came that is not done; ``None``: all are."""
         ...
 
+    def door_beat(self) -> datetime | None:
+        """When a door said last that it takes mail in."""
+        ...
+
     def tidy(self) -> None:
         """Forget what nobody asks for any more; keep what is in hand."""
         ...
@@ -127,6 +131,10 @@ class TwoStores:
         known = self._in_hand.oldest()
         return min((one for one in (unseen, known) if one is not None), default=None)
 
+    def door_beat(self) -> datetime | None:
+        with self._mail.reading.connect() as connection:
+            return arrivals.beat_at(connection)
+
     def tidy(self) -> None:
         """Drop notes about what the door has removed."""
         before = self._clock.now() - RESULTS_KEPT
@@ -176,6 +184,10 @@ class OneStore:
     def oldest(self) -> datetime | None:
         with self._database.reading.connect() as connection:
             return arrivals.waiting(connection)[1]
+
+    def door_beat(self) -> datetime | None:
+        with self._database.reading.connect() as connection:
+            return arrivals.beat_at(connection)
 
     def tidy(self) -> None:
         now = self._clock.now()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
 from functools import partial
 from random import random
 from time import monotonic
@@ -27,13 +28,13 @@ from pbmserv.service.accounts.web_requests import Forms, WebRequests
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Lockout, Memo, Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
-from pbmserv.service.core.context import IncomingMail
+from pbmserv.service.core.context import CommandContext, IncomingMail
 from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.mail_reader import MailReader
 from pbmserv.service.limits.shared_counts import Book, Counting
-from pbmserv.service.operators.deeds import Operators
+from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.kept_mail import KeptMails
 from pbmserv.service.time.retention import Expiry, Kept
@@ -54,6 +55,8 @@ STOP_S = 10.0
 """Seconds that work in hand has when a stage stops; nothing is lost after that either."""
 REMOVE_S = 1.0
 """Seconds between two removals of mails that are carried out."""
+BEAT = timedelta(seconds=30)
+"""How often the door says that it takes mail in."""
 FORM_S = 5.0
 """Seconds that a page waits for what it asked for."""
 LOOK_S = 0.02
@@ -91,6 +94,7 @@ class DoorStage:
             self.senders if settings.sender_checks else None,
             settings.mail_servers,
         )
+        self._beat_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
         with base.mail.reading.connect() as connection:
             self.quota.waits(arrivals.octets(connection))
@@ -104,10 +108,15 @@ class DoorStage:
             self._removal.run_once()
         with self._base.mail.reading.connect() as connection:
             self.quota.waits(arrivals.octets(connection))
-        self.quota.measure(self._base.clock.now())
+        now = self._base.clock.now()
+        self.quota.measure(now)
+        if self._beat_at is None or now - self._beat_at >= BEAT:
+            self.writer.submit_unsynced(partial(arrivals.beat, now=now)).result()
+            self._beat_at = now
 
     def start(self) -> None:
-        """Begin to remove what is done, and to count with others."""
+        """Begin to say that it lives, to remove what is done, and to count with others."""
+        self.run_once()
         self.counting.run_once()
         self.counting.start()
         self._rounds.start()
@@ -132,6 +141,7 @@ class PlayStage:
         passwords: makes and checks hashes; default: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
         suspects: arrivals with which play has died, and how often.
+        has_own_door: whether the door lives and dies with play, in one process.
     """
 
     def __init__(
@@ -142,9 +152,12 @@ class PlayStage:
         passwords: Passwords | None = None,
         current: CurrentMail | None = None,
         suspects: Mapping[int, int] | None = None,
+        *,
+        has_own_door: bool = False,
     ) -> None:
         settings, clock = base.settings, base.clock
         self.game, self.clock = base.game, clock
+        self._ring_post = ring_post
         self.writer = open_writer(base.game)
         self.positions = Positions(base.registry)
         self.passwords = passwords or Passwords()
@@ -190,6 +203,7 @@ class PlayStage:
             ring_post,
             expiry=self.expiry,
             oldest=self.arrivals.oldest,
+            door_beat=_unasked if has_own_door else self.arrivals.door_beat,
         )
         self.operators = Operators(self.services, base.game, self.writer, clock)
         self.kept_mails = KeptMails(base.game, self.reader.read, self.retry, self.operators)
@@ -208,14 +222,14 @@ class PlayStage:
             "reclaim": rows.reclaim,
             "act": self.bot_moves.act,
             "put_off": self.bot_moves.put_off,
-            "operate": self.operators.do,
+            "operate": self._operate,
             "retry_kept": self.kept_mails.retry,
         }
 
     def start(self) -> None:
         """Begin. The heartbeat first of all, so that a move which waited for us is not charged
         with our outage; then what others have counted, and a process before us."""
-        self.scheduler.beat()
+        self.scheduler.begin()
         self.counting.run_once()
         self.counting.start()
         self.play.start()
@@ -242,7 +256,14 @@ class PlayStage:
         job = partial(self.mails.carry_out_kept, looked, mail_id, now)
         done = self.writer.submit(job).result()
         done.remember(self.positions)
+        self._ring_post()
         return done is not NOTHING
+
+    def _operate(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
+        """As `Operators.do`, and what it tells people goes out at once."""
+        done = self.operators.do(by, deed)
+        self._ring_post()
+        return done
 
     def vitals(self) -> list[Vital]:
         """How its threads are."""
@@ -351,3 +372,7 @@ class WebStage:
                     self._store = arrivals.store_of(connection)
         with self._base.game.reading.connect() as connection:
             return arrivals.result_of(connection, self._store, number)
+
+
+def _unasked() -> None:
+    """Nobody has to say that it lives."""

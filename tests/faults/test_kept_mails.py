@@ -279,7 +279,6 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
     assert "somebody else" in second.retry(one.id, SIGNED)
     assert first.retry(one.id, SIGNED) == f"There is no kept mail {one.id}."
     assert "nothing but an answer" in str(second.show(one.id))
-    catch_up(server)
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 
 

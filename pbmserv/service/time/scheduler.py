@@ -51,7 +51,7 @@ PutOff = Callable[[Connection, int, datetime], None]
 Do = Callable[[CommandContext, int], Sequence[Notification] | None]
 
 
-def _nothing_waits() -> datetime | None:
+def _nothing() -> datetime | None:
     return None
 
 
@@ -62,6 +62,7 @@ class Scheduler:
         wake: called after a commit that queued letters.
         expiry: drops what was kept long enough.
         oldest: when the oldest mail came that is not carried out.
+        door_beat: when the door said last that it takes mail in.
     """
 
     def __init__(
@@ -73,7 +74,8 @@ class Scheduler:
         wake: Callable[[], None],
         *,
         expiry: Expiry,
-        oldest: Callable[[], datetime | None] = _nothing_waits,
+        oldest: Callable[[], datetime | None] = _nothing,
+        door_beat: Callable[[], datetime | None] = _nothing,
     ) -> None:
         self._services = services
         self._database = database
@@ -82,6 +84,7 @@ class Scheduler:
         self._wake = wake
         self._expiry = expiry
         self._oldest = oldest
+        self._door_beat = door_beat
         self._forgot_at: datetime | None = None
         self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
 
@@ -105,19 +108,32 @@ class Scheduler:
         self._drain(solo.due_dailies, daily_box.make, solo.put_off_dailies)
         self._forget()
 
+    def begin(self) -> None:
+        """Say that the server lives again. Before anything else: what comes next must not be
+        charged with the outage that this brings to light."""
+        self._beat(self._clock.now())
+
     def beat(self) -> None:
-        """Say that the server lives. Before anything else: it may bring an outage to light."""
+        """Say that the server lives: that its door takes mail in, and that play keeps up with it.
+        What is not so for more than `clocks.GAP` is an outage when it is over."""
         self._rounds.beat()
-        down = self._writer.submit(lambda c: clocks.beat(c, self._clock.now())).result()
+        now = self._clock.now()
+        late = [at for at in (self._oldest(), self._door_beat()) if at and now - at > clocks.GAP]
+        self._beat(min((now, *late)))
+
+    def _beat(self, moment: datetime) -> None:
+        down = self._writer.submit(lambda c: clocks.beat(c, moment)).result()
         if down is not None:
             log.warning(
                 "the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]}
             )
 
     def _present(self) -> datetime:
-        """Now, but not later than the oldest mail that waits: it may be the move in question."""
-        now, oldest = self._clock.now(), self._oldest()
-        return now if oldest is None else min(now, oldest)
+        """Now, but not later than the oldest mail that waits: it may be the move in question; and
+        while no mail can come in, not later than when it could."""
+        now, oldest, door = self._clock.now(), self._oldest(), self._door_beat()
+        is_shut = door is not None and now - door > clocks.GAP
+        return min((now, *(at for at in (oldest, door if is_shut else None) if at is not None)))
 
     def _forget(self) -> None:
         """Empty mails and letters that were over long ago, and what there is no room for."""

@@ -89,6 +89,17 @@ def store_of(connection: Connection) -> str:
     return str(connection.execute(select(stores.c.uuid)).scalar_one())
 
 
+def beat(connection: Connection, now: datetime) -> None:
+    """A door says that it takes mail in."""
+    connection.execute(update(stores).values(beat_at=now))
+
+
+def beat_at(connection: Connection) -> datetime | None:
+    """When a door said so last; ``None``: none has yet."""
+    found: datetime | None = connection.execute(select(stores.c.beat_at)).scalar()
+    return found
+
+
 def after(connection: Connection, number: int, most: int) -> list[Arrival]:
     """Up to *most* that came after that one, in their order."""
     return [_arrival(row) for row in connection.execute(_NEXT, {"after": number, "most": most})]

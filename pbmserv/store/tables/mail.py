@@ -27,10 +27,11 @@ stores = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("uuid", Text, nullable=False),
+    Column("beat_at", Instant),
     info={"store": "mail"},
 )
-"""One row: the name of this mail store, made with it. A store that was put in its place has another
-one, so that nothing in it looks carried out."""
+"""One row: the name of this mail store, made with it, and when a door lived last. A store that was
+put in its place has another name, so that nothing in it looks carried out."""
 
 arrivals = Table(
     "arrivals",
