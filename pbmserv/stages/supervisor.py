@@ -236,6 +236,7 @@ def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the parent tells us
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         logs.configure(settings.log_level, settings.log_format)
+        _show_as(f"pbmserv {name}")
         main(name)
         code = 0
     except BaseException:  # noqa: BLE001 - whatever it was, the parent starts the stage again
@@ -246,6 +247,13 @@ def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         os._exit(code)
+
+
+def _show_as(name: str) -> None:
+    """Let `ps -o comm` and `top` tell the processes from each other."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            Path("/proc/self/comm").write_text(name)
 
 
 def _die_with_parent(alive: int) -> None:
