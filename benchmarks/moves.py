@@ -66,7 +66,7 @@ class Games:
 
     def __init__(self, house: MailDomain, running: list[Board]) -> None:
         self._house = house
-        self._running = running
+        self.running = running
         self._number = 0
 
     def shares(self, sessions: int, mails: int) -> list[list[Mail]]:
@@ -77,7 +77,7 @@ class Games:
         return [
             [
                 self.move(board)
-                for board in self._in_turn(self._running[session::sessions], mails // sessions)
+                for board in self._in_turn(self.running[session::sessions], mails // sessions)
             ]
             for session in range(sessions)
         ]
@@ -114,7 +114,7 @@ class Games:
 
     def pick(self) -> Board:
         """A board with many turns left, for moves made one by one."""
-        return max(self._running, key=lambda board: board.left)
+        return max(self.running, key=lambda board: board.left)
 
     def opponent(self, board: Board) -> str:
         """The address of the player whose turn it is not."""
@@ -135,8 +135,13 @@ class Games:
 
 def prepare(database_file: Path, count: int) -> Games:
     """A new database in which *count* boards wait for their first probe."""
-    database = Database(f"sqlite:///{database_file}")
-    schema.prepare(database)
+    return prepare_at(f"sqlite:///{database_file}", count)
+
+
+def prepare_at(url: str, count: int) -> Games:
+    """The same, of either kind."""
+    database = Database(url)
+    schema.prepare(database, ("game",) if database.is_sqlite else schema.ALL)
     ring = KeyRing({1: secrets.token_bytes(32)})
     chance = random.Random(8)
     now = datetime.now(UTC)

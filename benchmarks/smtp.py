@@ -167,9 +167,13 @@ class Sink(asyncio.Protocol):
             if self._in_data:
                 self._in_data = False
                 self._transport.write(b"250 taken\r\n")
-                self._arrived(self._recipient)
+                self.takes(self._recipient, text)
             else:
                 self._command(text)
+
+    def takes(self, recipient: str, _text: bytes) -> None:
+        """A letter has come."""
+        self._arrived(recipient)
 
     def _command(self, line: bytes) -> None:
         verb = line[:4].upper()

@@ -176,6 +176,7 @@ def _main() -> None:
         os.environ.clear()
         os.environ.update(environment)
         time.tzset()
+        sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
         # What Python made of the files that this process began with is not true of these.
         sys.stdout = os.fdopen(1, "w", closefd=False)
         sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)

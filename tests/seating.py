@@ -22,7 +22,7 @@ HIDINGS = ("b3,d3,h8,f2", "a1,c4,e5,g2")
 
 @dataclass(frozen=True)
 class Table:
-    """A Blackbox board on which nobody has hidden atoms yet."""
+    """A board on which nobody has moved yet."""
 
     board: int
     players: tuple[Player, Player]
@@ -30,14 +30,16 @@ class Table:
     """The addresses that the seats' first letters would carry."""
 
 
-def seat_pairs(server: Server, count: int, tag: str = "p") -> list[Table]:
+def seat_pairs(
+    server: Server, count: int, tag: str = "p", *, game: str = "blackbox"
+) -> list[Table]:
     """*count* boards, two new players at each."""
     return server.writer.submit(
-        lambda c: [_table(server, c, f"{tag}{n}") for n in range(count)]
+        lambda c: [_table(server, c, f"{tag}{n}", game) for n in range(count)]
     ).result()
 
 
-def _table(server: Server, connection: Connection, name: str) -> Table:
+def _table(server: Server, connection: Connection, name: str, key: str) -> Table:
     now = server.clock.now()
     hashed = server.passwords.hash("secret")
     pair = []
@@ -46,10 +48,10 @@ def _table(server: Server, connection: Connection, name: str) -> Table:
         assert player is not None
         pair.append(player)
     one, two = pair
-    game = server.registry.newest("blackbox")
+    game = server.registry.newest(key)
     board = boards.create(
         connection,
-        game="blackbox",
+        game=key,
         rules_version=game.info.rules_version,
         options=game.describe(game.options((), 2)),
         seed=secrets.token_bytes(32),

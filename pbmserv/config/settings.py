@@ -129,6 +129,17 @@ class Settings(Incoming):
             values.days_of_a_year,
         ),
     ]
+    mail_seconds: Annotated[
+        int,
+        Setting(
+            "PBMSERV_MAIL_SECONDS",
+            "seconds",
+            "15",
+            "How long one mail may keep the others waiting (PostgreSQL: four times as long) before "
+            "the server tries it alone; the second time it is kept for you.",
+            values.whole(1, 600, "15"),
+        ),
+    ]
     log_level: Annotated[
         str,
         Setting(

@@ -123,12 +123,19 @@ class Answering:
             path.unlink()
         self._answers = answers
         self._listener = Listener(str(path), "AF_UNIX", backlog=64)
+        self._changed = threading.Condition()
+        self._asking = 0
         self._thread = threading.Thread(target=self._accept, name="answering", daemon=True)
         self._is_closed = threading.Event()
 
     def start(self) -> None:
         """Begin to answer."""
         self._thread.start()
+
+    def wait_for_all(self, timeout: float) -> None:
+        """Wait until those who ask have gone, or for so many seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._asking, timeout)
 
     def close(self) -> None:
         """Answer no more; what is being answered is finished."""
@@ -150,6 +157,18 @@ class Answering:
             ).start()
 
     def _serve(self, connection: Connection[Any, Any]) -> None:
+        self._count(1)
+        try:
+            self._answer(connection)
+        finally:
+            self._count(-1)
+
+    def _count(self, more: int) -> None:
+        with self._changed:
+            self._asking += more
+            self._changed.notify_all()
+
+    def _answer(self, connection: Connection[Any, Any]) -> None:
         with connection:
             while True:
                 try:
@@ -173,6 +192,11 @@ class Asking:
         self._path = path
         self._patience_s = patience_s
         self._mine = threading.local()
+        self._is_ending = threading.Event()
+
+    def end(self) -> None:
+        """From now on wait for no stage that is not there: it may have ended for good."""
+        self._is_ending.set()
 
     def ask(self, name: str, *values: Any) -> Any:
         """The answer.
@@ -199,9 +223,8 @@ class Asking:
             try:
                 known = Client(str(self._path), "AF_UNIX")
             except (OSError, EOFError) as error:
-                if monotonic() >= end:
+                if monotonic() >= end or self._is_ending.wait(0.05):
                     raise Unanswered(f"{self._path.stem} is not there") from error
-                sleep(0.05)
         self._mine.connection = known
         return known
 

@@ -198,7 +198,8 @@ class Play:
         """Read a mail, and have its passwords looked at or hand it to the writer."""
         begun = thread_time()
         try:
-            job = self._job(lane, task)
+            with self._current.of(task.arrival.id):
+                job = self._job(lane, task)
         except Exception:
             log.exception("a mail could not be read; it is kept for the operator")
             kept = ToKeep.of_fault(task.arrival.envelope, None, traceback.format_exc())
@@ -247,9 +248,11 @@ class Play:
         deaths = self._suspects[task.arrival.id]
         fault = f"the server was stopped {deaths} times while it carried this mail out"
         log.error("a mail is kept for the operator: %s", fault, extra={"arrival": task.arrival.id})
+        if deaths > MOST_DEATHS:  # it died of reading it only to tell its writer
+            return ToKeep(task.arrival.envelope, "", fault)
         try:
             incoming = self._reader.read(task.arrival.envelope, task.arrival.verdict)
-        except Exception:  # noqa: BLE001 - that may be what it dies of
+        except Exception:  # noqa: BLE001 - that may be what ails it
             return ToKeep(task.arrival.envelope, "", fault)
         return ToKeep.of_fault(task.arrival.envelope, incoming, fault)
 

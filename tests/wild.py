@@ -1,0 +1,67 @@
+"""`heaps` with words that make its rules break down, each in a way of its own: a bad plug-in."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from heaps import Heap, Heaps, HeapView, show_heaps
+
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat, Step
+
+_NAMES = Path("wild-1.dist-info")
+
+
+def _loop() -> None:
+    while True:
+        pass
+
+
+def _recurse() -> None:
+    _recurse()
+
+
+def _raise() -> None:
+    raise ZeroDivisionError("these rules are bad")
+
+
+WAYS: dict[str, Callable[[], object]] = {
+    "loop": _loop,
+    "sleep": lambda: time.sleep(100_000),
+    "raise": _raise,
+    "recurse": _recurse,
+    "hoard": lambda: bytearray(1 << 62),
+    "exit": lambda: sys.exit(3),
+    "abort": os.abort,
+    "vanish": lambda: os._exit(0),
+}
+
+
+class Wild(Heaps):
+    """See the module."""
+
+    def parse(self, view: HeapView, text: str) -> Move:
+        word = text.strip().lower()
+        return Move(word) if word in WAYS else super().parse(view, text)
+
+    def apply(self, state: Heap, seat: Seat, move: Move, rng: Rng) -> Step[Heap]:
+        if move.text in WAYS:
+            WAYS[move.text]()
+        return super().apply(state, seat, move, rng)
+
+
+WILD = Wild()
+show_heaps()
+
+
+def announce(folder: Path) -> str:
+    """Lay down in *folder* what makes it a plug-in; the ``PYTHONPATH`` of a server that has it."""
+    place = folder / _NAMES
+    place.mkdir(parents=True)
+    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: wild\nVersion: 1\n")
+    (place / "entry_points.txt").write_text("[pbmserv.games]\nheaps = wild:WILD\n")
+    return os.pathsep.join([str(folder), str(Path(__file__).parent)])
