@@ -267,7 +267,7 @@ class Open:
             lambda: (server.quota.taken, server.quota.most),
             server.settings.data_dir,
         )
-        health = Health(parts, server.database, server.writer, server.clock)
+        health = Health(parts, server.base.mail, server.database, server.writer, server.clock)
         self.web = WebPorts(
             server.base,
             server.web_stage.web_requests,

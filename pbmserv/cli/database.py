@@ -17,6 +17,8 @@ from pbmserv.config.values import blank_passwords
 from pbmserv.stages import preflight
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from pbmserv.config.settings import Settings
     from pbmserv.store.core.database import Database
     from pbmserv.store.operators.health import Queues
@@ -238,6 +240,8 @@ def status(
     import json
 
     from pbmserv import files
+    from pbmserv.stages.link import first_place
+    from pbmserv.stages.state import heard
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox
     from pbmserv.store.operators import health
@@ -246,14 +250,18 @@ def status(
     files.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
-        with database.reading.connect() as connection:
-            queues = health.queues(connection, datetime.now(UTC))
+        with _arrived(database) as mail, database.reading.connect() as connection:
+            queues = health.queues(mail, connection, datetime.now(UTC))
             texts = sum(inbox.octets(connection).values())
         sizes = health.sizes(database) | {"mail_texts": texts}
+    stages = {name: one.doing for name, one in heard(first_place(found.settings.data_dir)).items()}
     if as_json:
-        say(json.dumps(_facts(queues, sizes)))
+        say(json.dumps(_facts(queues, sizes) | {"stages": stages}))
         return
     say(_running(queues))
+    if stages:
+        doing = (f"{name} ({what})" if what else name for name, what in stages.items())
+        say(f"Stages on this machine: {', '.join(doing)}.")
     say(f"Mails so far: {queues.mails_ever}, letters so far: {queues.letters_ever}.")
     say(
         "Octets: "
@@ -262,6 +270,21 @@ def status(
     )
     say("")
     table(("what waits", "how many", "first for"), _rows(queues), fixed=3)
+
+
+@contextmanager
+def _arrived(database: Database) -> Iterator[Connection | None]:
+    """To what has arrived; ``None``: there is no store for it yet."""
+    from pbmserv import files
+    from pbmserv.store.core.database import mail_url
+
+    url = mail_url(database.url)
+    path = files.file_of(url)
+    if path is not None and not path.exists():
+        yield None
+        return
+    with opened(url) as mail, mail.reading.connect() as connection:
+        yield connection
 
 
 def _runs(queues: Queues) -> bool:
@@ -288,6 +311,7 @@ def _rows(queues: Queues) -> list[tuple[str, str, str]]:
     from pbmserv.service.operators.health import span
 
     waiting = {
+        "mails to be carried out": queues.mails,
         "mails kept for the operator": queues.kept,
         "letters due": queues.due,
         "letters in the queue": queues.queued,

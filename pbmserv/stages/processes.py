@@ -144,7 +144,9 @@ async def _play(name: str, base: Base, given: Given) -> None:
     stage = PlayStage(base, ring_post, ring_bots, current=given.current, suspects=given.suspects)
 
     def state() -> StageState:
-        return StageState(stage.vitals(), counted=counted())
+        number, seconds = given.current.longest()
+        doing = f"arrival {number} for {seconds:.1f} s" if number else ""
+        return StageState(stage.vitals(), counted=counted(), doing=doing)
 
     def write() -> None:
         stage.writer.submit(partial(rows.write, now=base.clock.now())).result()
@@ -252,7 +254,7 @@ async def _web(name: str, base: Base, given: Given) -> None:
         return StageState((loop_vital,), slots, counted=counted())
 
     stages = Stages(given.folder, others, state)
-    health = Health(stages.parts(given.settings.data_dir), base.game, stages, base.clock)
+    health = Health(stages.parts(given.settings.data_dir), base.mail, base.game, stages, base.clock)
 
     async def metrics() -> bytes:
         return await numbers(health, await asyncio.to_thread(stages.counted))

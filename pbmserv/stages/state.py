@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from pbmserv.service.operators.health import Parts, RelayState, Slots
 from pbmserv.stages.link import Asking, Unanswered
 
 PATIENCE_S = 1.0
+NO_PATIENCE_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class StageState:
         relay: how the relay is, if the stage sends.
         texts: octets that texts of mails take, and may take; ``None``: it does not know.
         counted: what it has counted, as Prometheus reads it.
+        doing: what is in hand, for people; ``""``: nothing, or nothing of interest.
     """
 
     vitals: Sequence[Vital]
@@ -39,11 +42,21 @@ class StageState:
     relay: RelayState | None = None
     texts: tuple[int, int] | None = None
     counted: bytes = b""
+    doing: str = ""
 
 
 def counted() -> bytes:
     """What this process has counted."""
     return generate_latest(metrics.REGISTRY)
+
+
+def heard(folder: Path) -> dict[str, StageState]:
+    """The stages of the server that meets there, as far as they answer."""
+    found = {}
+    for path in sorted(folder.glob("*.sock")):
+        with contextlib.suppress(Unanswered):
+            found[path.stem] = Asking(path, NO_PATIENCE_S).ask("state")
+    return found
 
 
 class Stages:

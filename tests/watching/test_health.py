@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 from probing import get, health
-from running import Running, start
+from running import MovableClock, Running, start
 from sqlalchemy import Connection, update
-from wire import Wire, mail
+from wire import SETTLES, Wire, mail
 
 from pbmserv.errors import RelayDown
 from pbmserv.service.operators import health as looks
@@ -56,7 +56,7 @@ def test_a_server_that_is_well_says_so_with_what_it_looked_at(watched: Running) 
     checks = found["checks"]
     assert set(checks) == {
         *("threads", "write", "sessions", "relay", "disk", "texts"),
-        *("letters", "house", "clocks", "digests", "kept"),
+        *("mails", "letters", "house", "clocks", "digests", "kept"),
     }
     assert checks["sessions"]["smtp_open"] == 0
     assert checks["write"]["ms"] > 0
@@ -231,6 +231,21 @@ def test_letters_that_are_due_too_long_are_no_health(
     watched.server.clock.move(minutes=minutes)
     check = health(watched.metrics_port)[1]["checks"]["letters"]
     assert (check["state"], check["count"], check["oldest_s"]) == (word, 1, minutes * 60)
+
+
+def test_mails_that_are_not_carried_out_are_no_health(watched: Running) -> None:
+    server = watched.server
+    server.play_stage.play.stop(20)
+    SETTLES.pop(watched.port)  # nobody would come to an end of it
+    with Wire(watched.port) as wire:
+        assert wire.mail(ALICE, watched.address, mail(ALICE, "help")).startswith("250")
+    clock = server.clock
+    assert isinstance(clock, MovableClock)
+    for minutes, state in ((0, "ok"), (2, "degraded"), (4, "failing")):
+        clock.move(minutes=minutes)
+        found = health(watched.metrics_port)[1]["checks"]["mails"]
+        assert (found["state"], found["count"]) == (state, 1)
+    assert found["reason"] == "a mail has waited to be carried out for 6 min"
 
 
 def test_clocks_that_are_behind_and_mails_that_are_kept_are_counted(watched: Running) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from processes import Process
 from running import Running, start
 from sqlalchemy import update
 from wire import Wire, mail
@@ -57,6 +58,23 @@ def test_a_running_server_and_what_waits(
     assert found["bytes"]["database"] > 10_000
     assert 0 < found["bytes"]["mail_texts"] < 2_000  # of the one that is kept
     assert "players.example" not in page + json.dumps(found)
+
+
+def test_its_stages_say_what_they_do(
+    database_url: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    with Process(tmp_path, database_url):
+        assert "Stages on this machine: bots, door, play, post1." in status(
+            capsys, monkeypatch, database_url
+        )
+        found = json.loads(status(capsys, monkeypatch, database_url, "--json"))
+        assert found["stages"] == {"bots": "", "door": "", "play": "", "post1": ""}
+        assert found["mails"] == {"count": 0, "oldest_s": 0.0}
+    assert json.loads(status(capsys, monkeypatch, database_url, "--json"))["stages"] == {}
 
 
 def test_a_database_that_no_server_has_used(

@@ -54,6 +54,7 @@ State: TypeAlias = Literal["ok", "degraded", "failing"]
 
 _LATE: Mapping[str, tuple[float, float, str]] = {
     # seconds until an operator should know, until it is a failure, and what waits
+    "mails": (60, 300, "a mail has waited to be carried out for {age}"),
     "letters": (300, 900, "a letter has been due for {age}"),
     "house": (300, 1800, "a board has waited for the house's move for {age}"),
     "clocks": (300, 1800, "a clock is {age} behind"),
@@ -159,9 +160,12 @@ class Submits(Protocol):
 class Health:
     """Looks, at most once in `FRESH_S`; for one event loop."""
 
-    def __init__(self, parts: Parts, database: Database, writer: Submits, clock: Clock) -> None:
+    def __init__(
+        self, parts: Parts, mail: Database, game: Database, writer: Submits, clock: Clock
+    ) -> None:
         self._parts = parts
-        self._database = database
+        self._mail = mail
+        self._game = game
         self._writer = writer
         self._clock = clock
         self._turn = asyncio.Lock()
@@ -238,9 +242,9 @@ class Health:
         return found
 
     def _ask(self) -> tuple[Queues, dict[str, int]]:
-        with self._database.reading.connect() as connection:
-            found = rows.queues(connection, self._clock.now())
-        return found, {**rows.sizes(self._database), "mail_texts": self._parts.texts()[0]}
+        with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
+            found = rows.queues(mail, game, self._clock.now())
+        return found, {**rows.sizes(self._game), "mail_texts": self._parts.texts()[0]}
 
 
 def _threads(vitals: Sequence[Vital]) -> Check:
@@ -298,6 +302,7 @@ def _texts(taken: int, most: int) -> Check:
 
 def _queues(queues: Queues) -> dict[str, Waiting]:
     return {
+        "mails": queues.mails,
         "letters": queues.due,
         "house": queues.house,
         "clocks": queues.clocks,
@@ -371,6 +376,7 @@ class _Gauges(Collector):
         if queues is None:
             return
         waiting = {
+            "mails": queues.mails,
             "kept": queues.kept,
             "letters-due": queues.due,
             "letters-queued": queues.queued,

@@ -25,6 +25,7 @@ from sqlalchemy import (
 from pbmserv.files import file_of
 from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import arrivals
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import house_turns
@@ -86,6 +87,7 @@ class Queues:
     """What waits.
 
     Attributes:
+        mails: those that are taken in and not carried out.
         kept: mails that wait for the operator.
         due: letters that are due; the age is since they were.
         queued: letters in the queue, due or not; the age is since they were written.
@@ -98,6 +100,7 @@ class Queues:
         up_since: since when one is heard of without a break.
     """
 
+    mails: Waiting
     kept: Waiting
     due: Waiting
     queued: Waiting
@@ -111,8 +114,14 @@ class Queues:
     up_since: datetime | None
 
 
-def queues(connection: Connection, now: datetime) -> Queues:
-    """What waits now."""
+def queues(mail: Connection | None, connection: Connection, now: datetime) -> Queues:
+    """What waits now.
+
+    Args:
+        mail: to the store of mails; ``None``: it is not there yet.
+        connection: to that of games.
+    """
+    arrived, oldest = (0, None) if mail is None else arrivals.waiting(mail)
     states: dict[str, int] = {row.state: row.letters for row in connection.execute(_STATES)}
     queued = states.pop(LetterState.QUEUED, 0)
     first: datetime | None = connection.execute(_FIRST).scalar()
@@ -120,6 +129,7 @@ def queues(connection: Connection, now: datetime) -> Queues:
     received = connection.execute(_RECEIVED, {"mail": mail}).scalar() if kept else None
     beat = heartbeat(connection)
     return Queues(
+        mails=Waiting(arrived, _age(oldest, now)),
         kept=Waiting(kept, _age(received, now)),
         due=_waiting(connection, _DUE, now),
         queued=Waiting(queued, _age(first, now)),
