@@ -19,10 +19,18 @@ from pbmserv.errors import (
     ServerFault,
 )
 from pbmserv.monitoring.pulse import Pulse, Vital
-from pbmserv.outbound.attempt_log import note_letter
 from pbmserv.outbound.breaker import Breaker
 from pbmserv.outbound.domains import Domains, domain_of
-from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Outbox, Result, Sent, Untried
+from pbmserv.outbound.outbox import (
+    ClaimedLetter,
+    Failed,
+    Later,
+    Outbox,
+    Result,
+    Sent,
+    Untried,
+    note_letter,
+)
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.retry import LIFETIME, delay
 

@@ -6,14 +6,16 @@ not. Whatever a stranger sends costs the door its reading of the headers, and on
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+from collections import deque
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from dataclasses import asdict
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -27,7 +29,6 @@ from pbmserv.log import reason
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.mail.networks import LOOPBACK, Network, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.core.awaiting import Awaiting
 from pbmserv.service.delivery.mail_log import Outcome, note_mail
 from pbmserv.service.limits.rates import Over, Traffic
 from pbmserv.service.time.retention import Quota
@@ -215,3 +216,50 @@ def _player(reply_address: ReplyAddress | None) -> int:
 def _lane(source: Source, player: int) -> str:
     """Whose turn a mail takes: its reply address's player, else who sends it from where."""
     return f"player {player}" if player else f"{source.network} {source.sender}"[:300]
+
+
+T = TypeVar("T")
+
+
+class Awaiting:
+    """Futures of other threads that one event loop waits for; make it in that loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._done: deque[tuple[Future[Any], asyncio.Future[Any]]] = deque()
+        self._signalled = False
+
+    def is_here(self) -> bool:
+        """Whether the running event loop is the one that waits."""
+        return self._loop is asyncio.get_running_loop()
+
+    async def result(self, future: Future[T]) -> T:
+        """The future's result, or its exception; whoever stops waiting cancels it."""
+        waiting: asyncio.Future[T] = self._loop.create_future()
+        future.add_done_callback(partial(self._arrived, waiting))
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            future.cancel()
+            raise
+
+    def _arrived(self, waiting: asyncio.Future[Any], future: Future[Any]) -> None:
+        """Called by the thread that resolved *future*."""
+        self._done.append((future, waiting))
+        # In this order, and the other one in `_deliver`: nothing is left lying.
+        if not self._signalled:
+            self._signalled = True
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        self._signalled = False
+        while self._done:
+            future, waiting = self._done.popleft()
+            if waiting.done():
+                continue
+            error = future.exception()
+            if error is not None:
+                waiting.set_exception(error)
+            else:
+                waiting.set_result(future.result())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pbmserv.service.core.awaiting import Awaiting
+from pbmserv.stages.door import Awaiting
 
 
 def test_a_group_comes_home_with_one_signal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,18 +5,19 @@ Game IDs come as arguments or line by line through a pipe; marks, markers and se
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from string import ascii_letters
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.output import complain
+from pbmserv.cli.output import complain, harmless
 from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox.cli.exits import Unusable, sentence
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.game_ids import GameId
@@ -297,3 +298,47 @@ def _result(board: Geometry, word: str, port: int, result: str) -> int:
 
 def _words(text: str) -> Iterator[str]:
     return (word for word in re.split(r"[\s,;]+", text) if word)
+
+
+WRONG = 2
+STOPPED = 130
+READER_LEFT = 141
+
+
+class Unusable(Exception):
+    """Input that cannot be used; the text is the line that is said about it."""
+
+
+@contextmanager
+def politely(command: str) -> Iterator[None]:
+    """Say what was wrong in one line on stderr, and leave with the right exit code."""
+    try:
+        yield
+        sys.stdout.flush()
+    except PlayerError as error:
+        raise _over(command, sentence(error)) from None
+    except Unusable as error:
+        raise _over(command, str(error)) from None
+    except BrokenPipeError:
+        # What is still in the buffer must go nowhere, or Python complains when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(READER_LEFT) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(STOPPED) from None
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        complain(harmless(f"pbmserv blackbox {command}: {place}{error.strerror or error}"))
+        raise typer.Exit(1) from None
+
+
+def sentence(error: PlayerError) -> str:
+    """The sentence of a refusal, and its example."""
+    from pbmserv.letters.scene import why
+
+    example = error.refusal.example
+    return why(error.refusal) + (f" Example: {example}" if example else "")
+
+
+def _over(command: str, reason: str) -> typer.Exit:
+    complain(harmless(f"pbmserv blackbox {command}: {reason}".replace("\n", " ")))
+    return typer.Exit(WRONG)

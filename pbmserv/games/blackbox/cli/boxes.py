@@ -13,8 +13,17 @@ import typer
 
 from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox.cli.arguments import Ids, Params, cells_named, every_box, lines, named
-from pbmserv.games.blackbox.cli.exits import Unusable, politely, sentence
+from pbmserv.games.blackbox.cli.arguments import (
+    Ids,
+    Params,
+    Unusable,
+    cells_named,
+    every_box,
+    lines,
+    named,
+    politely,
+    sentence,
+)
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.game_ids import Parameters

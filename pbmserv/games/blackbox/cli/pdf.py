@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 
 from fpdf import FPDF
 
-from pbmserv.games.blackbox.cli.arguments import Named, Subject, marks_seen
-from pbmserv.games.blackbox.cli.exits import Unusable
+from pbmserv.games.blackbox.cli.arguments import Named, Subject, Unusable, marks_seen
 from pbmserv.games.blackbox.game_ids import described
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options

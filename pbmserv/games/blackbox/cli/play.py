@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.games.blackbox.cli.arguments import presets
+from pbmserv.games.blackbox.cli.arguments import Unusable, politely, presets
 from pbmserv.games.blackbox.cli.boxes import fresh_seed
-from pbmserv.games.blackbox.cli.exits import Unusable, politely
 from pbmserv.games.blackbox.cli.saved_games import Unreadable, read_game
 
 if TYPE_CHECKING:

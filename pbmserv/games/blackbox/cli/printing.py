@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pbmserv.games.blackbox.cli.arguments import Ids, every_box
-from pbmserv.games.blackbox.cli.exits import Unusable, politely
+from pbmserv.games.blackbox.cli.arguments import Ids, Unusable, every_box, politely
 
 MOST_BOXES = 1000
 MOST_ACROSS = 10

@@ -13,8 +13,7 @@ import typer
 from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
 from pbmserv.files import read_octets
-from pbmserv.games.blackbox.cli.arguments import Ids, every_box, grid
-from pbmserv.games.blackbox.cli.exits import Unusable, politely, sentence
+from pbmserv.games.blackbox.cli.arguments import Ids, Unusable, every_box, grid, politely, sentence
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.practice import Practice

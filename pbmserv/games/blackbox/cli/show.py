@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.output import say
-from pbmserv.games.blackbox.cli.arguments import Markers, Marks, Which, grid, marks_seen, subject
-from pbmserv.games.blackbox.cli.exits import Unusable, politely
+from pbmserv.games.blackbox.cli.arguments import (
+    Markers,
+    Marks,
+    Unusable,
+    Which,
+    grid,
+    marks_seen,
+    politely,
+    subject,
+)
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.views import BoxView
