@@ -70,6 +70,37 @@ def test_the_two_units_are_hardened_alike() -> None:
     assert hardening - {"RestartPreventExitStatus"} <= server & backup
 
 
+NEEDED = {"clone", "flock", "kill", "mmap", "nice", "prctl", "setpriority", "socket", "wait4"}
+"""System calls of the parent of the stages, and of a stage that gives way to another."""
+
+
+def expanded(names: str) -> set[str]:
+    """The system calls of a value of SystemCallFilter, ``@sets`` resolved."""
+    found = set()
+    for name in names.split():
+        if name.startswith("@"):
+            lines = analyze("syscall-filter", name).stdout.splitlines()[1:]
+            found |= expanded(" ".join(line.strip() for line in lines if "#" not in line))
+        else:
+            found.add(name)
+    return found
+
+
+def test_the_unit_lets_the_stages_be_started_and_give_way_to_each_other() -> None:
+    allowed: set[str] = set()
+    for line in (UNITS / "pbmserv.service").read_text().splitlines():
+        name, _, value = line.partition("=")
+        if name != "SystemCallFilter":
+            continue
+        allowed = allowed - expanded(value[1:]) if value[0] == "~" else allowed | expanded(value)
+    assert allowed >= NEEDED
+
+
+def test_the_parent_of_the_stages_ends_them_in_order() -> None:
+    """Else systemd tells all of them at once, and kills what the parent still waits for."""
+    assert "\nKillMode=mixed\n" in (UNITS / "pbmserv.service").read_text()
+
+
 def test_systemd_is_told_when_every_listener_is_bound_and_when_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
