@@ -158,7 +158,6 @@ def make_game() -> None:
         sa.Column("verdict", sa.String(12), nullable=False, server_default="unchecked"),
         sa.Column("found", sa.Text, nullable=False, server_default=""),
         sa.Column("octets", sa.Integer, nullable=False, server_default="0"),
-        sa.Column("arrival", KEY),
         sa.Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
         sa.Index("ix_inbox_sender", "sender"),
         partial("ix_inbox_kept", "id", where="state = 'kept'"),

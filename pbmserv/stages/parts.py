@@ -36,7 +36,7 @@ from pbmserv.service.delivery.mail_reader import MailReader
 from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState
-from pbmserv.service.operators.kept_mail import KeptMails
+from pbmserv.service.operators.kept_mail import KeptMails, PutOffMails
 from pbmserv.service.time.retention import Expiry, Kept
 from pbmserv.service.time.rounds import Rounds
 from pbmserv.service.time.scheduler import Scheduler
@@ -207,6 +207,10 @@ class PlayStage:
         )
         self.operators = Operators(self.services, base.game, self.writer, clock)
         self.kept_mails = KeptMails(base.game, self.reader.read, self.retry, self.operators)
+        self.put_off_mails = PutOffMails(base.game, self.reader.read, self.retry, self._keep)
+        self._putting_off = Rounds(
+            self.put_off_mails.run_once, "put-off", 30.0, "mails that wait could not be looked at"
+        )
         self._tidying = Rounds(
             self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
         )
@@ -235,10 +239,12 @@ class PlayStage:
         self.play.start()
         self.scheduler.start()
         self._tidying.start()
+        self._putting_off.start()
 
     def stop(self) -> None:
         """Finish what is in hand; what waits is carried out at the next start."""
         self._tidying.stop(STOP_S)
+        self._putting_off.stop(STOP_S)
         self.scheduler.stop(STOP_S)
         self.play.stop(STOP_S)
         self.checks.close()
@@ -259,6 +265,9 @@ class PlayStage:
         self._ring_post()
         return done is not NOTHING
 
+    def _keep(self, mail_id: int, fault: str) -> None:
+        self.writer.submit(partial(self.mails.keep_put_off, mail_id, fault)).result()
+
     def _operate(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
         """As `Operators.do`, and what it tells people goes out at once."""
         done = self.operators.do(by, deed)
@@ -267,7 +276,8 @@ class PlayStage:
 
     def vitals(self) -> list[Vital]:
         """How its threads are."""
-        rounds = [self.scheduler.vital(), self.play.vital(), self._tidying.vital()]
+        parts = self.scheduler, self.play, self._tidying, self._putting_off
+        rounds = [part.vital() for part in parts]
         return [*self.writer.vitals(), *rounds]
 
 

@@ -350,11 +350,9 @@ class Play:
             task.changes += 1
             self._lanes.put_back(task)
         elif isinstance(error, TooMany):
-            automatic = task.incoming is None or bool(task.incoming.mail.automatic)
-            sender = "" if task.incoming is None else task.incoming.mail.sender
-            told = partial(self._mails.tell_too_many, sender, error.over, arrival.received_at)
-            self._log(task, Outcome("", "put-off", f"over the limit of the {error.over.kind}"))
-            self._submit(lane, task, _nothing_done if automatic else told)
+            assert task.incoming is not None  # a password of it was right
+            at = arrival.received_at
+            self._submit(lane, task, partial(self._mails.put_off, task.incoming, error.over, at))
         elif isinstance(error, (*UNAVAILABLE, Closed, CancelledError, Outdated)):
             why = reason(error) or type(error).__name__
             log.warning("the database could not take a mail", extra={"because": why})
@@ -382,7 +380,9 @@ class Play:
         if arrival.kind != "mail" or done.receipt is None:
             return
         why = ""
-        if done.receipt.outcome == "ignored" and incoming is not None:
+        if done.receipt.outcome == "put-off":
+            why = "over the limit of the player"
+        elif done.receipt.outcome == "ignored" and incoming is not None:
             why = incoming.mail.automatic
         elif self._reader.is_for_postmaster(arrival.envelope):
             why = "for the postmaster"

@@ -54,7 +54,8 @@ def busy(database_url: str, tmp_path: Path) -> Iterator[Running]:
 
 def taken(server: Running) -> int:
     with server.server.database.reading.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+        counted = select(func.count()).select_from(inbox).where(inbox.c.state != "later")
+        return int(connection.execute(counted).scalar_one())
 
 
 def subjects(letters: list[Letter]) -> list[str]:
@@ -122,7 +123,7 @@ def test_a_player_by_reply_address_and_by_password(busy: Running) -> None:
     assert busy.send(ALICE, "multiple", many).startswith("250")
     assert busy.send(ALICE, f"prefs alice {PASSWORD}").startswith("250")
     before = taken(busy)
-    # Whose mail it is comes out when it is carried out: it is not, and the player is told.
+    # Whose mail it is comes out when it is carried out: it waits, and the player is told.
     assert busy.send(ALICE, f"prefs alice {PASSWORD} format=text").startswith("250")
     assert busy.send("other@players.example", f"prefs alice {PASSWORD}").startswith("250")
     assert taken(busy) == before

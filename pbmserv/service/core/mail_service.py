@@ -22,6 +22,7 @@ from pbmserv.service.time.retention import Quota
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.tables.mail import MailState
 
 LONGEST_FAULT = 20_000
 """Characters of a traceback that are kept, from its end."""
@@ -70,8 +71,8 @@ class MailService:
     def carry_out_kept(
         self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
     ) -> Done:
-        """The same of a mail that was kept; `NOTHING` when it is so no longer."""
-        if inbox.lock_kept(connection, mail_id) is None:
+        """The same of a mail that was kept or put off; `NOTHING` when it is so no longer."""
+        if inbox.lock(connection, mail_id, MailState.KEPT, MailState.LATER) is None:
             return NOTHING
         if not inbox.told_by(connection, mail_id, incoming.mail.digest):
             inbox.mark(connection, mail_id, "ignored", "a copy of another mail that came")
@@ -115,9 +116,43 @@ class MailService:
         outbox.add(connection, [letter], now, mail_id)
         return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
 
-    def tell_too_many(self, sender: str, over: Over, now: datetime, connection: Connection) -> Done:
-        """Explain, once a day, why mails are not taken."""
-        letter = answer_limits.over_limit_letter(self._services, connection, sender, over, now)
+    def put_off(
+        self, incoming: IncomingMail, over: Over, now: datetime, connection: Connection
+    ) -> Done:
+        """Have a mail wait until its player may send more, and tell the player."""
+        mail, octets = incoming.mail, len(incoming.envelope.raw)
+        waits = self._quota.takes(MailState.LATER, octets)
+        state = MailState.LATER if waits else MailState.IGNORED
+        why = f"over the limit of the {over.kind}"
+        row = _Row(incoming.envelope, mail.digest, state, why, incoming.verdict)
+        mail_id = row.add(connection, now)
+        if mail_id is None:
+            return _copy(connection, mail.digest, incoming.envelope.recipient)
+        if not waits:
+            inbox.drop_text(connection, mail_id)
+        told = NOTHING
+        if not mail.automatic:
+            told = self.tell_too_many(mail.sender, over, now, connection, waits=waits)
+        return Done({}, told.letters, receipt=Receipt(mail_id, "put-off", letters=told.letters))
+
+    def keep_put_off(self, mail_id: int, fault: str, connection: Connection) -> None:
+        """Keep a mail that was put off for the operator: our own code failed on it."""
+        if inbox.lock(connection, mail_id, MailState.LATER) is not None:
+            inbox.mark(connection, mail_id, MailState.KEPT, _storable(fault))
+
+    def tell_too_many(
+        self,
+        sender: str,
+        over: Over,
+        now: datetime,
+        connection: Connection,
+        *,
+        waits: bool | None = None,
+    ) -> Done:
+        """Explain, once a day, why mails are not taken (or wait here, or do not)."""
+        letter = answer_limits.over_limit_letter(
+            self._services, connection, sender, over, now, waits=waits
+        )
         if letter is None:
             return NOTHING
         outbox.add(connection, [letter], now)

@@ -106,7 +106,7 @@ class Receipt:
     """
 
     mail: int
-    outcome: Literal["taken", "copy", "ignored", "kept"]
+    outcome: Literal["taken", "copy", "ignored", "kept", "put-off"]
     player: int = 0
     plies: tuple[tuple[int, int], ...] = ()
     done: int = 0

@@ -133,9 +133,19 @@ TOLD_EVERY = timedelta(days=1)
 
 
 def over_limit_letter(
-    services: Services, connection: Connection, sender: str, over: Over, now: datetime
+    services: Services,
+    connection: Connection,
+    sender: str,
+    over: Over,
+    now: datetime,
+    *,
+    waits: bool | None,
 ) -> NewLetter | None:
     """The explanation, unless it was given today.
+
+    Args:
+        waits: whether the mail waits here until it may be carried out; ``None``: it was not taken,
+            and waits where it comes from.
 
     It goes to a player's own address, or to the address that has sent too much itself. Of a network
     with too much mail only players hear: the addresses in such mails may be anybody's.
@@ -146,7 +156,7 @@ def over_limit_letter(
             return None
     elif over.kind != "address" or not services.traffic.may_tell(sender):
         return None
-    words = {"kind": over.kind, "most": over.most, "span": over.span}
+    words = {"kind": over.kind, "most": over.most, "span": over.span, "waits": waits}
     part = Part("too-many", words | {"again": f"{over.again:%Y-%m-%d %H:%M} UTC"})
     return NewLetter(
         letter=part.letter,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import traceback
 from collections.abc import Callable
@@ -14,13 +15,21 @@ from pbmserv.commands.grammar.words import SHORTEST_PASSWORD
 from pbmserv.commands.table.model import VOUCHED, Secret
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail
+from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.context import CommandContext, IncomingMail
+from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import UNAVAILABLE, Closed
 from pbmserv.store.delivery import inbox
 from pbmserv.store.delivery.inbox import Received
+from pbmserv.store.tables.mail import MailState
+
+log = logging.getLogger("pbmserv.service")
 
 BLANK = "***"
+AT_ONCE = 100
+"""Mails that were put off and are looked at in one round."""
 
 UNREAD = "(cannot be read)"
 
@@ -179,7 +188,7 @@ def _tried(_: CommandContext, _by: Signature, number: int) -> Deed:
 
 
 def _dropped(context: CommandContext, _: Signature, number: int) -> Deed:
-    if inbox.lock_kept(context.connection, number) is None:
+    if inbox.lock(context.connection, number, MailState.KEPT) is None:
         return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
     inbox.mark(context.connection, number, "ignored", "dropped by an operator")
     inbox.forget(context.connection, [number])
@@ -199,9 +208,49 @@ def _left_out(echo: str, mail: Mail) -> set[str]:
     }
 
 
+class PutOffMails:
+    """Mails over a limit that only play could know of, carried out when that allows it.
+
+    Args:
+        read: reads an envelope, as play does.
+        retry: carries a read mail out; raises `TooMany` while it has to wait.
+        keep: keeps a mail for the operator, by its number and the fault.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        read: Callable[[Envelope], IncomingMail],
+        retry: Callable[[int, IncomingMail], bool],
+        keep: Callable[[int, str], None],
+    ) -> None:
+        self._database = database
+        self._read = read
+        self._retry = retry
+        self._keep = keep
+
+    def run_once(self) -> None:
+        """Carry out what may be carried out now, each sender's in their order."""
+        with self._database.reading.connect() as connection:
+            found = inbox.put_off(connection, AT_ONCE)
+        waiting: set[str] = set()
+        for mail in found:
+            if mail.sender in waiting:
+                continue
+            try:
+                incoming = replace(self._read(_envelope(mail)), verdict=mail.verdict)
+                self._retry(mail.id, incoming)
+            except (TooMany, Outdated, *UNAVAILABLE, Closed):
+                waiting.add(mail.sender)
+            except Exception:
+                log.exception("a mail that was put off is kept", extra={"mail": mail.id})
+                self._keep(mail.id, traceback.format_exc())
+
+
 _BECAME = {
     "done": "It was carried out; its text is not shown.",
     "answered": "It led to nothing but an answer; its text is not shown.",
+    "later": "It waits until its player may send more; its text is not shown.",
     "ignored": "It is a machine's mail, and nothing was done about it; its text is not shown.",
 }
 

@@ -218,16 +218,26 @@ def kept(connection: Connection, limit: int = 200) -> list[Received]:
     return [_received(row) for row in found]
 
 
+def put_off(connection: Connection, limit: int) -> list[Received]:
+    """Mails that wait until their players may send more, oldest first."""
+    found = connection.execute(
+        _ONE.where(inbox.c.state == MailState.LATER, _HAS_TEXT)
+        .order_by(inbox.c.received_at, inbox.c.id)
+        .limit(limit)
+    )
+    return [_received(row) for row in found]
+
+
 def get(connection: Connection, mail_id: int) -> Received | None:
     """One mail, whatever became of it."""
     row = connection.execute(_ONE.where(inbox.c.id == mail_id)).first()
     return _received(row) if row else None
 
 
-def lock_kept(connection: Connection, mail_id: int) -> Received | None:
-    """A kept mail, locked so that two operators cannot retry it at once."""
+def lock(connection: Connection, mail_id: int, *states: MailState) -> Received | None:
+    """A mail in one of these states, locked so that two cannot carry it out at once."""
     row = connection.execute(
-        _ONE.where(inbox.c.id == mail_id, inbox.c.state == MailState.KEPT).with_for_update()
+        _ONE.where(inbox.c.id == mail_id, inbox.c.state.in_(states)).with_for_update()
     ).first()
     return _received(row) if row else None
 

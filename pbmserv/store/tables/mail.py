@@ -80,6 +80,8 @@ class MailState(StrEnum):
     """A machine's mail."""
     KEPT = "kept"
     """It waits for the operator."""
+    LATER = "later"
+    """It waits until its player may send more."""
 
 
 inbox = Table(
@@ -98,17 +100,17 @@ inbox = Table(
     Column("verdict", String(12), nullable=False, server_default="unchecked"),
     Column("found", Text, nullable=False, server_default=""),
     Column("octets", Integer, nullable=False, server_default="0"),
-    Column("arrival", Key, nullable=True),
     Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
     Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
 )
-"""Every mail we said 250 to. `octets`: the length of `raw`, which is emptied in time.
+"""Every mail that was carried out, kept or put off. `octets`: the length of `raw`, which is emptied
+in time.
 Rows of mails that were answered or ignored end some time after that, see `store.delivery.inbox`.
 `sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
 it came to; empty where `sender` says enough. By both a player's mails are found when all about that
 player must go. `verdict`: whether the From address was proven, and in `found` by what (see
-``mail.envelope.Verdict``). `arrival`: its number in `arrivals`."""
+``mail.envelope.Verdict``)."""
 
 Index(
     "ix_inbox_kept",
