@@ -9,12 +9,14 @@ import asyncio
 import smtplib
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import make_msgid
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -30,10 +32,11 @@ from pbmserv.net.ports import Bound, bind, shares
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.operators.health import Health, Parts, Slots, metrics
+from pbmserv.service.operators.health import Health, Parts, metrics
 from pbmserv.stages.app import Server
 from pbmserv.stages.listeners import MailPorts, WebPorts
 from pbmserv.stages.state import counted
+from pbmserv.store.operators import health as rows
 from pbmserv.store.tables.boards import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
@@ -260,14 +263,14 @@ class Open:
     def __init__(self, server: Server, bound: Bound) -> None:
         divided = shares(server.settings, bound)
         self.mail = MailPorts(server.base, server.door, bound, divided)
-        parts = Parts(
-            server.vitals,
-            self.slots,
-            server.post_stage.relay_state,
-            lambda: (server.quota.taken, server.quota.most),
+        health = Health(
+            self._look,
             server.settings.data_dir,
+            server.base.mail,
+            server.database,
+            self._write,
+            server.clock,
         )
-        health = Health(parts, server.base.mail, server.database, server.writer, server.clock)
         self.web = WebPorts(
             server.base,
             server.web_stage.web_requests,
@@ -278,8 +281,15 @@ class Open:
         )
         self._server = server
 
-    def slots(self) -> dict[str, Slots]:
-        return self.mail.slots() | self.web.slots()
+    def _write(self) -> Future[None]:
+        server = self._server
+        return server.writer.submit(partial(rows.write, now=server.clock.now()))
+
+    def _look(self) -> Parts:
+        server = self._server
+        texts = server.quota.taken, server.quota.most
+        slots = self.mail.slots() | self.web.slots()
+        return Parts(server.vitals(), slots, server.post_stage.relay_state(), texts)
 
     async def open(self) -> None:
         await asyncio.to_thread(self._server.play_stage.start)

@@ -105,19 +105,21 @@ def compact(
 
     found = loaded(config)
     files.must_be_there(found.settings.database, found.sources)
-    with opened(found.settings.database) as database:
-        schema.require(database)
-        before = compacting.room(database)
-        dropped = _dropped(database, found.settings)
-        if rebuild:
-            compacting.rebuild(database)
-        else:
-            compacting.compact(database, time.sleep)
-        after = compacting.room(database)
-    say(f"Old mails and letters that were dropped: {dropped:,}.")
-    say(f"{blank_passwords(found.settings.database)}")
-    say(f"  before: {before}")
-    say(f"  now:    {after}")
+    for url, stores in mail_and_game(found.settings.database):
+        with opened(url) as database:
+            schema.require(database)
+            before = compacting.room(database)
+            if "game" in stores:
+                dropped = _dropped(database, found.settings)
+                say(f"Old mails and letters that were dropped: {dropped:,}.")
+            if rebuild:
+                compacting.rebuild(database)
+            else:
+                compacting.compact(database, time.sleep)
+            after = compacting.room(database)
+        say(f"{blank_passwords(url)}")
+        say(f"  before: {before}")
+        say(f"  now:    {after}")
 
 
 @app.command()
@@ -294,7 +296,7 @@ def _runs(queues: Queues) -> bool:
 def _running(queues: Queues) -> str:
     if queues.beat_s is None or queues.up_since is None:
         return "No server has ever run on this database."
-    from pbmserv.service.operators.health import span
+    from pbmserv.clock import span
 
     heard = f"it was last heard of {span(queues.beat_s)} ago"
     if not _runs(queues):
@@ -308,7 +310,7 @@ def _facts(queues: Queues, sizes: dict[str, int]) -> dict[str, Any]:
 
 
 def _rows(queues: Queues) -> list[tuple[str, str, str]]:
-    from pbmserv.service.operators.health import span
+    from pbmserv.clock import span
 
     waiting = {
         "mails to be carried out": queues.mails,

@@ -1,1 +1,1 @@
-"""One process: its parts wired, started, reloaded and stopped."""
+"""The stages of a server: each wired, started, reloaded and stopped, in a process of its own."""

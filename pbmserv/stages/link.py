@@ -16,7 +16,7 @@ import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing.connection import Connection, Listener
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -188,9 +188,12 @@ class Answering:
 class Asking:
     """Asks the stage at *path*; each thread over a connection of its own."""
 
-    def __init__(self, path: Path, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self, path: Path, patience_s: float = PATIENCE_S, longest_s: float | None = None
+    ) -> None:
         self._path = path
         self._patience_s = patience_s
+        self._longest_s = longest_s
         self._mine = threading.local()
         self._is_ending = threading.Event()
 
@@ -208,6 +211,8 @@ class Asking:
         connection = self._connection()
         try:
             connection.send((name, values))
+            if not connection.poll(self._longest_s):
+                raise OSError("no answer in time")
             is_answer, found = connection.recv()
         except (EOFError, OSError) as error:
             self._drop()
@@ -218,11 +223,14 @@ class Asking:
 
     def _connection(self) -> Connection[Any, Any]:
         known: Connection[Any, Any] | None = getattr(self._mine, "connection", None)
+        if known is not None and known.poll():  # nothing was asked: its other end has gone
+            self._drop()
+            known = None
         end = monotonic() + self._patience_s
         while known is None:
             try:
-                known = Client(str(self._path), "AF_UNIX")
-            except (OSError, EOFError) as error:
+                known = _connected(self._path, self._longest_s)
+            except OSError as error:
                 if monotonic() >= end or self._is_ending.wait(0.05):
                     raise Unanswered(f"{self._path.stem} is not there") from error
         self._mine.connection = known
@@ -233,6 +241,17 @@ class Asking:
         self._mine.connection = None
         if known is not None:
             known.close()
+
+
+def _connected(path: Path, longest_s: float | None) -> Connection[Any, Any]:
+    """As `multiprocessing.connection.Client` does, but with an end to the wait for a stage that is
+    there and accepts nobody."""
+    with contextlib.ExitStack() as stack:
+        made = stack.enter_context(socket.socket(socket.AF_UNIX))
+        made.settimeout(longest_s)
+        made.connect(str(path))
+        made.setblocking(True)
+        return Connection(made.detach())
 
 
 def _portable(error: Exception) -> Exception:

@@ -111,8 +111,6 @@ class Play:
         self._pulse = Pulse(LONGEST_S)
         self._thread = threading.Thread(target=self.run, name="play", daemon=True)
 
-    # -- from any thread -----------------------------------------------------------------
-
     def ring(self) -> None:
         """Something has arrived."""
         if not self._is_rung:
@@ -133,8 +131,6 @@ class Play:
     def vital(self) -> Vital:
         """How the thread is."""
         return Vital.of(self._thread, self._pulse)
-
-    # -- the loop ------------------------------------------------------------------------
 
     def run(self) -> None:
         """Carry out what arrives until stopped."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -24,11 +25,12 @@ from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_mail import CurrentMail
-from pbmserv.stages.link import Answering, Asking, Bell, Ring
+from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring
 from pbmserv.stages.listeners import MailPorts, WebPorts
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage, WebStage
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
+from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import health as rows
 
 NICE = {"play": 2, "post": 5, "bots": 10}
@@ -78,7 +80,8 @@ class _AskedMoves:
 def run(name: str, given: Given) -> None:
     """Run one stage (``post2`` is a second post) until SIGTERM."""
     kind = name.rstrip("0123456789")
-    os.nice(NICE.get(kind, 0))
+    with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
+        os.nice(NICE.get(kind, 0))
     base = Base(given.settings)
     try:
         asyncio.run(_STAGES[kind](name, base, given))
@@ -120,7 +123,11 @@ async def _door(name: str, base: Base, given: Given) -> None:
         texts = stage.quota.taken, stage.quota.most
         return StageState(stage.vitals(), listening.slots(), None, texts, counted())
 
-    answering = Answering(given.folder / f"{name}.sock", {"form": form, "state": state})
+    def write() -> None:
+        stage.writer.submit(partial(arrivals.write, now=base.clock.now())).result()
+
+    answers: Answers = {"form": form, "state": state, "write": write}
+    answering = Answering(given.folder / f"{name}.sock", answers)
     stage.start()
     await listening.open()
     answering.start()
@@ -254,7 +261,8 @@ async def _web(name: str, base: Base, given: Given) -> None:
         return StageState((loop_vital,), slots, counted=counted())
 
     stages = Stages(given.folder, others, state)
-    health = Health(stages.parts(given.settings.data_dir), base.mail, base.game, stages, base.clock)
+    folder = given.settings.data_dir
+    health = Health(stages.parts, folder, base.mail, base.game, stages.write, base.clock)
 
     async def metrics() -> bytes:
         return await numbers(health, await asyncio.to_thread(stages.counted))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
+from time import monotonic
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import Metric
@@ -20,8 +20,12 @@ from pbmserv.monitoring.pulse import Vital
 from pbmserv.service.operators.health import Parts, RelayState, Slots
 from pbmserv.stages.link import Asking, Unanswered
 
-PATIENCE_S = 1.0
+PATIENCE_S = 2.0
+"""Seconds that a stage has to answer."""
 NO_PATIENCE_S = 0.1
+FRESH_S = 0.5
+WRITING = ("door", "play")
+"""Stages that store something for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def heard(folder: Path) -> dict[str, StageState]:
     found = {}
     for path in sorted(folder.glob("*.sock")):
         with contextlib.suppress(Unanswered):
-            found[path.stem] = Asking(path, NO_PATIENCE_S).ask("state")
+            found[path.stem] = Asking(path, NO_PATIENCE_S, PATIENCE_S).ask("state")
     return found
 
 
@@ -69,33 +73,46 @@ class Stages:
     """
 
     def __init__(self, folder: Path, names: Sequence[str], own: Callable[[], StageState]) -> None:
-        self._asked = {name: Asking(folder / f"{name}.sock", PATIENCE_S) for name in names}
+        self._asked = {
+            name: Asking(folder / f"{name}.sock", PATIENCE_S, PATIENCE_S) for name in names
+        }
+        self._writes = [Asking(folder / f"{n}.sock", PATIENCE_S) for n in names if n in WRITING]
         self._own = own
+        self._turn = threading.Lock()
+        self._seen: dict[str, StageState] | None = None
+        self._seen_at = 0.0
+        self._looking = ThreadPoolExecutor(max(1, len(names)), "look")
         self._writing = ThreadPoolExecutor(1, "probe")
 
     def look(self) -> dict[str, StageState]:
-        """All of them; one that does not answer has a thread that has ended."""
-        found = {"web": self._own()}
-        for name, asking in self._asked.items():
-            try:
-                found[name] = asking.ask("state")
-            except Unanswered:
-                found[name] = StageState((Vital(name, False, 0.0, 0.0),))
-        return found
+        """All of them, as they were `FRESH_S` ago at most; one that does not answer has a thread
+        that has ended."""
+        with self._turn:
+            if self._seen is None or monotonic() - self._seen_at >= FRESH_S:
+                self._seen = {
+                    "web": self._own(),
+                    **dict(self._looking.map(_state, self._asked.items())),
+                }
+                self._seen_at = monotonic()
+            return self._seen
 
-    def parts(self, folder: Path) -> Parts:
+    def parts(self) -> Parts:
         """The same, as `Health` wants it."""
+        found = list(self.look().values())
         return Parts(
-            lambda: [vital for one in self.look().values() for vital in one.vitals],
-            lambda: {k: v for one in self.look().values() for k, v in one.slots.items()},
-            lambda: next((s.relay for s in self.look().values() if s.relay), RelayState(0, False)),
-            lambda: next((s.texts for s in self.look().values() if s.texts), (0, 1)),
-            folder,
+            [vital for one in found for vital in one.vitals],
+            {name: slots for one in found for name, slots in one.slots.items()},
+            next((one.relay for one in found if one.relay), RelayState(0, False)),
+            next((one.texts for one in found if one.texts), (0, 1)),
         )
 
-    def submit(self, _job: Any) -> Future[None]:
-        """Has play store something for good, as `Health` tries it."""
-        return self._writing.submit(partial(self._asked["play"].ask, "write"))
+    def write(self) -> Future[None]:
+        """Has all that store something here do so, as `Health` tries it."""
+        return self._writing.submit(self._write)
+
+    def _write(self) -> None:
+        for asking in self._writes:
+            asking.ask("write")
 
     def counted(self) -> bytes:
         """What all of them have counted, added up; memory and time by stage."""
@@ -105,7 +122,17 @@ class Stages:
 
     def close(self) -> None:
         """Ask no more."""
-        self._writing.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._looking, self._writing):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _state(item: tuple[str, Asking]) -> tuple[str, StageState]:
+    name, asking = item
+    try:
+        found: StageState = asking.ask("state")
+    except Unanswered:
+        found = StageState((Vital(name, False, 0.0, 0.0),))
+    return name, found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

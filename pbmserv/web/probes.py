@@ -36,7 +36,7 @@ class Report(Protocol):
 class Health(Protocol):
     """Who looks."""
 
-    def live(self) -> Report:
+    async def live(self) -> Report:
         """Whether a restart would help."""
         ...
 
@@ -54,7 +54,7 @@ def health_routes(health: Health, *, numbers: bool) -> list[Route]:
     """
 
     async def live(_request: Request) -> Response:
-        return _answer(health.live(), numbers=numbers)
+        return _answer(await health.live(), numbers=numbers)
 
     async def ready(_request: Request) -> Response:
         try:

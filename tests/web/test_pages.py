@@ -91,7 +91,7 @@ class CommandContext:
         self.ended.append(token)
         return await self.subscription(token)
 
-    def live(self) -> Looked:
+    async def live(self) -> Looked:
         return Looked("ok")
 
     async def ready(self) -> Looked:

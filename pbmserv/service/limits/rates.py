@@ -1,8 +1,8 @@
 """How many mails a player, an address and a network may send; and answers that lead nowhere.
 
 Counted in memory, over moving windows, when a mail's text is there and before it is read; on
-PostgreSQL processes tell each other (`shared_counts`). What is over a limit is put off (451), so
-that nothing is lost: a mail server tries again by itself. An address is counted for each network by
+PostgreSQL doors tell each other (`shared_counts`). What is over a limit is put off (451), so that
+nothing is lost: a mail server tries again by itself; what play alone can know of waits here. An address is counted for each network by
 itself: anybody can write it on an envelope.
 """
 

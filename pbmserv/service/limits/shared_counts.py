@@ -6,7 +6,7 @@ them: one transaction for all mails of that half second, instead of one for each
 writes to several processes at once gets, beyond a limit, what the others take from him in half a
 second. Passwords are told and learned at each look, which takes argon2's time anyhow.
 
-On SQLite there is one process, so only the book of passwords is kept, for the next start.
+On SQLite there is one door, so only play's book of passwords is kept, for the next start.
 """
 
 from __future__ import annotations

@@ -14,20 +14,18 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
-from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv import __version__, log
-from pbmserv.clock import Clock
+from pbmserv.clock import Clock, span
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.monitoring import metrics as counters
@@ -120,21 +118,19 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What can be asked of the parts of a server, quickly and from any thread.
+    """How the parts of a server are.
 
     Attributes:
         vitals: its threads.
         slots: sessions by listener.
         relay: how it is.
         texts: octets that the texts of mails take, and may take.
-        folder: where the server's files lie.
     """
 
-    vitals: Callable[[], Sequence[Vital]]
-    slots: Callable[[], Mapping[str, Slots]]
-    relay: Callable[[], RelayState]
-    texts: Callable[[], tuple[int, int]]
-    folder: Path
+    vitals: Sequence[Vital]
+    slots: Mapping[str, Slots]
+    relay: RelayState
+    texts: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,34 +145,40 @@ class Seen:
     free: int
 
 
-class Submits(Protocol):
-    """Where something can be stored for good."""
-
-    def submit(self, job: Callable[[Connection], None], /) -> Future[None]:
-        """Run *job*; the future is resolved once that is committed."""
-        ...
-
-
 class Health:
-    """Looks, at most once in `FRESH_S`; for one event loop."""
+    """Looks, at most once in `FRESH_S`; for one event loop.
+
+    Args:
+        look: at the parts; asks other processes, so it may take a second or two.
+        folder: where the server's files lie.
+        write: stores something for good; the future is resolved once that is committed.
+    """
 
     def __init__(
-        self, parts: Parts, mail: Database, game: Database, writer: Submits, clock: Clock
+        self,
+        look: Callable[[], Parts],
+        folder: Path,
+        mail: Database,
+        game: Database,
+        write: Callable[[], Future[None]],
+        clock: Clock,
     ) -> None:
-        self._parts = parts
+        self._look_at_parts = look
+        self._folder = folder
         self._mail = mail
         self._game = game
-        self._writer = writer
+        self._write = write
         self._clock = clock
         self._turn = asyncio.Lock()
         self._seen: tuple[float, Seen] | None = None
         self._written: Future[None] | None = None
         self._looked: asyncio.Task[tuple[Queues, dict[str, int]]] | None = None
 
-    def live(self) -> Report:
+    async def live(self) -> Report:
         """Whether every thread is there and heard of. That somebody asks this in the event loop
         and gets an answer says the same of the loop."""
-        return Report({"threads": _threads(self._parts.vitals())})
+        parts = await asyncio.to_thread(self._look_at_parts)
+        return Report({"threads": _threads(parts.vitals)})
 
     async def ready(self) -> Report:
         """Whether mail would be taken and letters got out."""
@@ -192,21 +194,24 @@ class Health:
             return self._seen[1]
 
     async def _look(self) -> Seen:
-        slots, relay = self._parts.slots(), self._parts.relay()
-        write, looked = await asyncio.gather(self._try_write(), self._try_look())
-        free = shutil.disk_usage(self._parts.folder).free
+        parts, write, looked = await asyncio.gather(
+            asyncio.to_thread(self._look_at_parts), self._try_write(), self._try_look()
+        )
+        slots, relay = parts.slots, parts.relay
+        free = shutil.disk_usage(self._folder).free
         checks = {
-            "threads": _threads(self._parts.vitals()),
+            "threads": _threads(parts.vitals),
             "write": write,
             "sessions": _sessions(slots),
             "relay": _relay(relay),
             "disk": _disk(free),
-            "texts": _texts(*self._parts.texts()),
+            "texts": _texts(*parts.texts),
         }
         if isinstance(looked, Check):
             checks["database"] = looked
             return Seen(Report(checks), slots, relay, None, {}, free)
         queues, sizes = looked
+        sizes["mail_texts"] = parts.texts[0]
         checks |= {name: _late(name, one) for name, one in _queues(queues).items()}
         return Seen(Report(checks), slots, relay, queues, sizes, free)
 
@@ -216,7 +221,7 @@ class Health:
         begun = clock()
         try:
             if self._written is None:
-                self._written = self._writer.submit(partial(rows.write, now=self._clock.now()))
+                self._written = self._write()
             waiting = asyncio.shield(asyncio.wrap_future(self._written))
             await asyncio.wait_for(waiting, WRITE_S)
         except TimeoutError:
@@ -244,7 +249,7 @@ class Health:
     def _ask(self) -> tuple[Queues, dict[str, int]]:
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
             found = rows.queues(mail, game, self._clock.now())
-        return found, {**rows.sizes(self._game), "mail_texts": self._parts.texts()[0]}
+        return found, rows.sizes(self._game)
 
 
 def _threads(vitals: Sequence[Vital]) -> Check:
@@ -317,15 +322,6 @@ def _late(name: str, waiting: Waiting) -> Check:
     state: State = "failing" if age > late else "degraded" if age > soon else "ok"
     numbers = {"count": waiting.count, "oldest_s": round(age, 1)}
     return Check(state, "" if state == "ok" else words.format(age=span(age)), numbers)
-
-
-def span(seconds: float) -> str:
-    """A span for people: ``45 s``, ``12 min``, ``3.5 h``, ``2.1 days``."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
 async def metrics(health: Health, counted: bytes) -> bytes:

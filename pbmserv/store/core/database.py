@@ -83,6 +83,7 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
         _use_wal(dbapi_connection)
         for pragma in (
             "synchronous=FULL",
+            "journal_size_limit=67108864",  # a log that a long reader made grow shrinks again
             "foreign_keys=ON",
             "cache_size=-16000",
             "temp_store=MEMORY",

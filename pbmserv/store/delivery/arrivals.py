@@ -7,6 +7,7 @@ what is settled. On PostgreSQL play claims rows for a while and removes them its
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,12 @@ from pbmserv.store.core.statements import Prepared
 from pbmserv.store.tables.mail import arrivals, settled, stores
 
 Kind: TypeAlias = Literal["mail", "over", "form"]
+
+
+PROBE = -1
+"""The number of a mail that is written and deleted again in one transaction."""
+PROBE_OCTETS = 8_192
+"""As large as a mail: it needs new pages, which a full disk does not give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,14 @@ def add(connection: Connection, new: NewArrival) -> int:
         },
     )
     return int(rows[0][0])
+
+
+def write(connection: Connection, now: datetime) -> None:
+    """Write as much as a mail does, and take it back: who commits this has waited for the disk."""
+    probe = {"kind": "mail", "recipient": "", "sender": "", "lane": "", "received_at": now}
+    raw = secrets.token_bytes(PROBE_OCTETS)  # that cannot be packed
+    connection.execute(insert(arrivals).values(id=PROBE, raw=raw, peer="", hello="", **probe))
+    connection.execute(delete(arrivals).where(arrivals.c.id == PROBE))
 
 
 def store_of(connection: Connection) -> str:

@@ -24,17 +24,13 @@ from sqlalchemy import (
 
 from pbmserv.files import file_of
 from pbmserv.store.clocks import heartbeat
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery.arrivals import PROBE, PROBE_OCTETS
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import house_turns
 from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
-
-PROBE = -1
-"""The number of a mail that is written and deleted again in one transaction."""
-PROBE_OCTETS = 8_192
-"""As large as a mail: it needs new pages, which a full disk does not give."""
 
 _QUEUED = text("outbox.state = 'queued'")  # as the partial index has it
 _KEPT = text("inbox.state = 'kept'")
@@ -162,12 +158,17 @@ def write(connection: Connection, now: datetime) -> None:
     connection.execute(delete(inbox).where(inbox.c.id == PROBE))
 
 
-def sizes(database: Database) -> dict[str, int]:
-    """Octets of the database and, on SQLite, of its write-ahead log."""
-    if database.is_sqlite:
-        path = file_of(database.url)
-        return {} if path is None else {"database": _size(path), "wal": _size(_wal(path))}
-    with database.reading.connect() as connection:
+def sizes(game: Database) -> dict[str, int]:
+    """Octets of the database and, on SQLite, of its write-ahead log and of the store of mails."""
+    if game.is_sqlite:
+        files = {"": file_of(game.url), "mail_": file_of(mail_url(game.url))}
+        return {
+            f"{whose}{what}": _size(path)
+            for whose, file in files.items()
+            if file is not None
+            for what, path in (("database", file), ("wal", _wal(file)))
+        }
+    with game.reading.connect() as connection:
         size = connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar()
     return {"database": int(size or 0)}
 
