@@ -17,7 +17,7 @@ from typing import Any
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import StillWorking
+from pbmserv.errors import StillWorking, StoreAway
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
@@ -348,9 +348,10 @@ class PostStage:
         )
 
     def start(self, *, alone: bool) -> None:
-        """Begin to send. *alone*: what anybody has claimed is free."""
+        """Begin to send. *alone*: no other machine does, so that what is held is known."""
         if alone:
-            self.outbox.reclaim()
+            with contextlib.suppress(StoreAway):  # play died over it, and does it at its own start
+                self.outbox.reclaim()
         self.sender.start()
 
     def stop(self) -> None:

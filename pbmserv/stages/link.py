@@ -22,7 +22,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from pbmserv import files
-from pbmserv.errors import ServerFault
+from pbmserv.errors import ServerFault, StoreAway
+from pbmserv.store.core.writer import UNAVAILABLE
 
 LONGEST_PATH = 90
 """Octets of a socket's path that every system takes."""
@@ -35,7 +36,7 @@ log = logging.getLogger("pbmserv.stages")
 Answers = Mapping[str, Callable[..., Any]]
 
 
-class Unanswered(ServerFault):
+class Unanswered(StoreAway):
     """The other stage is not there, or went away before it answered."""
 
 
@@ -231,4 +232,7 @@ class Asking:
 
 def _portable(error: Exception) -> Exception:
     """An error that survives the way; a library's may not, and may quote values."""
-    return error if isinstance(error, ServerFault) else ServerFault(type(error).__name__)
+    if isinstance(error, ServerFault):
+        return error
+    kind = StoreAway if isinstance(error, UNAVAILABLE) else ServerFault
+    return kind(type(error).__name__)

@@ -48,6 +48,9 @@ AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
 IN_FLIGHT = 64
 """Mails that are handed to the writer and not committed: as many are in a group at most."""
+SUSPECTS_S = 5.0
+"""Seconds after its start in which play leaves alone what it may die with: the others come first,
+and their letters."""
 MOST_DEATHS = 2
 """Times that play may die with a mail before that is kept for a person instead."""
 MOST_CHANGES = 5
@@ -129,6 +132,7 @@ class Play:
         self._ring_bots = ring_bots
         self._current = current or CurrentMail()
         self._suspects = suspects or {}
+        self._tries_suspects_at = perf_counter() + SUSPECTS_S
         self._is_alone = False
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -217,7 +221,7 @@ class Play:
             lane = self._next_lane()
             if lane is None or self._is_alone:
                 return
-            if lane.waiting[0].arrival.id in self._suspects:
+            if self._is_deadly(lane.waiting[0]):
                 if self._in_flight:
                     return
                 self._is_alone = True
@@ -229,7 +233,13 @@ class Play:
     def _next_lane(self) -> _Lane | None:
         """The lane that has had the least of the time, among those with something to begin."""
         open_ = [lane for lane in self._lanes.values() if lane.waiting and not lane.is_held]
+        if self._suspects and perf_counter() < self._tries_suspects_at:
+            open_ = [lane for lane in open_ if not self._is_deadly(lane.waiting[0])]
         return min(open_, key=lambda lane: lane.used_s) if open_ else None
+
+    def _is_deadly(self, task: _Task) -> bool:
+        """Whether play may die with it, if it carries it out."""
+        return 0 < self._suspects.get(task.arrival.id, 0) < MOST_DEATHS
 
     def _begin(self, lane: _Lane, task: _Task) -> None:
         """Read a mail, and have its passwords looked at or hand it to the writer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -24,7 +25,7 @@ from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages.app import Base, BotsStage, DoorStage, PlayStage, PostStage, WebStage
 from pbmserv.stages.current_mail import CurrentMail
-from pbmserv.stages.link import Answering, Asking, Bell, Ring
+from pbmserv.stages.link import Answering, Asking, Bell, Ring, Unanswered
 from pbmserv.stages.listeners import MailPorts, WebPorts
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
@@ -148,10 +149,21 @@ async def _play(name: str, base: Base, given: Given) -> None:
     def write() -> None:
         stage.writer.submit(partial(rows.write, now=base.clock.now())).result()
 
+    def held() -> list[int]:
+        """What posts have in hand; one that does not answer has just begun, or died."""
+        found: list[int] = []
+        for n in range(1, given.posts + 1):
+            with contextlib.suppress(Unanswered):
+                found += Asking(given.folder / f"post{n}.sock", 0.0).ask("held")
+        return found
+
+    stage.rows.held = held
     answers = {**stage.answers(), "state": state, "write": write}
     answering = Answering(given.folder / f"{name}.sock", answers)
     ring = Ring(given.folder / "play.ring", stage.play.ring)
     await asyncio.to_thread(stage.start)
+    if base.game.is_sqlite:  # an answer to a claim may have died with a play before this one
+        await asyncio.to_thread(stage.rows.reclaim, base.clock.now())
     ring.start()
     answering.start()
 
@@ -179,9 +191,10 @@ async def _post(name: str, base: Base, given: Given) -> None:
     def state() -> StageState:
         return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
 
-    answering = Answering(given.folder / f"{name}.sock", {"state": state})
+    answers = {"state": state, "held": stage.sender.held}
+    answering = Answering(given.folder / f"{name}.sock", answers)
     ring = Ring(given.folder / f"{name}.ring", stage.sender.wake)
-    alone = base.game.is_sqlite and given.posts == 1
+    alone = base.game.is_sqlite  # nobody on another machine
     threading.Thread(
         target=stage.start, kwargs={"alone": alone}, name="post-start", daemon=True
     ).start()
