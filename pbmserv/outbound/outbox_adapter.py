@@ -175,6 +175,12 @@ class DatabaseOutbox:
             for row in rows
         ]
 
+    def give_back(self, ids: Sequence[int]) -> None:
+        """These are due again: a sender before this one has died with them."""
+        if ids:
+            now = self._clock.now()
+            self._rows.renew(ids, now)
+
     def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
         """Render claimed letters and keep the bytes; see the port."""
         made: dict[int, bytes] = {}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
+from typing import Protocol
 
 from pbmserv.clock import Clock
 from pbmserv.errors import (
@@ -48,6 +49,18 @@ SLOW_S = 5.0
 _log = logging.getLogger("pbmserv.send")
 
 
+class Held(Protocol):
+    """Where somebody else sees which letters a sender has in hand."""
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """They are."""
+        ...
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """They are no longer."""
+        ...
+
+
 class Sender:
     """Sends what is due; `start`, then `wake` whenever letters were queued, then `stop`.
 
@@ -66,6 +79,7 @@ class Sender:
         poll_s: float,
         domain_letters: int = 0,
         renewal_s: float = RENEWAL_S,
+        held: Held | None = None,
     ) -> None:
         """
         Args:
@@ -79,6 +93,7 @@ class Sender:
                 processes queue letters, too.
             domain_letters: how many of them at most to one recipient domain; 0 = all.
             renewal_s: seconds between two renewals of the leases of letters in hand.
+            held: is told which letters are in hand.
         """
         self._outbox = outbox
         self._relay = relay
@@ -92,6 +107,7 @@ class Sender:
         self._renewal_s = renewal_s
         self._holding = threading.Lock()
         self._held: set[int] = set()
+        self._noted = held
         self._making = threading.Lock()
         self._stopping = threading.Event()
         self._woken = False
@@ -205,13 +221,18 @@ class Sender:
             if is_trial:
                 self._breaker.untried(now)
             return False
+        ids = [row.id for row in claimed]
         with self._holding:
-            self._held.update(row.id for row in claimed)
+            self._held.update(ids)
+        if self._noted is not None:
+            self._noted.add(ids)
         try:
             self._settle(self._results(claimed, now, is_trial=is_trial))
         finally:
             with self._holding:
-                self._held.difference_update(row.id for row in claimed)
+                self._held.difference_update(ids)
+            if self._noted is not None:
+                self._noted.remove(ids)
         return True
 
     def _results(

@@ -44,12 +44,12 @@ from pbmserv.service.time.retention import Expiry, Kept, Quota
 from pbmserv.service.time.rounds import Rounds
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, Removal, TwoStores
-from pbmserv.stages.current_mail import CurrentMail
+from pbmserv.stages.current_mail import Claims, CurrentMail
 from pbmserv.stages.door import Door
 from pbmserv.stages.opening import keys_of, opened
 from pbmserv.stages.play import Play
 from pbmserv.store.boards.positions import Lookout, Positions
-from pbmserv.store.core.writer import open_writer
+from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
 from pbmserv.store.delivery import arrivals
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
@@ -205,6 +205,7 @@ class PlayStage:
         passwords: makes and checks hashes; default: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
         suspects: arrivals with which play has died, and how often.
+        claims: what a play before this one had claimed, and where this one's claims are noted.
     """
 
     def __init__(
@@ -215,6 +216,7 @@ class PlayStage:
         passwords: Passwords | None = None,
         current: CurrentMail | None = None,
         suspects: Mapping[int, int] | None = None,
+        claims: Claims | None = None,
     ) -> None:
         settings, clock = base.settings, base.clock
         self._base = base
@@ -233,7 +235,7 @@ class PlayStage:
         self.arrivals: Arrivals = (
             TwoStores(base.mail, base.game, self.writer, clock)
             if base.game.is_sqlite
-            else OneStore(base.game, self.writer, clock)
+            else OneStore(base.game, self.writer, clock, claims)
         )
         self.play = Play(
             self.arrivals,
@@ -296,6 +298,8 @@ class PlayStage:
         self._tidying.stop(STOP_S)
         self.scheduler.stop(STOP_S)
         self.play.stop(STOP_S)
+        with contextlib.suppress(*UNAVAILABLE, Closed):
+            self.arrivals.let_go()
         self.checks.close()
         self.counting.stop(STOP_S)
         self.writer.close()
@@ -325,11 +329,19 @@ class PostStage:
     Args:
         rows: what changes the outbox.
         relay: where letters go; default: where the settings say.
+        claims: what a post before this one had claimed, and where this one's claims are noted.
     """
 
-    def __init__(self, base: Base, rows: OutboxRows, relay: Relay | None = None) -> None:
+    def __init__(
+        self,
+        base: Base,
+        rows: OutboxRows,
+        relay: Relay | None = None,
+        claims: Claims | None = None,
+    ) -> None:
         settings = base.settings
         self._base = base
+        self._claims = claims or Claims()
         self.relay = relay or open_relay(settings.relay)
         keys = [load_key(named) for named in settings.dkim_keys]
         self.signer = Signer(base.mail_domain.domain, keys)
@@ -345,6 +357,7 @@ class PostStage:
             threads=SENDERS[settings.relay.partition(":")[0].lower()],
             poll_s=5.0 if base.game.is_sqlite else 1.0,
             domain_letters=settings.domain_letters,
+            held=self._claims,
         )
 
     def start(self, *, alone: bool) -> None:
@@ -352,6 +365,10 @@ class PostStage:
         if alone:
             with contextlib.suppress(StoreAway):  # play died over it, and does it at its own start
                 self.outbox.reclaim()
+        else:
+            with contextlib.suppress(*UNAVAILABLE):  # else they wait for the end of their leases
+                self.outbox.give_back(self._claims.left())
+        self._claims.begin()
         self.sender.start()
 
     def stop(self) -> None:

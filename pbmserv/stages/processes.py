@@ -24,7 +24,7 @@ from pbmserv.service.bots.bot_worker import Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages.app import Base, BotsStage, DoorStage, PlayStage, PostStage, WebStage
-from pbmserv.stages.current_mail import CurrentMail
+from pbmserv.stages.current_mail import Claims, CurrentMail
 from pbmserv.stages.link import Answering, Asking, Bell, Ring, Unanswered
 from pbmserv.stages.listeners import MailPorts, WebPorts
 from pbmserv.stages.reloading import Reload
@@ -48,6 +48,7 @@ class Given:
         folder: where the stages of this machine meet.
         stages: all that run on this machine.
         posts: how many send.
+        claims: what the process before this one had claimed when it died.
         suspects: arrivals with which play has died, and how often.
         ready: says that clients may come.
     """
@@ -58,6 +59,7 @@ class Given:
     stages: tuple[str, ...]
     posts: int
     current: CurrentMail
+    claims: Claims
     suspects: dict[int, int]
     ready: Callable[[], None]
 
@@ -141,7 +143,14 @@ async def _play(name: str, base: Base, given: Given) -> None:
             bell.ring()
 
     ring_bots = Bell(given.folder / "bots.ring").ring
-    stage = PlayStage(base, ring_post, ring_bots, current=given.current, suspects=given.suspects)
+    stage = PlayStage(
+        base,
+        ring_post,
+        ring_bots,
+        current=given.current,
+        suspects=given.suspects,
+        claims=given.claims,
+    )
 
     def state() -> StageState:
         return StageState(stage.vitals(), counted=counted())
@@ -186,7 +195,7 @@ async def _post(name: str, base: Base, given: Given) -> None:
         written, end = AskedRows(play.ask), play.end
     else:
         written, close = _own_rows(base)
-    stage = PostStage(base, written)
+    stage = PostStage(base, written, claims=given.claims)
 
     def state() -> StageState:
         return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
