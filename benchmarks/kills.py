@@ -34,8 +34,12 @@ from pbmserv.store.tables.mail import arrivals as waiting
 from pbmserv.store.tables.mail import inbox, outbox
 
 KINDS = ("door", "play", "post1", "bots", "web", "server", "all")
+IN_THE_MIDDLE = 0.5
+"""How many kills wait until a mail's dot was sent and its 250 has not come."""
 LONGEST_S = 60.0
 """Longest wait for the next 250 after a kill."""
+SETTLED_S = 2.0
+"""Seconds in which a living process is through with what it has claimed."""
 QUIET_S = 400.0
 """Longest wait for the end of all work: on PostgreSQL the letters that a killed process had in hand
 are sent when its lease of five minutes is over."""
@@ -46,16 +50,15 @@ class Plan:
     """What is to be done.
 
     Attributes:
-        kinds: what is killed, drawn by lot.
+        kills: what is killed, in this order.
         between_s: most seconds between the first 250 after a kill and the next kill.
         leases_end: whether the leases of killed processes are ended by hand (PostgreSQL).
     """
 
     url: str
     folder: Path
-    kills: int
+    kills: tuple[str, ...]
     seed: int
-    kinds: tuple[str, ...] = KINDS
     boards: int = 800
     sessions: int = 8
     pause_s: float = 0.1
@@ -145,9 +148,10 @@ def run(plan: Plan, postgres: OwnPostgres | None = None) -> Report:
         load.start()
         begun = time.monotonic()
         load.wait_for_next(LONGEST_S)
-        for number in range(1, plan.kills + 1):
+        for number, what in enumerate(plan.kills, 1):
             time.sleep(chance.uniform(0, plan.between_s))
-            what = chance.choice(plan.kinds)
+            if chance.random() < IN_THE_MIDDLE:
+                load.wait_for_dot()
             at, taken = time.monotonic() - begun, load.taken
             _kill(what, tree, postgres)
             report.kills[what] += 1
@@ -202,8 +206,20 @@ class _Looking:
         except UNAVAILABLE:
             return False
 
+    def _waiting(self) -> int:
+        """How many mails and letters wait."""
+        mails = select(func.count()).select_from(waiting)
+        letters = select(func.count()).select_from(outbox).where(outbox.c.state == "queued")
+        with self.database.reading.connect() as connection:
+            return sum(connection.execute(one).scalar_one() for one in (mails, letters))
+
     def end_leases(self) -> None:
-        """What killed processes had in hand is free for others; so is what living ones have."""
+        """What killed processes had in hand is free for others."""
+        if self.database.is_sqlite:
+            return
+        left = -1
+        while left != (left := self._waiting()):
+            time.sleep(SETTLED_S)  # what is still claimed then is nobody's
         with self.database.writing.begin() as connection:
             connection.execute(update(waiting).values(claimed_until=None))
             queued = outbox.c.state == "queued"
@@ -286,7 +302,8 @@ def main() -> int:
             stack.callback(postgres.close)
             url, kinds = postgres.url, (*KINDS, "database")
         begun = time.monotonic()
-        report = run(Plan(url, folder, asked.kills, asked.seed, kinds), postgres)
+        kills = tuple(random.Random(asked.seed).choices(kinds, k=asked.kills))
+        report = run(Plan(url, folder, kills, asked.seed), postgres)
         print(f"\n{report.printed()}\n{'took':30} {time.monotonic() - begun:.0f} s")
         for fault in report.faults[:50]:
             print(fault)

@@ -13,7 +13,8 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -133,6 +134,7 @@ class Load:
         self.sent: dict[str, Sent] = {}
         self.taken = 0
         self._changed = threading.Condition()
+        self._dotted = 0
         self._ready: queue.SimpleQueue[tuple[Board, Mail]] = queue.SimpleQueue()
         self._expected: dict[str, tuple[Board, Mail]] = {}
         self._stopping = threading.Event()
@@ -161,6 +163,11 @@ class Load:
             found = self._expected.pop(address, None)
         if found is not None:
             self._ready.put(found)
+
+    def wait_for_dot(self) -> None:
+        """Wait until a mail's dot is sent and its 250 has not come; a second at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._dotted > 0, 1.0)
 
     def wait_for_next(self, timeout: float) -> float:
         """Seconds until the next mail is taken, or until it was waited for too long."""
@@ -210,7 +217,9 @@ class Load:
         while True:
             try:
                 wire = wire or _Wire(self._port())
-                wire.send(mail)
+                wire.begin(mail)
+                with self._dot():
+                    wire.finish(mail)
             except (_Broken, OSError) as error:
                 if wire is not None:
                     wire.close()
@@ -227,6 +236,18 @@ class Load:
                     self._changed.notify_all()
                 return wire
 
+    @contextmanager
+    def _dot(self) -> Iterator[None]:
+        """While the dot is sent and its answer has not come."""
+        with self._changed:
+            self._dotted += 1
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._dotted -= 1
+
 
 class _Wire:
     """One SMTP connection."""
@@ -241,15 +262,18 @@ class _Wire:
         self._file.close()
         self._socket.close()
 
-    def send(self, mail: Mail) -> None:
-        """Send a mail.
+    def begin(self, mail: Mail) -> None:
+        """Say what comes, up to the 354."""
+        self._ask(f"MAIL FROM:<{mail.sender}>\r\n".encode(), b"2")
+        self._ask(f"RCPT TO:<{mail.recipient}>\r\n".encode(), b"2")
+        self._ask(b"DATA\r\n", b"3")
+
+    def finish(self, mail: Mail) -> None:
+        """Send it up to the dot, and wait for the 250.
 
         Raises:
             _Broken: it was not taken, or nobody knows.
         """
-        self._ask(f"MAIL FROM:<{mail.sender}>\r\n".encode(), b"2")
-        self._ask(f"RCPT TO:<{mail.recipient}>\r\n".encode(), b"2")
-        self._ask(b"DATA\r\n", b"3")
         try:
             self._socket.sendall(mail.data)
             said = self._answer()

@@ -117,6 +117,11 @@ class ServerFault(PbmError):
     """Our fault, or the operator's; a player never sees its text."""
 
 
+class StoreAway(ServerFault):
+    """A store, or the stage that writes to it, cannot be reached now; it may have done what it was
+    asked all the same. Nothing is wrong with that, and it can be asked again."""
+
+
 class ConfigError(ServerFault):
     """A setting is wrong. The message names it and says what would be right."""
 

@@ -23,7 +23,6 @@ from pbmserv.stages.greeting import greeting
 from pbmserv.stages.link import meeting_place
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
-from pbmserv.store.delivery import outbox
 from pbmserv.store.operators import health
 
 
@@ -45,7 +44,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
                 print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
             for named in loaded.settings.dkim_keys:
                 load_key(named)  # what is wrong is told once, and not by a stage again and again
-            _must_be_usable(loaded.settings, stages)
+            _must_be_usable(loaded.settings)
             _collect_rarely()
             settings = _with_ports(loaded.settings, bound)
 
@@ -63,15 +62,12 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
         logging.shutdown()
 
 
-def _must_be_usable(settings: Settings, stages: Sequence[str]) -> None:
-    """Have databases and keys there before anybody forks, and find out whether rows are taken; on
-    SQLite letters that the posts of a server before us had in hand are due again."""
+def _must_be_usable(settings: Settings) -> None:
+    """Have databases and keys there before anybody forks, and find out whether rows are taken."""
     base = Base(settings)
     try:
         with base.game.writing.begin() as connection:
             health.write(connection, base.clock.now())
-            if base.game.is_sqlite and "post" in stages:
-                outbox.reclaim(connection, base.clock.now())
     finally:
         base.close()
 

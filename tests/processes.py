@@ -170,9 +170,9 @@ class Sink:
         self._loop.close()
 
 
-def wait_until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+def wait_until(condition: Callable[[], bool], what: str) -> None:
     """Look until it is so: the other process tells nobody when it has sent a letter."""
-    end, pause = monotonic() + patience_s, threading.Event()
+    end, pause = monotonic() + PATIENCE_S, threading.Event()
     while not condition():
         assert monotonic() < end, f"not in time: {what}"
         pause.wait(0.02)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
@@ -146,3 +146,15 @@ def note_letter(
     if wait is not None:
         facts["wait_s"] = round(wait.total_seconds())
     _log.info("letter", extra=facts)
+
+
+class Held(Protocol):
+    """Where somebody else sees which letters a sender has in hand."""
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """They are."""
+        ...
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """They are no longer."""
+        ...

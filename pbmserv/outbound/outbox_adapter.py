@@ -10,13 +10,14 @@ from typing import Any, Protocol
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.errors import StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import Writer
+from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 
@@ -46,7 +47,7 @@ class OutboxRows(Protocol):
         ...
 
     def reclaim(self, now: datetime) -> None:
-        """At the start of the only sender: what an earlier one had claimed is due again."""
+        """At the start of a sender: what nobody holds that is there is due again."""
         ...
 
 
@@ -56,6 +57,9 @@ class WrittenRows:
     Args:
         refused: takes note, in the transaction that settles it, of a letter that failed: its
             number, the fault, and the time.
+
+    Attributes:
+        held: letters that senders of this server have in hand.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class WrittenRows:
     ) -> None:
         self._writer = writer
         self._refused = refused
+        self.held: Callable[[], Collection[int]] = tuple
 
     def claim(
         self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
@@ -82,7 +87,8 @@ class WrittenRows:
         self._writer.submit(partial(self._settle, results, now)).result()
 
     def reclaim(self, now: datetime) -> None:
-        self._writer.submit(partial(outbox.reclaim, now=now)).result()
+        job = partial(outbox.reclaim, now=now, held=self.held())
+        self._writer.submit(job).result()
 
     def _settle(self, results: Sequence[Result], now: datetime, connection: Connection) -> None:
         sent = [result.id for result in results if isinstance(result, Sent)]
@@ -145,7 +151,7 @@ class DatabaseOutbox:
         self._claimed: dict[int, QueuedLetter] = {}
 
     def reclaim(self) -> None:
-        """At the start of the only sender: what an earlier one had claimed is due again."""
+        """At the start of a sender: what nobody holds that is there is due again."""
         self._rows.reclaim(self._clock.now())
 
     def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
@@ -169,14 +175,23 @@ class DatabaseOutbox:
             for row in rows
         ]
 
+    def give_back(self, ids: Sequence[int]) -> None:
+        """These are due again: a sender before this one has died with them."""
+        if ids:
+            now = self._clock.now()
+            self._rows.renew(ids, now)
+
     def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
         """Render claimed letters and keep the bytes; see the port."""
         made: dict[int, bytes] = {}
-        with self._database.reading.connect() as connection:
-            for letter_id in ids:
-                raw = self._composer.bytes_of(connection, self._claimed[letter_id])
-                made[letter_id] = self._signer.signed(raw)
-        self._rows.keep(kept_letters.packed(made), self._clock.now())
+        try:
+            with self._database.reading.connect() as connection:
+                for letter_id in ids:
+                    raw = self._composer.bytes_of(connection, self._claimed[letter_id])
+                    made[letter_id] = self._signer.signed(raw)
+            self._rows.keep(kept_letters.packed(made), self._clock.now())
+        except UNAVAILABLE as error:
+            raise StoreAway(type(error).__name__) from error
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
 
     def renew(self, ids: Sequence[int]) -> None:

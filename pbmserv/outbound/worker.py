@@ -17,6 +17,7 @@ from pbmserv.errors import (
     RelayRefusesUs,
     RelayTemporary,
     ServerFault,
+    StoreAway,
 )
 from pbmserv.monitoring.pulse import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
@@ -24,6 +25,7 @@ from pbmserv.outbound.domains import Domains, domain_of
 from pbmserv.outbound.outbox import (
     ClaimedLetter,
     Failed,
+    Held,
     Later,
     Outbox,
     Result,
@@ -42,6 +44,8 @@ BATCH = 50
 BATCH_TIME = timedelta(minutes=3)
 #: How often leases are renewed. A relay may take half an hour over one letter (`smtp.Patience`).
 RENEWAL_S = 60.0
+#: Pause after the outbox could not be reached; whoever asks has waited for it.
+AWAY_S = 0.2
 #: Longest pause after the outbox itself failed (database gone).
 _TROUBLE_PAUSE_S = 5.0
 _SHORTEST_PAUSE_S = 0.05
@@ -71,6 +75,7 @@ class Sender:
         poll_s: float,
         domain_letters: int = 0,
         renewal_s: float = RENEWAL_S,
+        held: Held | None = None,
     ) -> None:
         """
         Args:
@@ -84,6 +89,7 @@ class Sender:
                 processes queue letters, too.
             domain_letters: how many of them at most to one recipient domain; 0 = all.
             renewal_s: seconds between two renewals of the leases of letters in hand.
+            held: is told which letters are in hand.
         """
         self._outbox = outbox
         self._relay = relay
@@ -97,6 +103,7 @@ class Sender:
         self._renewal_s = renewal_s
         self._holding = threading.Lock()
         self._held: set[int] = set()
+        self._noted = held
         self._making = threading.Lock()
         self._stopping = threading.Event()
         self._woken = False
@@ -127,6 +134,11 @@ class Sender:
         """Attempts in a row that did not reach the relay, and whether letters wait for it."""
         return self._breaker.failures, self._breaker.next_trial() is not None
 
+    def held(self) -> list[int]:
+        """The letters in hand."""
+        with self._holding:
+            return sorted(self._held)
+
     def wake(self) -> None:
         """Look into the outbox now; cheap, from any thread."""
         with self._bell:
@@ -154,6 +166,9 @@ class Sender:
             try:
                 if not self._send_batch():
                     self._rest()
+            except StoreAway as away:
+                _log.warning("the outbox is away", extra={"because": str(away)})
+                self._stopping.wait(AWAY_S)
             except Exception:  # noqa: BLE001 - the thread must outlive whatever the outbox does
                 _log.exception("the outbox failed", extra={"wait_s": self._trouble_s})
                 self._stopping.wait(self._trouble_s)
@@ -162,8 +177,7 @@ class Sender:
         """Keep the letters in hand ours, however long the relay takes over one of them."""
         while not self._stopping.wait(self._renewal_s):
             pulse.beat()
-            with self._holding:
-                held = sorted(self._held)
+            held = self.held()
             try:
                 if held:
                     self._outbox.renew(held)
@@ -203,13 +217,18 @@ class Sender:
             if is_trial:
                 self._breaker.untried(now)
             return False
+        ids = [row.id for row in claimed]
         with self._holding:
-            self._held.update(row.id for row in claimed)
+            self._held.update(ids)
+        if self._noted is not None:
+            self._noted.add(ids)
         try:
             self._settle(self._results(claimed, now, is_trial=is_trial))
         finally:
             with self._holding:
-                self._held.difference_update(row.id for row in claimed)
+                self._held.difference_update(ids)
+            if self._noted is not None:
+                self._noted.remove(ids)
         return True
 
     def _results(
@@ -249,6 +268,9 @@ class Sender:
         letters: dict[int, OutgoingLetter] = {}
         try:
             made = self._outbox.prepare([row.id for row in unmade])
+        except StoreAway as away:
+            results += self._untried(unmade, away)
+            return {}
         except Exception:  # noqa: BLE001 - which letter it was shows below
             _log.warning(
                 "a letter of several could not be made; trying each alone",
@@ -259,6 +281,8 @@ class Sender:
         for row in unmade:
             try:
                 letters |= {letter.id: letter for letter in self._outbox.prepare([row.id])}
+            except StoreAway as away:
+                results += self._untried([row], away)
             except ServerFault as fault:
                 _log.exception("a letter cannot be made", extra={"letter": row.id})
                 note_letter(row, "", "refused", "our fault")
@@ -269,6 +293,11 @@ class Sender:
                 _log.exception("a letter could not be made", extra={"letter": row.id})
                 results.append(self._again(row, "", f"not made: {type(error).__name__}"))
         return letters
+
+    def _untried(self, rows: Sequence[ClaimedLetter], away: StoreAway) -> list[Untried]:
+        """Letters that could not be made, which is not their fault."""
+        _log.warning("letters could not be kept", extra={"because": str(away)})
+        return [Untried(row.id, self._clock.now()) for row in rows]
 
     def _attempt(
         self, row: ClaimedLetter, letter: OutgoingLetter, begun: datetime, *, is_trial: bool
@@ -355,6 +384,10 @@ class Sender:
         while True:
             try:
                 self._outbox.settle(results)
+            except StoreAway as away:
+                _log.warning("letters could not be settled", extra={"because": str(away)})
+                if self._stopping.wait(AWAY_S):
+                    return
             except Exception:  # noqa: BLE001 - whatever ails the database, the results are kept
                 _log.exception("letters could not be settled", extra={"letters": len(results)})
                 if self._stopping.wait(self._trouble_s):

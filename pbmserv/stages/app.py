@@ -11,7 +11,8 @@ from pbmserv.monitoring.pulse import Vital
 from pbmserv.outbound.relay import Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.stages.base import Base
-from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage, WebStage
+from pbmserv.stages.listeners import WebStage
+from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 
 
 class Server:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
+from pbmserv.stages.current_mail import Claims
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
@@ -61,11 +62,17 @@ class Arrivals(Protocol):
         """Forget what nobody asks for any more; keep what is in hand."""
         ...
 
+    def let_go(self) -> None:
+        """At the end: what is in hand and not done is for others."""
+        ...
+
 
 class _InHand:
-    """Those that were handed out and are not done. Thread-safe."""
+    """Those that were handed out and are not done. Thread-safe. *claims*: knows them, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, claims: Claims | None = None) -> None:
+        self._claims = claims or Claims()
+        self._claims.begin()
         self._guard = threading.Lock()
         self._since: dict[int, datetime] = {}
 
@@ -75,10 +82,12 @@ class _InHand:
     def add(self, found: list[Arrival]) -> None:
         with self._guard:
             self._since.update({one.id: one.received_at for one in found})
+        self._claims.add(one.id for one in found)
 
     def remove(self, number: int) -> None:
         with self._guard:
             self._since.pop(number, None)
+        self._claims.remove([number])
 
     def numbers(self) -> list[int]:
         with self._guard:
@@ -135,6 +144,9 @@ class TwoStores:
         with self._mail.reading.connect() as connection:
             return arrivals.beat_at(connection)
 
+    def let_go(self) -> None:
+        """There are no others."""
+
     def tidy(self) -> None:
         """Drop notes about what the door has removed."""
         before = self._clock.now() - RESULTS_KEPT
@@ -152,11 +164,22 @@ class OneStore:
 
     store = ""
 
-    def __init__(self, database: Database, writer: Writer, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, writer: Writer, clock: Clock, claims: Claims | None = None
+    ) -> None:
         self._database = database
         self._writer = writer
         self._clock = clock
-        self._in_hand = _InHand()
+        left = claims.left() if claims else []
+        if left:  # a play before this one has died with them
+            self._writer.submit(partial(arrivals.release, ids=left)).result()
+        self._in_hand = _InHand(claims)
+
+    def let_go(self) -> None:
+        """What is in hand and not done is for others: this play ends."""
+        held = self._in_hand.numbers()
+        if held:
+            self._writer.submit(partial(arrivals.release, ids=held)).result()
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) >= MOST:

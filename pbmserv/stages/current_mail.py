@@ -1,11 +1,12 @@
-"""Which mails play carries out, where the supervisor can see them when play is stuck or dead."""
+"""What a process has in hand, in memory that outlives it: the supervisor sees which mail play is
+stuck in or has died with, and a successor what its predecessor had claimed."""
 
 from __future__ import annotations
 
 import mmap
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from time import monotonic, thread_time
@@ -15,7 +16,10 @@ from sqlalchemy import Connection
 from pbmserv.service.core.results import Done
 
 _LAYOUT = struct.Struct("=qd")
+_NUMBER = struct.Struct("=q")
 NONE = 0
+CLAIMS = 1024
+"""More than any process claims at a time; what does not fit waits for the end of its lease."""
 THREADS = 16
 """Threads of play that can be seen: the one that reads mails, and those that write."""
 
@@ -89,3 +93,41 @@ class Timed:
                 return self._job(connection)
         finally:
             self.took_s = thread_time() - begun
+
+
+class Claims:
+    """Numbers of rows that a process has claimed, and those that it left behind when it died."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 8 * CLAIMS)
+        self._guard = threading.Lock()
+        self._places: dict[int, int] = {}
+        self._free: list[int] | None = None
+
+    def left(self) -> list[int]:
+        """What stands there; ask before this process claims anything."""
+        return [number for (number,) in _NUMBER.iter_unpack(self._memory) if number != NONE]
+
+    def begin(self) -> None:
+        """From now on it tells of this process, which has claimed nothing."""
+        with self._guard:
+            self._memory[:] = bytes(len(self._memory))
+            self._places.clear()
+            self._free = list(range(CLAIMS))
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """These are claimed."""
+        with self._guard:
+            for number in numbers:
+                if self._free and number not in self._places:
+                    self._places[number] = place = self._free.pop()
+                    _NUMBER.pack_into(self._memory, place * 8, number)
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """These are settled."""
+        with self._guard:
+            for number in numbers:
+                place = self._places.pop(number, None)
+                if place is not None and self._free is not None:
+                    _NUMBER.pack_into(self._memory, place * 8, NONE)
+                    self._free.append(place)

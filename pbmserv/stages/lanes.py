@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from time import perf_counter
 
 from pbmserv.service.core.context import IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
@@ -13,6 +15,11 @@ FORGET = 0.5
 counts less and less."""
 FORGET_EVERY = 500
 NOT_WORTH_KEEPING_S = 0.01
+WARY_S = 5.0
+"""Seconds after its start in which play leaves alone what it may die with: the others come first,
+and their letters."""
+MOST_DEATHS = 2
+"""Times that play may die with a mail before that is kept for a person instead."""
 
 
 @dataclass(slots=True)
@@ -65,9 +72,17 @@ class Lanes:
         later = (n for n, one in enumerate(waiting) if one.arrival.id > task.arrival.id)
         waiting.insert(next(later, len(waiting)), task)
 
-    def next(self) -> Lane | None:
-        """The lane that has had the least of the time, among those with something to begin."""
-        open_ = [one for one in self._by_name.values() if one.waiting and not one.is_held]
+    def next(self, avoided: Callable[[Task], bool]) -> Lane | None:
+        """The lane that has had the least of the time, among those with something to begin.
+
+        Args:
+            avoided: says what is not to be begun now.
+        """
+        open_ = [
+            one
+            for one in self._by_name.values()
+            if one.waiting and not one.is_held and not avoided(one.waiting[0])
+        ]
         return min(open_, key=lambda lane: lane.used_s) if open_ else None
 
     def used(self, lane: Lane, seconds: float) -> None:
@@ -90,3 +105,27 @@ class Lanes:
         if lane is None:
             lane = self._by_name[name] = Lane(name)
         return lane
+
+
+class Suspects:
+    """Mails with which a play has died, by how often; made when the next play starts."""
+
+    def __init__(self, deaths: Mapping[int, int]) -> None:
+        self._deaths = deaths
+        self._wary_until = perf_counter() + WARY_S
+
+    def deaths(self, task: Task) -> int:
+        """How often play has died with a mail."""
+        return self._deaths.get(task.arrival.id, 0)
+
+    def may_kill(self, task: Task) -> bool:
+        """Whether play may die with it once more, if it carries it out."""
+        return 0 < self.deaths(task) < MOST_DEATHS
+
+    def is_deadly(self, task: Task) -> bool:
+        """Whether play does not try it any more."""
+        return self.deaths(task) >= MOST_DEATHS
+
+    def avoided(self, task: Task) -> bool:
+        """Whether it has to wait for others, just now."""
+        return bool(self._deaths) and self.may_kill(task) and perf_counter() < self._wary_until

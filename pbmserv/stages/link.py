@@ -22,7 +22,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from pbmserv import files
-from pbmserv.errors import OperatorError, ServerFault
+from pbmserv.errors import OperatorError, ServerFault, StoreAway
+from pbmserv.store.core.writer import UNAVAILABLE
 
 LONGEST_PATH = 90
 """Octets of a socket's path that every system takes."""
@@ -35,7 +36,7 @@ log = logging.getLogger("pbmserv.stages")
 Answers = Mapping[str, Callable[..., Any]]
 
 
-class Unanswered(ServerFault):
+class Unanswered(StoreAway):
     """The other stage is not there, or went away before it answered."""
 
 
@@ -256,5 +257,7 @@ def _connected(path: Path, longest_s: float | None) -> Connection[Any, Any]:
 
 def _portable(error: Exception) -> Exception:
     """An error that survives the way; a library's may not, and may quote values."""
-    known = isinstance(error, (ServerFault, OperatorError))
-    return error if known else ServerFault(type(error).__name__)
+    if isinstance(error, (ServerFault, OperatorError)):
+        return error
+    kind = StoreAway if isinstance(error, UNAVAILABLE) else ServerFault
+    return kind(type(error).__name__)

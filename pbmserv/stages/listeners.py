@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any
 from urllib.parse import urlsplit
 
 from pbmserv.config.settings import Settings
+from pbmserv.errors import StillWorking
 from pbmserv.letters.environment import environment
 from pbmserv.net import ports
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.ports import Bound, Shares
+from pbmserv.service.accounts import web_requests
+from pbmserv.service.auth.passwords import Lockout, Memo
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.smtpd.server import Listener
 from pbmserv.stages.base import Base
 from pbmserv.stages.door import Door
+from pbmserv.store.boards.positions import Positions
+from pbmserv.store.delivery import arrivals
 from pbmserv.web.application import Pages, WebRequests, build
 from pbmserv.web.probes import build_probes
 from pbmserv.web.server import WebServer, bounds
+
+FORM_S = 5.0
+"""Seconds that a page waits for what it asked for."""
+LOOK_S = 0.02
 
 
 class MailPorts:
@@ -108,3 +120,39 @@ def slots_of(limits: dict[str, ConnectionLimits]) -> dict[str, Slots]:
 
 def _limits(name: str, settings: Settings, divided: Shares) -> ConnectionLimits:
     return ConnectionLimits(name, bounds(divided.web, divided.web_own), settings.web_proxies)
+
+
+class WebStage:
+    """What the pages ask of the service. *send*: has a form stored; its number."""
+
+    def __init__(self, base: Base, send: Callable[[str, dict[str, Any]], Awaitable[int]]) -> None:
+        self._base = base
+        self.send = send
+        self._store: str | None = None
+        windows = Lockout(base.clock)
+        services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
+        self.web_requests = web_requests.WebRequests(services, base.game, base.clock, self._ask)
+
+    async def _ask(self, name: str, values: dict[str, Any]) -> Any:
+        """Have a form carried out as mails are, and wait for what comes of it.
+
+        Raises:
+            StillWorking: that takes long.
+        """
+        number = await self.send(name, values)
+        end = monotonic() + FORM_S
+        while monotonic() < end:
+            done, result = await asyncio.to_thread(self._look, number)
+            if done:
+                return result
+            await asyncio.sleep(LOOK_S)
+        raise StillWorking(f"form {number}")
+
+    def _look(self, number: int) -> tuple[bool, Any]:
+        if self._store is None:
+            self._store = ""
+            if self._base.game.is_sqlite:
+                with self._base.mail.reading.connect() as connection:
+                    self._store = arrivals.store_of(connection)
+        with self._base.game.reading.connect() as connection:
+            return arrivals.result_of(connection, self._store, number)

@@ -6,15 +6,14 @@ are in one process (tests, an operator's command), directly.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import contextlib
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from random import random
-from time import monotonic
 from typing import Any
 
-from pbmserv.errors import StillWorking
+from pbmserv.errors import StoreAway
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
@@ -24,9 +23,9 @@ from pbmserv.outbound.dkim import load as load_key
 from pbmserv.outbound.outbox_adapter import DatabaseOutbox, OutboxRows, WrittenRows
 from pbmserv.outbound.relay import Relay, open_relay
 from pbmserv.outbound.worker import Sender
-from pbmserv.service.accounts.web_requests import Forms, WebRequests
+from pbmserv.service.accounts.web_requests import Forms
 from pbmserv.service.auth.password_checks import PasswordChecks
-from pbmserv.service.auth.passwords import Lockout, Memo, Passwords
+from pbmserv.service.auth.passwords import Lockout, Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
 from pbmserv.service.core.context import CommandContext, IncomingMail
 from pbmserv.service.core.mail_service import MailService
@@ -42,11 +41,11 @@ from pbmserv.service.time.rounds import Rounds
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, Removal, TwoStores
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_mail import CurrentMail
+from pbmserv.stages.current_mail import Claims, CurrentMail
 from pbmserv.stages.door import Door
 from pbmserv.stages.play import Play
 from pbmserv.store.boards.positions import Positions
-from pbmserv.store.core.writer import open_writer
+from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
 from pbmserv.store.delivery import arrivals
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
@@ -57,9 +56,6 @@ REMOVE_S = 1.0
 """Seconds between two removals of mails that are carried out."""
 BEAT = timedelta(seconds=30)
 """How often the door says that it takes mail in."""
-FORM_S = 5.0
-"""Seconds that a page waits for what it asked for."""
-LOOK_S = 0.02
 
 Ring = Callable[[], None]
 
@@ -141,6 +137,7 @@ class PlayStage:
         passwords: makes and checks hashes; default: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
         suspects: arrivals with which play has died, and how often.
+        claims: what a play before this one had claimed, and where this one's claims are noted.
         has_own_door: whether the door lives and dies with play, in one process.
     """
 
@@ -152,6 +149,7 @@ class PlayStage:
         passwords: Passwords | None = None,
         current: CurrentMail | None = None,
         suspects: Mapping[int, int] | None = None,
+        claims: Claims | None = None,
         *,
         has_own_door: bool = False,
     ) -> None:
@@ -173,7 +171,7 @@ class PlayStage:
         self.arrivals: Arrivals = (
             TwoStores(base.mail, base.game, self.writer, clock)
             if base.game.is_sqlite
-            else OneStore(base.game, self.writer, clock)
+            else OneStore(base.game, self.writer, clock, claims)
         )
         self.play = Play(
             self.arrivals,
@@ -247,6 +245,8 @@ class PlayStage:
         self._putting_off.stop(STOP_S)
         self.scheduler.stop(STOP_S)
         self.play.stop(STOP_S)
+        with contextlib.suppress(*UNAVAILABLE, Closed):
+            self.arrivals.let_go()
         self.checks.close()
         self.counting.stop(STOP_S)
         self.writer.close()
@@ -287,11 +287,19 @@ class PostStage:
     Args:
         rows: what changes the outbox.
         relay: where letters go; default: where the settings say.
+        claims: what a post before this one had claimed, and where this one's claims are noted.
     """
 
-    def __init__(self, base: Base, rows: OutboxRows, relay: Relay | None = None) -> None:
+    def __init__(
+        self,
+        base: Base,
+        rows: OutboxRows,
+        relay: Relay | None = None,
+        claims: Claims | None = None,
+    ) -> None:
         settings = base.settings
         self._base = base
+        self._claims = claims or Claims()
         self.relay = relay or open_relay(settings.relay)
         keys = [load_key(named) for named in settings.dkim_keys]
         self.signer = Signer(base.mail_domain.domain, keys)
@@ -307,12 +315,18 @@ class PostStage:
             threads=SENDERS[settings.relay.partition(":")[0].lower()],
             poll_s=5.0 if base.game.is_sqlite else 1.0,
             domain_letters=settings.domain_letters,
+            held=self._claims,
         )
 
     def start(self, *, alone: bool) -> None:
-        """Begin to send. *alone*: what anybody has claimed is free."""
+        """Begin to send. *alone*: no other machine does, so that what is held is known."""
         if alone:
-            self.outbox.reclaim()
+            with contextlib.suppress(StoreAway):  # play died over it, and does it at its own start
+                self.outbox.reclaim()
+        else:
+            with contextlib.suppress(*UNAVAILABLE):  # else they wait for the end of their leases
+                self.outbox.give_back(self._claims.left())
+        self._claims.begin()
         self.sender.start()
 
     def stop(self) -> None:
@@ -346,42 +360,6 @@ class BotsStage:
     def vitals(self) -> list[Vital]:
         """How its thread is."""
         return [self.bot_worker.vital()]
-
-
-class WebStage:
-    """What the pages ask of the service. *send*: has a form stored; its number."""
-
-    def __init__(self, base: Base, send: Callable[[str, dict[str, Any]], Awaitable[int]]) -> None:
-        self._base = base
-        self.send = send
-        self._store: str | None = None
-        windows = Lockout(base.clock)
-        services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
-        self.web_requests = WebRequests(services, base.game, base.clock, self._ask)
-
-    async def _ask(self, name: str, values: dict[str, Any]) -> Any:
-        """Have a form carried out as mails are, and wait for what comes of it.
-
-        Raises:
-            StillWorking: that takes long.
-        """
-        number = await self.send(name, values)
-        end = monotonic() + FORM_S
-        while monotonic() < end:
-            done, result = await asyncio.to_thread(self._look, number)
-            if done:
-                return result
-            await asyncio.sleep(LOOK_S)
-        raise StillWorking(f"form {number}")
-
-    def _look(self, number: int) -> tuple[bool, Any]:
-        if self._store is None:
-            self._store = ""
-            if self._base.game.is_sqlite:
-                with self._base.mail.reading.connect() as connection:
-                    self._store = arrivals.store_of(connection)
-        with self._base.game.reading.connect() as connection:
-            return arrivals.result_of(connection, self._store, number)
 
 
 def _unasked() -> None:

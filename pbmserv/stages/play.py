@@ -37,7 +37,7 @@ from pbmserv.service.delivery.mail_reader import MailReader, is_set_aside
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.stages.arrivals import Arrivals, Gone
 from pbmserv.stages.current_mail import CurrentMail, Timed
-from pbmserv.stages.lanes import Lane, Lanes, Task
+from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Arrival
 
@@ -47,8 +47,6 @@ AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
 IN_FLIGHT = 64
 """Mails that are handed to the writer and not committed: as many are in a group at most."""
-MOST_DEATHS = 2
-"""Times that play may die with a mail before that is kept for a person instead."""
 MOST_CHANGES = 5
 """Times that a mail's passwords are looked at once more, since one was changed meanwhile."""
 LONGEST_S = 300.0
@@ -98,7 +96,7 @@ class Play:
         self._ring_post = ring_post
         self._ring_bots = ring_bots
         self._current = current or CurrentMail()
-        self._suspects = suspects or {}
+        self._suspects = Suspects(suspects or {})
         self._is_alone = False
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -178,17 +176,17 @@ class Play:
         for arrival in self._arrivals.new():
             self._lanes.add(Task(arrival, perf_counter()))
         while self._in_flight < IN_FLIGHT and not self._stopping.is_set():
-            lane = self._lanes.next()
+            lane = self._lanes.next(self._suspects.avoided)
             if lane is None or self._is_alone:
                 return
-            if lane.waiting[0].arrival.id in self._suspects:
+            if self._suspects.may_kill(lane.waiting[0]):
                 if self._in_flight:
                     return
                 self._is_alone = True
             self._begin(lane, lane.waiting.popleft())
 
     def _is_due(self) -> bool:
-        return self._lanes.next() is not None or self._is_rung
+        return self._lanes.next(self._suspects.avoided) is not None or self._is_rung
 
     def _begin(self, lane: Lane, task: Task) -> None:
         """Read a mail, and have its passwords looked at or hand it to the writer."""
@@ -209,7 +207,7 @@ class Play:
         """What is to be done about an arrival; ``None``: its passwords are looked at first."""
         arrival = task.arrival
         now = arrival.received_at
-        if self._suspects.get(arrival.id, 0) >= MOST_DEATHS:
+        if self._suspects.is_deadly(task):
             return partial(self._mails.keep, self._deadly(task), now)
         if arrival.kind == "form":
             return partial(self._form, json.loads(arrival.envelope.raw), now)
@@ -241,7 +239,7 @@ class Play:
 
     def _deadly(self, task: Task) -> ToKeep:
         """What is kept of a mail with which play has died, or had to be killed, more than once."""
-        deaths = self._suspects[task.arrival.id]
+        deaths = self._suspects.deaths(task)
         fault = f"the server was stopped {deaths} times while it carried this mail out"
         log.error("a mail is kept for the operator: %s", fault, extra={"arrival": task.arrival.id})
         if deaths > MOST_DEATHS:  # it died of reading it only to tell its writer

@@ -24,10 +24,10 @@ from pbmserv.service.bots.bot_worker import Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_mail import CurrentMail
-from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring
-from pbmserv.stages.listeners import MailPorts, WebPorts
-from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage, WebStage
+from pbmserv.stages.current_mail import Claims, CurrentMail
+from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
+from pbmserv.stages.listeners import MailPorts, WebPorts, WebStage
+from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
 from pbmserv.store.delivery import arrivals
@@ -50,6 +50,7 @@ class Given:
         folder: where the stages of this machine meet.
         stages: all that run on this machine.
         posts: how many send.
+        claims: what the process before this one had claimed when it died.
         suspects: arrivals with which play has died, and how often.
         ready: says that clients may come.
     """
@@ -60,6 +61,7 @@ class Given:
     stages: tuple[str, ...]
     posts: int
     current: CurrentMail
+    claims: Claims
     suspects: dict[int, int]
     ready: Callable[[], None]
 
@@ -148,7 +150,14 @@ async def _play(name: str, base: Base, given: Given) -> None:
             bell.ring()
 
     ring_bots = Bell(given.folder / "bots.ring").ring
-    stage = PlayStage(base, ring_post, ring_bots, current=given.current, suspects=given.suspects)
+    stage = PlayStage(
+        base,
+        ring_post,
+        ring_bots,
+        current=given.current,
+        suspects=given.suspects,
+        claims=given.claims,
+    )
 
     def state() -> StageState:
         number, seconds = given.current.longest()
@@ -158,10 +167,21 @@ async def _play(name: str, base: Base, given: Given) -> None:
     def write() -> None:
         stage.writer.submit(partial(rows.write, now=base.clock.now())).result()
 
+    def held() -> list[int]:
+        """What posts have in hand; one that does not answer has just begun, or died."""
+        found: list[int] = []
+        for n in range(1, given.posts + 1):
+            with contextlib.suppress(Unanswered):
+                found += Asking(given.folder / f"post{n}.sock", 0.0).ask("held")
+        return found
+
+    stage.rows.held = held
     answers = {**stage.answers(), "state": state, "write": write}
     answering = Answering(given.folder / f"{name}.sock", answers)
     ring = Ring(given.folder / "play.ring", stage.play.ring)
     await asyncio.to_thread(stage.start)
+    if base.game.is_sqlite:  # an answer to a claim may have died with a play before this one
+        await asyncio.to_thread(stage.rows.reclaim, base.clock.now())
     ring.start()
     answering.start()
 
@@ -184,14 +204,15 @@ async def _post(name: str, base: Base, given: Given) -> None:
         written, end = AskedRows(play.ask), play.end
     else:
         written, close = _own_rows(base)
-    stage = PostStage(base, written)
+    stage = PostStage(base, written, claims=given.claims)
 
     def state() -> StageState:
         return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
 
-    answering = Answering(given.folder / f"{name}.sock", {"state": state})
+    answers = {"state": state, "held": stage.sender.held}
+    answering = Answering(given.folder / f"{name}.sock", answers)
     ring = Ring(given.folder / f"{name}.ring", stage.sender.wake)
-    alone = base.game.is_sqlite and given.posts == 1
+    alone = base.game.is_sqlite  # nobody on another machine
     threading.Thread(
         target=stage.start, kwargs={"alone": alone}, name="post-start", daemon=True
     ).start()

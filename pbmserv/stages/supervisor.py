@@ -26,7 +26,7 @@ from types import FrameType
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
 from pbmserv.net.ports import Bound
-from pbmserv.stages.current_mail import NONE, CurrentMail
+from pbmserv.stages.current_mail import NONE, Claims, CurrentMail
 from pbmserv.stages.preflight import STAGES
 from pbmserv.stages.processes import Given, run
 
@@ -60,6 +60,7 @@ class _Child:
     pause_s: float = FIRST_PAUSE_S
     again_at: float = 0.0
     is_ready: bool = False
+    claims: Claims = field(default_factory=Claims)
 
 
 @dataclass(slots=True)
@@ -109,6 +110,7 @@ class Supervisor:
                 tuple(names),
                 max(1, posts),
                 self._current,
+                self._children[name].claims,
                 dict(self._suspects),
                 lambda: _write(tell, f"{name}\n"),
             )

@@ -17,6 +17,7 @@ from pbmserv.errors import (
     RelayRefusesUs,
     RelayTemporary,
     ServerFault,
+    StoreAway,
 )
 from pbmserv.log import LineFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
@@ -60,6 +61,7 @@ class MemoryOutbox:
     broken: set[str] = field(default_factory=set)
     claims: list[int] = field(default_factory=list)
     renewed: list[list[int]] = field(default_factory=list)
+    away: int = 0
     asked: int = 0
     idle: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -84,6 +86,9 @@ class MemoryOutbox:
             return [ClaimedLetter(r.id, r.attempts, r.created_at, r.letter) for r in due]
 
     def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
+        if self.away:
+            self.away -= 1
+            raise StoreAway("play has gone away")
         for one in ids:
             if one in self.unmakeable:
                 raise self.unmakeable[one]
@@ -318,6 +323,20 @@ def test_a_letter_that_cannot_be_made_fails_alone(outbox: MemoryOutbox, begin: B
         Failed(1, "our fault: not a mail address"),
         Sent(2),
     ]
+
+
+def test_letters_that_nobody_can_keep_now_are_not_charged(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    outbox.add(2)
+    outbox.away = 2
+    begin()
+    with outbox.changed:
+        assert outbox.changed.wait_for(
+            lambda: [row.result for row in outbox.rows] == [Sent(0), Sent(1)], PATIENCE_S
+        )
+    assert [row.attempts for row in outbox.rows] == [0, 0]
+    assert outbox.away == 0
 
 
 def test_a_bug_in_making_a_letter_keeps_it_for_a_better_version(

@@ -2,8 +2,8 @@
 
 Counted in memory, over moving windows, when a mail's text is there and before it is read; on
 PostgreSQL doors tell each other (`shared_counts`). What is over a limit is put off (451), so that
-nothing is lost: a mail server tries again by itself; what play alone can know of waits here. An address is counted for each network by
-itself: anybody can write it on an envelope.
+nothing is lost: a mail server tries again by itself; what play alone can know of waits here. An
+address is counted for each network by itself: anybody can write it on an envelope.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from pbmserv.errors import ServerFault
+from pbmserv.errors import ServerFault, StoreAway
 from pbmserv.monitoring.pulse import Pulse, Vital
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import Savepoint
@@ -53,7 +53,7 @@ would otherwise fail one after the other, each after its own wait."""
 _JOB = Savepoint("job")
 
 
-class Closed(ServerFault):
+class Closed(StoreAway):
     """The writer has been closed; nothing was written."""
 
 

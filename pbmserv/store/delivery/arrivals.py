@@ -245,6 +245,11 @@ def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
     connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=until))
 
 
+def release(connection: Connection, ids: Sequence[int]) -> None:
+    """Give these back: whoever claimed them has ended, or died."""
+    connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=None))
+
+
 def take(connection: Connection, number: int) -> bool:
     """Remove an arrival in the transaction that carries it out; false when somebody else did."""
     return connection.execute(_TAKE, {"number": number}).rowcount == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -285,14 +285,15 @@ def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
     _FAILED.run_each(connection, [{"letter_id": i, "why": why} for i, why in losses])
 
 
-def reclaim(connection: Connection, now: datetime) -> None:
-    """Make letters due that a process claimed and died with; for the only process there is.
+def reclaim(connection: Connection, now: datetime, held: Collection[int] = ()) -> None:
+    """Make letters due that a process claimed and died with; where all who hold some are known.
 
-    Those that wait for a time of their own, such as after a failed attempt, keep waiting.
+    Those in *held* are in good hands. Those that wait for a time of their own, such as after a
+    failed attempt, keep waiting.
     """
     connection.execute(
         update(outbox)
-        .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed)
+        .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed, outbox.c.id.not_in(held))
         .values(due_at=now, claimed=False)
     )
 

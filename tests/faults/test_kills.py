@@ -1,0 +1,26 @@
+"""Processes of the server are killed under load, some at a time, some all at once.
+
+A short run of `python -m benchmarks.kills`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.kills import KINDS, Plan, run
+
+pytestmark = pytest.mark.slow
+
+
+def test_nothing_is_lost_doubled_or_left_behind(database_url: str, tmp_path: Path) -> None:
+    one_by_one = ("play", "post1", "door", "server", "play", "all")
+    assert set(one_by_one) < set(KINDS)
+    report = run(
+        Plan(database_url, tmp_path, one_by_one, 5, boards=60, between_s=0.5, leases_end=True)
+    )
+    print(report.printed())
+    assert report.faults == []
+    assert report.taken > 100
+    assert report.letters > report.taken

@@ -1,0 +1,55 @@
+"""What a process has in hand can be seen from outside, and after its death."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from pbmserv.stages.current_mail import CLAIMS, NONE, Claims, CurrentMail
+
+
+def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
+    current = CurrentMail()
+    begun, over = threading.Event(), threading.Event()
+
+    def stuck() -> None:
+        with current.of(7):
+            begun.set()
+            over.wait(10)
+
+    thread = threading.Thread(target=stuck)
+    thread.start()
+    assert begun.wait(10)
+    with current.of(8):
+        assert sorted(current.all()) == [7, 8]
+        assert current.longest()[0] == 7
+    assert current.all() == [7]
+    over.set()
+    thread.join()
+    assert current.longest() == (NONE, 0.0)
+
+
+def test_what_a_process_dies_with_is_left() -> None:
+    current, claims = CurrentMail(), Claims()
+    pid = os.fork()
+    if not pid:
+        claims.begin()
+        claims.add([1, 2, 3])
+        claims.remove([2])
+        with current.of(3):
+            os._exit(0)
+    os.waitpid(pid, 0)
+    assert current.all() == [3]
+    assert sorted(claims.left()) == [1, 3]
+    current.clear()
+    claims.begin()
+    assert current.all() == claims.left() == []
+
+
+def test_more_claims_than_there_is_room_for_are_let_be() -> None:
+    claims = Claims()
+    claims.begin()
+    claims.add(range(1, CLAIMS + 3))
+    assert len(claims.left()) == CLAIMS
+    claims.remove(range(1, CLAIMS + 3))
+    assert claims.left() == []
