@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -72,6 +72,18 @@ class Untried:
 
 
 Result = Sent | Later | Failed | Untried
+
+
+class Held(Protocol):
+    """Where somebody else sees which letters a sender has in hand."""
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """They are."""
+        ...
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """They are no longer."""
+        ...
 
 
 class Outbox(Protocol):

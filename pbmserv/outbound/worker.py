@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Protocol
 
 from pbmserv.clock import Clock
 from pbmserv.errors import (
@@ -24,7 +23,16 @@ from pbmserv.monitoring.pulse import Pulse, Vital
 from pbmserv.outbound.attempt_log import note_letter
 from pbmserv.outbound.breaker import Breaker
 from pbmserv.outbound.domains import Domains, domain_of
-from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Outbox, Result, Sent, Untried
+from pbmserv.outbound.outbox import (
+    ClaimedLetter,
+    Failed,
+    Held,
+    Later,
+    Outbox,
+    Result,
+    Sent,
+    Untried,
+)
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.retry import LIFETIME, delay
 
@@ -47,18 +55,6 @@ LONGEST_S = 3600.0
 SLOW_S = 5.0
 
 _log = logging.getLogger("pbmserv.send")
-
-
-class Held(Protocol):
-    """Where somebody else sees which letters a sender has in hand."""
-
-    def add(self, numbers: Iterable[int]) -> None:
-        """They are."""
-        ...
-
-    def remove(self, numbers: Iterable[int]) -> None:
-        """They are no longer."""
-        ...
 
 
 class Sender:
