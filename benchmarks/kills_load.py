@@ -255,8 +255,12 @@ class _Wire:
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
         self._file = self._socket.makefile("rb")
-        self._expect(b"2")
-        self._ask(b"EHLO players.example\r\n", b"2")
+        try:
+            self._expect(b"2")
+            self._ask(b"EHLO players.example\r\n", b"2")
+        except BaseException:  # nobody else could close it
+            self.close()
+            raise
 
     def close(self) -> None:
         self._file.close()

@@ -77,6 +77,18 @@ class Untried:
 Result = Sent | Later | Failed | Untried
 
 
+class Held(Protocol):
+    """Where somebody else sees which letters a sender has in hand."""
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """They are."""
+        ...
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """They are no longer."""
+        ...
+
+
 class Outbox(Protocol):
     """The queue. Every method may be called from several threads, and commits by itself."""
 
