@@ -158,15 +158,3 @@ def note_letter(
     if wait is not None:
         facts["wait_s"] = round(wait.total_seconds())
     _log.info("letter", extra=facts)
-
-
-class Held(Protocol):
-    """Where somebody else sees which letters a sender has in hand."""
-
-    def add(self, numbers: Iterable[int]) -> None:
-        """They are."""
-        ...
-
-    def remove(self, numbers: Iterable[int]) -> None:
-        """They are no longer."""
-        ...
