@@ -1,0 +1,124 @@
+"""`python -m benchmarks.trace_move [--list]`: how much of our code one move runs through.
+
+One reply with a move, from the SMTP socket to both letters in a Maildir, all stages in this
+process, each having done the same once before. Counted are the files, functions, calls and made
+dataclasses of `pbmserv` (names.md, "How far"); what libraries and templates call is theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import collections
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pbmserv
+from benchmarks import smtp
+from benchmarks.moves import DOMAIN, LOCAL, prepare
+from pbmserv.config.loading import load
+from pbmserv.net.ports import bind, shares
+from pbmserv.stages.app import Server
+from pbmserv.stages.listeners import MailPorts
+
+ROOM = str(Path(pbmserv.__file__).parent)
+BARS = {"files": 60, "functions": 250, "calls": 1_500}
+
+
+class Trace:
+    """Counts calls in all threads that begin after it was made, while it is on."""
+
+    def __init__(self) -> None:
+        self.calls: collections.Counter[tuple[str, str]] = collections.Counter()
+        self.made = 0
+        self.is_on = False
+        threading.setprofile(self._event)
+        sys.setprofile(self._event)
+
+    def _event(self, frame: FrameType, event: str, _argument: object) -> None:
+        if event != "call" or not self.is_on:
+            return
+        code = frame.f_code
+        if code.co_filename.startswith(ROOM):
+            self.calls[code.co_filename[len(ROOM) + 1 :], code.co_qualname] += 1
+        elif code.co_filename == "<string>" and code.co_name == "__init__":
+            module = frame.f_locals.get("self").__class__.__module__
+            self.made += module.startswith("pbmserv")
+
+    def counts(self) -> dict[str, int]:
+        """What was seen."""
+        return {
+            "files": len({file for file, _ in self.calls}),
+            "functions": len(self.calls),
+            "calls": self.calls.total(),
+            "dataclasses made": self.made,
+        }
+
+
+def trace(folder: Path) -> Trace:
+    """The second move of a session, traced."""
+    games = prepare(folder / "trace.sqlite3", 10)
+    settings = load(
+        {
+            "PBMSERV_DATA_DIR": str(folder),
+            "PBMSERV_DATABASE": f"sqlite:///{folder}/trace.sqlite3",
+            "PBMSERV_SMTP": "127.0.0.1:0",
+            "PBMSERV_WEB": "",
+            "PBMSERV_ADDRESS": f"{LOCAL}@{DOMAIN}",
+            "PBMSERV_SENDER_CHECKS": "off",
+        },
+        None,
+    ).settings
+    found = Trace()
+    bound = bind(settings)
+    server = Server(settings)
+    try:
+        asyncio.run(_moves(server, bound, games, found))
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]
+        server.close()
+        bound.close()
+    return found
+
+
+async def _moves(server: Server, bound: Any, games: Any, found: Trace) -> None:
+    ports = MailPorts(server.base, server.door, bound, shares(server.settings, bound))
+    await ports.open()
+    session = await smtp.connected(bound.smtp.getsockname()[1])
+    board = games.running[0]
+    for is_on in (False, False, True):
+        mail = games.move(board)
+        found.is_on = is_on
+        await session.send([mail])
+        server.settle()
+        await asyncio.to_thread(server.sender._send_batch)  # noqa: SLF001 - one round, by hand
+        found.is_on = False
+    session.close()
+    await ports.close()
+
+
+def main() -> None:
+    """Print it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.trace_move", description=__doc__)
+    parser.add_argument("--list", action="store_true", help="every function and its calls")
+    is_long = parser.parse_args().list
+    with tempfile.TemporaryDirectory(prefix="pbmserv-trace-") as name:
+        found = trace(Path(name))
+    if is_long:
+        for (file, function), calls in sorted(found.calls.items()):
+            print(f"{calls:5}  {file}:{function}")
+    for what, count in found.counts().items():
+        asked = BARS.get(what)
+        verdict = (
+            "" if asked is None else f"  (<= {asked}: {'met' if count <= asked else 'NOT MET'})"
+        )
+        print(f"{what:18} {count:6}{verdict}")
+
+
+if __name__ == "__main__":
+    main()
