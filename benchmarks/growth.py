@@ -37,7 +37,8 @@ def measure(folder: Path, mails: int) -> list[Line]:
         servers.pbmserv(folder, database, f"smtp://127.0.0.1:{relay.port}") as running,
     ):
         asyncio.run(send_all(running.port, games.shares(10, mails)))
-        _wait(lambda: moves.waiting(database) == 0)
+        every = mails + 2 * (mails // MOVES_PER_BOARD)
+        _wait(lambda: moves.plies(database) >= every and moves.waiting(database) == 0)
     fresh = _kilobytes(database) / mails
     with servers.days_later(folder, database, DAYS):
         _wait(lambda: moves.kept(database) == 0)

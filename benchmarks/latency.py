@@ -21,7 +21,7 @@ PATIENCE_S = 10
 
 
 def measure(folder: Path, mails: int) -> list[Line]:
-    """All of line 3."""
+    """All of line 5."""
     database = folder / "idle.sqlite3"
     games = moves.prepare(database, BOARDS)
     bare, ours, relay = asyncio.run(_measure(folder, database, games, mails))
@@ -30,11 +30,11 @@ def measure(folder: Path, mails: int) -> list[Line]:
         raise RuntimeError(f"{mails + WARM_UP} mails, but {played} moves")
     p50, p99 = median(bare), quantiles(bare, n=100)[98]
     return [
-        at_most("3", "idle server, dot to 250, p50", P50, median(ours) / p50, "x bare",
+        at_most("5", "idle server, dot to 250, p50", P50, median(ours) / p50, "x bare",
                 _times(median(ours), p50)),
-        at_most("3", "idle server, dot to 250, p99", P99, quantiles(ours, n=100)[98] / p99,
+        at_most("5", "idle server, dot to 250, p99", P99, quantiles(ours, n=100)[98] / p99,
                 "x bare", _times(quantiles(ours, n=100)[98], p99)),
-        at_most("3", "dot to the opponent's letter at the relay, p50", RELAY, median(relay) / p50,
+        at_most("5", "dot to the opponent's letter at the relay, p50", RELAY, median(relay) / p50,
                 "x bare", _times(median(relay), p50)),
     ]  # fmt: skip
 

@@ -188,6 +188,12 @@ def letters(database_file: Path) -> int:
     return _count(database_file, "SELECT count(*) FROM outbox")
 
 
+def arrived(database_file: Path) -> int:
+    """How many mails the door has stored and nobody has carried out."""
+    mail = database_file.with_name(f"{database_file.stem}-mail{database_file.suffix}")
+    return _count(mail, "SELECT count(*) FROM arrivals")
+
+
 def waiting(database_file: Path) -> int:
     """How many letters have not been sent."""
     return _count(database_file, "SELECT count(*) FROM outbox WHERE state = 'queued'")

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.held import DELAY
 from benchmarks.later import DAYS
 from benchmarks.moves import DOMAIN, LOCAL
+from benchmarks.slow_disk import DELAY
 
 _PORT = re.compile(r"SMTP \S*?:(\d+)")
 _PBMSERV = ("-m", "pbmserv", "serve")
 _LATER = ("-m", "benchmarks.later", "serve")
-_HOLDING = ("-m", "benchmarks.held", "serve")
+_SLOW = ("-m", "benchmarks.slow_disk", "serve")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,10 @@ def pbmserv(folder: Path, database: Path, relay: str) -> Iterator[Running]:
 
 
 @contextmanager
-def holding_letters(folder: Path, database: Path, slower_ms: int) -> Iterator[Running]:
-    """The same with its sender not started, and commits that take so much longer."""
-    with _ours(_HOLDING, folder, database, {DELAY: str(slower_ms)}) as running:
+def stage(folder: Path, database: Path, name: str, slower_ms: int = 0) -> Iterator[Running]:
+    """One stage of it, with commits that take so much longer."""
+    command = (*(_SLOW if slower_ms else _PBMSERV), "--only", name)
+    with _ours(command, folder, database, {DELAY: str(slower_ms)}) as running:
         yield running
 
 

@@ -30,6 +30,6 @@ def measure(folder: Path, times: int) -> list[Line]:
                        stdout=subprocess.DEVNULL)  # fmt: skip
         versions.append(perf_counter() - begun)
     return [
-        at_most("7", "start to ready, existing database", READY_S, median(starts), "s"),
-        at_most("7", "pbmserv --version", VERSION_S, median(versions), "s"),
+        at_most("10", "start to ready, existing database", READY_S, median(starts), "s"),
+        at_most("10", "pbmserv --version", VERSION_S, median(versions), "s"),
     ]

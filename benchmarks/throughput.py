@@ -1,4 +1,4 @@
-"""Line 1: moves accepted, decided and durable in a second, as a ratio to bare aiosmtpd.
+"""Lines 1 to 3: mails accepted, carried out, and both letters out, as ratios to bare aiosmtpd.
 
 The servers take turns, round by round, each with the same kind of mails, so that whatever else
 the machine does meets all of them; the ratio of a line is the median over its rounds.
@@ -21,9 +21,12 @@ from benchmarks import moves, servers
 from benchmarks.smtp import send_all
 from benchmarks.table import Line, at_least, told
 
-SESSIONS = {1: 0.40, 10: 0.40, 50: 0.45}
-"""What is asked for, as a ratio to bare, by the number of kept-open sessions."""
-
+DOOR = {1: 0.55, 10: 0.65, 50: 0.65}
+"""What is asked of the door alone, as a ratio to bare, by the number of kept-open sessions."""
+BUSY = {10: 0.40, 50: 0.40}
+"""The same while play and post are busy with what it has taken."""
+CARRIED_OUT = 0.50
+END_TO_END = 0.15
 SLOWER_MS = 10
 SLOWER_KEEPS = 0.55
 BOARDS = 800
@@ -39,16 +42,16 @@ class Contender:
 
     Attributes:
         database: where they must be found afterwards; ``None`` for bare aiosmtpd.
+        is_whole: whether it carries them out and sends letters.
         sent: mails so far.
         rates: mails a second, of each round.
         ends: the same, until the last letter was at the relay.
     """
 
-    name: str
     port: int
     games: moves.Games
     database: Path | None = None
-    sends_letters: bool = False
+    is_whole: bool = False
     sent: int = 0
     rates: list[float] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
@@ -61,24 +64,25 @@ class Contender:
         count = sum(map(len, shares))
         self.sent += count
         self.rates.append(count / seconds)
-        if self.sends_letters:
+        if self.is_whole:
             self._await_letters()
             self.ends.append(count / (perf_counter() - begun))
 
     def check(self) -> None:
-        """Every mail must have become a move and two letters.
+        """Every mail must be there; where it is carried out, as a move with two letters.
 
         Raises:
-            RuntimeError: some did not.
+            RuntimeError: some are not.
         """
-        if self.database is None:
-            return
-        played = moves.plies(self.database) - 2 * BOARDS
-        letters = moves.letters(self.database)
-        if (played, letters) != (self.sent, 2 * self.sent):
-            raise RuntimeError(
-                f"{self.name}: {self.sent} mails, but {played} moves and {letters} letters"
-            )
+        assert self.database is not None
+        found = moves.arrived(self.database)
+        if self.is_whole:
+            found = moves.plies(self.database) - 2 * BOARDS
+            letters = moves.letters(self.database)
+            if letters != 2 * self.sent:
+                raise RuntimeError(f"{self.sent} mails, but {letters} letters")
+        if found != self.sent:
+            raise RuntimeError(f"{self.sent} mails, but {found} are there")
 
     def forget(self) -> None:
         """Begin a new measurement."""
@@ -88,77 +92,111 @@ class Contender:
     def _await_letters(self) -> None:
         assert self.database is not None
         patience = perf_counter() + PATIENCE_S
-        while moves.waiting(self.database):
+        all_moves = 2 * BOARDS + self.sent
+        while moves.plies(self.database) < all_moves or moves.waiting(self.database):
             if perf_counter() > patience:
                 raise RuntimeError("the letters do not go out")
             time.sleep(0.01)
 
 
 def measure(folder: Path, rounds: int, mails: int) -> list[Line]:
-    """All of line 1."""
+    """All of lines 1 to 3."""
+    stored, syncs = folder / "door.sqlite3", []
+    with ExitStack() as stack:
+        bare = _bare(stack, folder)
+        door = _door(stack, folder, stored, 0)
+        slow = _door(stack, folder, folder / "slow.sqlite3", SLOWER_MS)
+        for one in (bare, door, slow):
+            one.round(10, WARM_UP)
+        lines = _by_smtp_source(bare.port, mails)
+        for sessions, limit in DOOR.items():
+            bare.forget()
+            door.forget()
+            for _ in range(rounds):
+                syncs += _syncs(folder / "sync")
+                for one in (bare, door):
+                    one.round(sessions, mails // 3 if sessions == 1 else mails)
+            what = f"{_told(sessions)}, mail stored at the 250, door alone"
+            lines.append(_line("1", what, limit, door.rates, bare.rates))
+        door.forget()
+        slow.forget()
+        for _ in range(rounds):
+            door.round(50, mails)
+            slow.round(50, mails)
+        what = f"50 sessions, {SLOWER_MS} ms more for each commit, against itself"
+        ratio = _ratio(slow.rates, door.rates)
+        lines.append(at_least("1", what, SLOWER_KEEPS, ratio, "", _rates(slow.rates, door.rates)))
+        door.check()
+        slow.check()
+    lines += _whole(folder, rounds, mails)
+    lines.append(_carried_out(folder, stored, door.sent, median(bare.rates)))
+    middle, *_, slowest = quantiles(syncs, n=20)[9:]
+    spread = f"{middle * 1e6:,.0f} us, one in twenty {slowest * 1e6:,.0f} us or more"
+    lines.insert(0, told("the disk keeps what a move writes in", spread))
+    return lines
+
+
+def _whole(folder: Path, rounds: int, mails: int) -> list[Line]:
+    """All stages: what is accepted while play and post are busy, and until both letters are out."""
+    lines = []
     with ExitStack() as stack:
         relay = stack.enter_context(servers.sink())
         bare = _bare(stack, folder)
-        held = _ours(stack, folder, "letters held back", 0, "")
-        slow = _ours(stack, folder, f"{SLOWER_MS} ms more a commit", SLOWER_MS, "")
-        going = _ours(stack, folder, "letters going out", 0, f"smtp://127.0.0.1:{relay.port}")
-        everybody = [bare, held, slow, going]
-        for one in everybody:
+        database = folder / "whole.sqlite3"
+        games = moves.prepare(database, BOARDS)
+        url = f"smtp://127.0.0.1:{relay.port}"
+        running = stack.enter_context(servers.pbmserv(folder, database, url))
+        whole = Contender(running.port, games, database, is_whole=True)
+        for one in (bare, whole):
             one.round(10, WARM_UP)
-        lines = _by_smtp_source(bare.port, mails)
-        syncs: list[float] = []
-        for sessions, limit in SESSIONS.items():
-            for one in everybody:
-                one.forget()
-            count = mails // 3 if sessions == 1 else mails
+        for sessions, limit in BUSY.items():
+            bare.forget()
+            whole.forget()
             for _ in range(rounds):
-                syncs += _syncs(folder / "sync")
-                for one in (bare, held, going):
-                    one.round(sessions, count)
-            lines += _lines(sessions, limit, bare, held, going)
-        held.forget()
-        for _ in range(rounds):
-            held.round(50, mails)
-            slow.round(50, mails)
-        what = f"50 sessions, {SLOWER_MS} ms more for each commit, against itself"
-        ratio = _ratio(slow.rates, held.rates)
-        lines.append(at_least("1", what, SLOWER_KEEPS, ratio, "", _rates(slow.rates, held.rates)))
-        for one in everybody:
-            one.check()
-        middle, *_, slowest = quantiles(syncs, n=20)[9:]
-        spread = f"{middle * 1e6:,.0f} us, one in twenty {slowest * 1e6:,.0f} us or more"
-        lines.insert(0, told("the disk keeps what a move writes in", spread))
+                for one in (bare, whole):
+                    one.round(sessions, mails)
+            what = f"{_told(sessions)}, play and post busy"
+            lines.append(_line("1", what, limit, whole.rates, bare.rates))
+            what = f"{_told(sessions)}, until both letters of each are at the relay"
+            lines.append(_line("3", what, END_TO_END, whole.ends, bare.rates))
+        whole.check()
     return lines
+
+
+def _carried_out(folder: Path, stored: Path, mails: int, bare: float) -> Line:
+    """Play alone, from a store that the door has filled."""
+    seen: list[tuple[float, int]] = []
+    with servers.stage(folder, stored, "play"):
+        end = perf_counter() + PATIENCE_S
+        while not seen or seen[-1][1] < mails:
+            if perf_counter() > end:
+                raise RuntimeError("what the door has stored is not carried out")
+            seen.append((perf_counter(), moves.plies(stored) - 2 * BOARDS))
+            time.sleep(0.01)
+    begun, first = next(one for one in seen if one[1] > 0)
+    rate = (mails - first) / (seen[-1][0] - begun)
+    note = f"{rate:,.0f}/s of {bare:,.0f}/s"
+    return at_least("2", "carried out, play alone", CARRIED_OUT, rate / bare, "B", note)
 
 
 def _bare(stack: ExitStack, folder: Path) -> Contender:
     running = stack.enter_context(servers.bare())
-    return Contender("bare", running.port, moves.prepare(folder / "bare.sqlite3", BOARDS))
+    database = folder / f"bare-{running.port}.sqlite3"
+    return Contender(running.port, moves.prepare(database, BOARDS))
 
 
-def _ours(stack: ExitStack, folder: Path, name: str, slower_ms: int, relay: str) -> Contender:
-    database = folder / f"{name.replace(' ', '-')}.sqlite3"
+def _door(stack: ExitStack, folder: Path, database: Path, slower_ms: int) -> Contender:
     games = moves.prepare(database, BOARDS)
-    if relay:
-        running = stack.enter_context(servers.pbmserv(folder, database, relay))
-    else:
-        running = stack.enter_context(servers.holding_letters(folder, database, slower_ms))
-    return Contender(name, running.port, games, database, bool(relay))
+    running = stack.enter_context(servers.stage(folder, database, "door", slower_ms))
+    return Contender(running.port, games, database)
 
 
-def _lines(
-    sessions: int, limit: float, bare: Contender, held: Contender, going: Contender
-) -> list[Line]:
-    plural = "session" if sessions == 1 else "sessions"
-    what = f"{sessions} {plural}, move durable at the 250"
-    return [
-        at_least("1", f"{what}, {held.name}", limit, _ratio(held.rates, bare.rates), "B",
-                 _rates(held.rates, bare.rates)),
-        told(f"{what}, {going.name}", f"{_ratio(going.rates, bare.rates):.2f} B "
-             f"({_rates(going.rates, bare.rates)})"),
-        told("  ... and both letters of each at the relay",
-             f"{_ratio(going.ends, bare.rates):.2f} B ({_rates(going.ends, bare.rates)})"),
-    ]  # fmt: skip
+def _told(sessions: int) -> str:
+    return "1 session" if sessions == 1 else f"{sessions} sessions"
+
+
+def _line(bar: str, what: str, limit: float, ours: list[float], bare: list[float]) -> Line:
+    return at_least(bar, what, limit, _ratio(ours, bare), "B", _rates(ours, bare))
 
 
 def _syncs(file: Path) -> list[float]:
