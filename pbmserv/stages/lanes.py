@@ -95,8 +95,10 @@ class Lanes:
 
     def tidy(self, lane: Lane) -> None:
         """Forget a lane in which nothing waits, but not what it has used lately."""
-        if not lane.waiting and not lane.is_held and lane.used_s < NOT_WORTH_KEEPING_S:
-            self._by_name.pop(lane.name, None)
+        is_known = self._by_name.get(lane.name) is lane  # else it was forgotten, and began anew
+        is_over = not lane.waiting and not lane.is_held and lane.used_s < NOT_WORTH_KEEPING_S
+        if is_known and is_over:
+            del self._by_name[lane.name]
 
     def _lane(self, task: Task) -> Lane:
         """Where a mail waits; a lane that was forgotten meanwhile is there again."""

@@ -1,0 +1,115 @@
+"""Lanes: whatever comes and ends in whatever order, each mail has its turn, once and in order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pbmserv.mail.envelope import Envelope
+from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task
+from pbmserv.store.delivery.arrivals import Arrival
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+NAMES = "abc"
+
+
+def task(number: int, lane: str = "a") -> Task:
+    return Task(Arrival("mail", Envelope("", "", b""), lane, NOW, id=number), 0.0)
+
+
+def everything(_: Task) -> bool:
+    return False
+
+
+def taken(lanes: Lanes) -> tuple[Lane, Task] | None:
+    lane = lanes.next(everything)
+    return None if lane is None else (lane, lane.waiting.popleft())
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("comes"), st.sampled_from(NAMES)),
+        st.tuples(st.just("begins"), st.just(0)),
+        st.tuples(st.just("ends"), st.integers(0, 5)),
+        st.tuples(st.just("again"), st.integers(0, 5)),
+    ),
+    max_size=80,
+)
+
+
+FORGOTTEN_WHILE_ONE_IS_IN_HAND: list[tuple[str, object]] = [
+    *(("comes", "a"), ("comes", "a"), ("begins", 0), ("begins", 0)),
+    *(("ends", 0), ("comes", "a"), ("ends", 0)),
+]
+
+
+@given(STEPS, st.sampled_from((0.0, 0.001, 1.0)))
+@example(FORGOTTEN_WHILE_ONE_IS_IN_HAND, 0.001)
+def test_each_mail_has_its_turn(steps: list[tuple[str, object]], took: float) -> None:
+    lanes, begun, order = Lanes(), list[tuple[Lane, Task]](), list[Task]()
+    number = 0
+
+    def begin() -> bool:
+        found = taken(lanes)
+        if found is not None:
+            begun.append(found)
+        return found is not None
+
+    def end(at: int, *, again: bool) -> None:
+        lane, one = begun.pop(at % len(begun))
+        lanes.used(lane, took)
+        if again:
+            lanes.put_back(one)
+        else:
+            order.append(one)
+        lanes.tidy(lane)
+
+    for step, value in steps:
+        if step == "comes":
+            number += 1
+            lanes.add(task(number, str(value)))
+        elif step == "begins":
+            begin()
+        elif begun and isinstance(value, int):
+            end(value, again=step == "again")
+    while begun or begin():
+        end(0, again=False)
+    assert sorted(one.arrival.id for one in order) == list(range(1, number + 1))
+
+
+def test_those_of_one_lane_begin_in_their_order_also_when_one_is_put_back() -> None:
+    lanes = Lanes()
+    for number in (1, 2, 3):
+        lanes.add(task(number))
+    first, second = taken(lanes), taken(lanes)
+    assert first is not None
+    assert second is not None
+    lanes.put_back(second[1])
+    lanes.put_back(first[1])
+    found = [taken(lanes) for _ in range(3)]
+    assert [one[1].arrival.id for one in found if one] == [1, 2, 3]
+
+
+def test_the_lane_that_has_used_less_is_next() -> None:
+    lanes = Lanes()
+    for number in range(1, 7):
+        lanes.add(task(number, "much" if number < 4 else "little"))
+    names = []
+    for _ in range(6):
+        found = taken(lanes)
+        assert found is not None
+        lanes.used(found[0], 1.0 if found[0].name == "much" else 0.1)
+        names.append(found[0].name)
+    assert names == ["much", "little", "little", "little", "much", "much"]
+
+
+def test_who_was_there_when_play_died_waits_and_is_tried_once_more() -> None:
+    suspects = Suspects({1: 1, 2: MOST_DEATHS})
+    assert suspects.avoided(task(1))
+    assert suspects.may_kill(task(1))
+    assert suspects.is_deadly(task(2))
+    assert not suspects.avoided(task(2))
+    assert not suspects.may_kill(task(3))
+    assert not suspects.avoided(task(3))
