@@ -36,9 +36,13 @@ def measure(folder: Path, mails: int) -> list[Line]:
         servers.sink() as relay,
         servers.pbmserv(folder, database, f"smtp://127.0.0.1:{relay.port}") as running,
     ):
-        asyncio.run(send_all(running.port, games.shares(10, mails)))
-        every = mails + 2 * (mails // MOVES_PER_BOARD)
-        _wait(lambda: moves.plies(database) >= every and moves.waiting(database) == 0)
+        boards = mails // MOVES_PER_BOARD
+        played = 2 * boards
+        for _ in range(MOVES_PER_BOARD):  # an answer is sent when the move is there
+            asyncio.run(send_all(running.port, games.shares(10, boards)))
+            played += boards
+            _wait(lambda: moves.plies(database) >= played)  # noqa: B023 - at once
+        _wait(lambda: moves.waiting(database) == 0)
     fresh = _kilobytes(database) / mails
     with servers.days_later(folder, database, DAYS):
         _wait(lambda: moves.kept(database) == 0)
