@@ -42,7 +42,7 @@ def measure() -> list[Line]:
     return [
         at_most("6", f"heaviest of {len(found)} mails, with its letters, processor time", MOST_S,
                 found[worst].whole, "s", worst),
-        at_most("6", "heaviest until its 250, processor time", MOST_S,
+        at_most("6", "heaviest until it is carried out, processor time", MOST_S,
                 found[taken].taken, "s", taken),
     ]  # fmt: skip
 

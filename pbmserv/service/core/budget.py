@@ -37,7 +37,7 @@ class Work(Enum):
     OCTETS = "a KiB of the mail, walked through and decoded", 25
     COMMAND = "a command, in its savepoint", 60
     TEXT = "24 characters of a command, read and applied", 14
-    PLY = "a ply of 24 characters, replayed", 6
+    PLY = "a ply of 24 characters, replayed here and again for the letter", 9
     MOVE = "a move made for a plan or of a file, logged", 65
     BOARD = "a board looked up", 25
     NAME = "a player looked up", 20
