@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -81,6 +82,9 @@ class Postfix:
         return done.stdout
 
 
+QUEUE = Path("/proc/sys/net/unix/max_dgram_qlen")
+
+
 @contextmanager
 def postfix(
     lmtp_port: int,
@@ -102,6 +106,10 @@ def postfix(
         folder.chmod(0o755)
         running = Postfix(folder, free_port())
         _write(running, lmtp_port, players, transports or {}, own_lines)
+        # postlogd writes to its own socket, too: with the kernel's queue of ten it may wait for
+        # itself on a busy machine, and all of Postfix with it.
+        with contextlib.suppress(OSError):
+            QUEUE.write_text("512")
         base = [command, "-c", str(folder / "etc")]
         subprocess.run([*base, "start"], check=True, capture_output=True, timeout=PATIENCE_S)
         try:
