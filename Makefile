@@ -22,7 +22,7 @@ serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are i
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/pytest -n auto --dist worksteal
 
-test-quick: $(VENV)/.dev ## Run those that are not slow by nature, in less than a minute
+test-quick: $(VENV)/.dev ## Run the tests that are not slow by nature
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths
