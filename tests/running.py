@@ -237,6 +237,7 @@ class Running:
             lambda c: c.execute(update(heartbeats).values(beat_at=later))
         ).result()
         clock.moment = later
+        self.server.door_stage.run_once()
         self.server.scheduler.run_once()
         self.server.sender.wake()  # it waits by a clock that nobody can move
 

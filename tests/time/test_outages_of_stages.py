@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 from running import MovableClock, Running
-from sqlalchemy import select, update
+from sqlalchemy import select
 from test_stories import begun, status
 
-from pbmserv.store.tables.boards import heartbeats, outages
+from pbmserv.store.tables.boards import outages
 
 
 @pytest.fixture
@@ -20,25 +20,11 @@ def clock(server: Running, monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     play = server.server.play_stage
     monkeypatch.setattr(play.scheduler, "_door_beat", play.arrivals.door_beat)
     begun(server)
-    live(server, days=7)
-    live(server, days=13, hours=23)
+    server.live(days=7)
+    server.live(days=13, hours=23)
     clock = server.server.clock
     assert isinstance(clock, MovableClock)
     return clock
-
-
-def live(server: Running, **by: float) -> None:
-    """Time in which door and play live."""
-    server.settle()
-    clock = server.server.clock
-    assert isinstance(clock, MovableClock)
-    later = clock.moment + timedelta(**by)
-    server.server.writer.submit(
-        lambda c: c.execute(update(heartbeats).values(beat_at=later))
-    ).result()
-    clock.moment = later
-    server.server.door_stage.run_once()
-    server.server.scheduler.run_once()
 
 
 def outages_of(server: Running) -> list[timedelta]:
@@ -47,9 +33,9 @@ def outages_of(server: Running) -> list[timedelta]:
 
 
 def is_lost_in_an_hour(server: Running) -> None:
-    live(server, minutes=59)
+    server.live(minutes=59)
     assert status(server) == "active"
-    live(server, minutes=1)
+    server.live(minutes=1)
     assert status(server) == "finished"
 
 
