@@ -7,7 +7,7 @@ themselves while no server plays, else they have its play do it; on PostgreSQL a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from pbmserv.config.settings import Settings
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.kept_mail import KeptMails
-from pbmserv.stages.app import Server
+from pbmserv.stages.base import Base
 from pbmserv.stages.link import Asking, first_place
 from pbmserv.stages.parts import PlayStage
 
@@ -76,15 +76,20 @@ def _done(settings: Settings, here: Callable[[], T], name: str, *values: Any) ->
 
 @contextmanager
 def _beside(loaded: Loaded) -> Iterator[PlayStage]:
-    """The parts of a server for one command of an operator, closed at its end.
+    """The parts of play for one command of an operator, closed at its end.
 
     Raises:
         OperatorError: there is no database.
     """
     log.configure("WARNING")
     files.must_be_there(loaded.settings.database, loaded.sources)
-    server = Server(loaded.settings)
-    try:
-        yield server.play_stage
-    finally:
-        server.close()
+    with ExitStack() as stack:
+        base = Base(loaded.settings)
+        stack.callback(base.close)
+        stage = PlayStage(base, _nobody_here, _nobody_here, has_own_door=True)
+        stack.callback(stage.stop)
+        yield stage
+
+
+def _nobody_here() -> None:
+    """Post and bots look by themselves."""

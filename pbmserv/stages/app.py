@@ -1,4 +1,4 @@
-"""All stages in one process, as tests and operators' commands have them."""
+"""All stages in one process, as tests and benchmarks have them."""
 
 from __future__ import annotations
 

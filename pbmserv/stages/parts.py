@@ -1,7 +1,7 @@
 """The parts of each stage, wired; which process has which of them is `supervisor`'s business.
 
 Each stage is made of a `Base` alone: what it needs of another it asks for by `link`, or, where all
-are in one process (tests, an operator's command), directly.
+are in one process (tests), directly.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ class PlayStage:
             ring_post,
             expiry=self.expiry,
             oldest=self.arrivals.oldest,
-            door_beat=_unasked if has_own_door else self.arrivals.door_beat,
+            door_beat=None if has_own_door else self.arrivals.door_beat,
         )
         self.operators = Operators(self.services, base.game, self.writer, clock)
         self.kept_mails = KeptMails(base.game, self.reader.read, self.retry, self.operators)
@@ -360,7 +360,3 @@ class BotsStage:
     def vitals(self) -> list[Vital]:
         """How its thread is."""
         return [self.bot_worker.vital()]
-
-
-def _unasked() -> None:
-    """Nobody has to say that it lives."""

@@ -62,7 +62,8 @@ class Scheduler:
         wake: called after a commit that queued letters.
         expiry: drops what was kept long enough.
         oldest: when the oldest mail came that is not carried out.
-        door_beat: when the door said last that it takes mail in.
+        door_beat: when the door said last that it takes mail in; ``None``: it lives and dies with
+            this process.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Scheduler:
         *,
         expiry: Expiry,
         oldest: Callable[[], datetime | None] = _nothing,
-        door_beat: Callable[[], datetime | None] = _nothing,
+        door_beat: Callable[[], datetime | None] | None = None,
     ) -> None:
         self._services = services
         self._database = database
@@ -84,7 +85,7 @@ class Scheduler:
         self._wake = wake
         self._expiry = expiry
         self._oldest = oldest
-        self._door_beat = door_beat
+        self._door_beat = door_beat or _nothing
         self._forgot_at: datetime | None = None
         self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
 
