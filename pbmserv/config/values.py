@@ -145,7 +145,16 @@ def directory(text: str) -> Path:
             "use a path without question marks and control characters, such as /var/lib/pbmserv"
         )
     path = at_home(text)
-    if path.exists() and not path.is_dir():
+    if str(path).startswith(":"):  # SQLite would take that for a database in memory
+        raise ValueError(
+            "no database can lie in a directory whose name begins with a colon; "
+            "write its full path, such as /var/lib/pbmserv"
+        )
+    try:
+        is_file = path.exists() and not path.is_dir()
+    except OSError as error:
+        raise ValueError(f"{error.strerror}; name a directory, such as /var/lib/pbmserv") from None
+    if is_file:
         raise ValueError("there is a file of that name; name a directory, such as /var/lib/pbmserv")
     return path
 

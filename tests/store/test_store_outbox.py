@@ -181,6 +181,39 @@ def test_a_restart_takes_up_what_was_in_hand_and_leaves_the_rest_its_time(
     assert post.queue.next_due() == tomorrow
 
 
+def test_a_letter_that_came_back_before_its_sender_settled_it_stays_returned(
+    post: Post, clock: MovableClock
+) -> None:
+    """The other server may report within milliseconds; what the sender writes then is old."""
+    post.post(5, clock)
+    post.queue.prepare([row.id for row in post.queue.claim(9)])
+    tomorrow = clock.now() + timedelta(days=1)
+    with post.database.writing.begin() as connection:
+        found = [bounces.letter(connection, number) for number in range(1, 5)]
+        for letter in found:
+            assert letter is not None
+            bounces.note(connection, letter, f"came back: {letter.id}", clock.now())
+        returned, again, _, late = filter(None, found)
+        bounces.set_aside(connection, returned)
+        bounces.send_later(connection, again, tomorrow, clock.now())
+        bounces.set_aside(connection, late)
+
+    post.queue.settle([Sent(1), Sent(2), Sent(3), Later(4, clock.now(), "421"), Sent(5)])
+    post.queue.reclaim()
+    assert post.queue.claim(9) == []
+    assert post.queue.next_due() == tomorrow  # the copy of the second one
+    with post.database.reading.connect() as connection:
+        columns = select(rows.c.state, rows.c.error).order_by(rows.c.id)
+        assert [tuple(row) for row in connection.execute(columns)] == [
+            ("returned", "came back: 1"),
+            ("failed", "came back: 2"),
+            ("sent", "came back: 3"),
+            ("returned", "came back: 4"),
+            ("sent", ""),
+            ("queued", ""),
+        ]
+
+
 def test_a_lease_is_renewed_while_its_letter_is_in_hand(post: Post, clock: MovableClock) -> None:
     post.post(2, clock)
     post.queue.prepare([row.id for row in post.queue.claim(9)])

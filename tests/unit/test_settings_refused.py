@@ -93,6 +93,11 @@ def test_rates_that_nobody_can_mean(setting: Setting, text: str) -> None:
     [
         ("data_dir", ""),
         ("data_dir", "var?mode=memory"),
+        ("data_dir", ":"),  # nothing is wrong with the database that is to lie in it
+        ("data_dir", ":memory:"),
+        ("data_dir", "./:var"),
+        ("data_dir", "x" * 300),
+        ("data_dir", "x\udcff"),
         ("data_dir", "~no-such-user/pbmserv"),
         ("tls_cert", "~no-such-user/cert.pem"),
         ("dkim_keys", "s1=~no-such-user/s1.pem"),

@@ -187,7 +187,7 @@ def _counted(count: int, last: datetime | None, now: datetime, lasts: timedelta)
 def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Notification]:
     """Count a failure, and see that its letter is not lost."""
     words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
-    bounces.note(context.connection, letter, words)
+    bounces.note(context.connection, letter, words, context.now)
     log.info(
         "letter came back",
         extra={"letter": letter.id, "verdict": failure.verdict.value, "status": failure.status},

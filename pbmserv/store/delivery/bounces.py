@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, select, update
 
@@ -66,9 +67,16 @@ def letter(connection: Connection, letter_id: int) -> Posted | None:
     return Posted(*row) if row else None
 
 
-def note(connection: Connection, found: Posted, words: str) -> None:
-    """Write what a report said to a letter."""
-    connection.execute(update(outbox).where(outbox.c.id == found.id).values(error=words))
+def note(connection: Connection, found: Posted, words: str, now: datetime) -> None:
+    """Write what a report said to a letter.
+
+    A report proves that the letter went out, though its sender may not have written that down yet
+    (see `outbox.sent`).
+    """
+    values: dict[str, Any] = {"error": words}
+    if found.state == LetterState.QUEUED:
+        values |= {"state": LetterState.SENT, "due_at": None, "claimed": False, "sent_at": now}
+    connection.execute(update(outbox).where(outbox.c.id == found.id).values(values))
 
 
 def set_aside(connection: Connection, found: Posted) -> None:
@@ -99,8 +107,6 @@ def send_later(connection: Connection, found: Posted, at: datetime, now: datetim
 
 
 def _settle(connection: Connection, found: Posted, state: LetterState) -> None:
-    if found.state == LetterState.QUEUED:
-        return  # a sender has it in hand, and will write down that it was sent
     connection.execute(
         update(outbox).where(outbox.c.id == found.id).values(state=state, due_at=None)
     )

@@ -17,6 +17,7 @@ from sqlalchemy import (
     func,
     insert,
     not_,
+    or_,
     select,
     update,
 )
@@ -110,16 +111,23 @@ _ALL_DUE = (
 )
 _DUE = Prepared(_ALL_DUE)
 _ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
+_CAME_BACK = or_(
+    outbox.c.state == LetterState.SENT,
+    outbox.c.state == LetterState.RETURNED,
+    and_(outbox.c.state == LetterState.FAILED, outbox.c.sent_at.is_not(None)),
+)
+_IN_HAND = _ONE.where(not_(_CAME_BACK))
+"""A report can arrive before its letter's sender settles the letter: then the report stands."""
 _LEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=True))
 _RENEW = Prepared(
     _ONE.where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed).values(
         due_at=bindparam("until")
     )
 )
-_RELEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=False))
-_WAIT = Prepared(_ONE.values(due_at=bindparam("until"), error=bindparam("why"), claimed=False))
+_RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed=False))
+_WAIT = Prepared(_IN_HAND.values(due_at=bindparam("until"), error=bindparam("why"), claimed=False))
 _SENT = Prepared(
-    _ONE.values(
+    _IN_HAND.values(
         state=LetterState.SENT,
         due_at=None,
         claimed=False,
@@ -129,7 +137,7 @@ _SENT = Prepared(
     )
 )
 _LATER = Prepared(
-    _ONE.values(
+    _IN_HAND.values(
         due_at=bindparam("at"),
         claimed=False,
         error=bindparam("why"),
@@ -137,7 +145,7 @@ _LATER = Prepared(
     )
 )
 _FAILED = Prepared(
-    _ONE.values(
+    _IN_HAND.values(
         state=LetterState.FAILED,
         due_at=None,
         claimed=False,
@@ -261,7 +269,7 @@ def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
 
 
 def sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:
-    """The next hop has taken these."""
+    """The next hop has taken these; those that came back by now stay as they are."""
     _SENT.run_each(connection, [{"letter_id": i, "at": now} for i in ids])
 
 
