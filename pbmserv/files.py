@@ -201,6 +201,21 @@ def turn(path: Path, stage: str) -> Iterator[bool]:
         yield is_ours
 
 
+@contextmanager
+def alone_with(path: Path, work: str, patience_s: float = 0.0) -> Iterator[bool]:
+    """Keep others from some work on a SQLite database for as long as this lasts.
+
+    Args:
+        work: its name.
+        patience_s: how long to wait for somebody who does it just now; then it is false.
+    """
+    with _mark(path, work) as mark:
+        end = monotonic() + patience_s
+        while not (is_ours := _is_locked(mark)) and monotonic() < end:
+            sleep(0.02)
+        yield is_ours
+
+
 def _mark(path: Path, stage: str) -> TextIO:
     name = path.resolve()
     name = name.with_name(f"{name.name}.{stage}.lock")

@@ -32,7 +32,8 @@ BETWEEN_S = 0.02
 
 SINCE = """\
 What came after the copy is gone: the boards stand as they stood then, and players must send again
-what they have sent since. Letters that waited then go out again. A reply to a letter that was sent
+what they have sent since. Letters that waited then go out again, and mails that waited are carried
+out. A reply to a letter that was sent
 since is refused as out of date, or counts as the turn of the same number. New boards, letters and
 players skip 100,000 numbers, so that nothing is taken for what was given since."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol
@@ -13,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
+from pbmserv.files import alone_with, file_of
 from pbmserv.stages.current_mail import Claims
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
@@ -233,7 +235,14 @@ class Removal:
         self._writer = writer
 
     def run_once(self) -> None:
-        """Remove what is settled now."""
+        """Remove what is settled now, unless a copy is being made: that needs what the copied game
+        store does not know as settled yet."""
+        path = file_of(self._mail.url)
+        with alone_with(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
+            if is_free:
+                self._remove()
+
+    def _remove(self) -> None:
         with self._mail.reading.connect() as mail:
             there = arrivals.numbers(mail)
             store = arrivals.store_of(mail)

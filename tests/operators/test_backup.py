@@ -17,8 +17,10 @@ from sqlalchemy import func, select, text
 
 from pbmserv import files
 from pbmserv.errors import OperatorError
+from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core import schema
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import backup
 from pbmserv.store.operators.backup import SKIPPED
 from pbmserv.store.tables import boards
@@ -136,6 +138,104 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
         assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
     assert before <= found <= len(taken)
     assert during >= before
+
+
+# -- mails that wait -----------------------------------------------------------------------------
+
+
+def taken(house: Indoors, subject: str) -> None:
+    """The door has said 250 to a mail of alice, and play has not looked yet."""
+    house.mails += 1
+    raw = f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <w{house.mails}@x.example>\r\n\r\n"
+    envelope = Envelope(ALICE, house.server.mail_domain.address, raw.encode())
+    reply = house.loop.run_until_complete(house.server.door.take(envelope))
+    assert reply.startswith("250")
+
+
+def carried_out(house: Indoors) -> list[str]:
+    """The subjects of the letters that waiting mails lead to."""
+    house.server.settle()
+    return [letter.subject for letter in house.letters()]
+
+
+def test_a_mail_that_waits_is_in_the_copy_and_carried_out_once(
+    database_url: str, elsewhere: str, tmp_path: Path
+) -> None:
+    with indoors(tmp_path, database=database_url) as house:
+        house.sign_up("alice")
+        done = house.send(ALICE, "blackbox show 70")
+        taken(house, "blackbox show 71")
+        save(database_url, tmp_path / "copy")
+        assert len(carried_out(house)) == 1
+        house.server.door_stage.run_once()
+    restore(elsewhere, tmp_path / "copy")
+    with indoors(tmp_path / "elsewhere", database=elsewhere) as house:
+        assert carried_out(house) == [done[0].subject.replace("70", "71")]
+        assert carried_out(house) == []
+
+
+def test_what_waits_beside_a_restored_game_store_is_kept_and_nothing_is_done_twice(
+    tmp_path: Path,
+) -> None:
+    """On SQLite the mail store stays where it is: what came after the copy had its 250, too."""
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    with indoors(tmp_path, database=own) as house:
+        house.sign_up("alice")
+        taken(house, "blackbox show 71")
+        save(own, tmp_path / "copy")
+        assert len(carried_out(house)) == 1
+        house.server.door_stage.run_once()  # which removes it
+        taken(house, "blackbox show 72")
+    for _ in range(2):  # done again after a fault, it adds nothing
+        restore(own, tmp_path / "copy", files.over)
+    with indoors(tmp_path, database=own) as house:
+        told = carried_out(house)
+        assert [word for one in told for word in one.split() if word.startswith("7")] == [
+            "71",
+            "72",
+        ]
+        house.server.door_stage.run_once()
+        taken(house, "blackbox show 73")
+        assert "73" in carried_out(house)[0]
+    assert not list(tmp_path.glob("*.mail*"))
+
+
+def test_the_door_removes_nothing_while_a_copy_is_made(tmp_path: Path) -> None:
+    """The game store is copied first: what it does not know as done must still be there then."""
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    mail = files.file_of(mail_url(own))
+    assert mail is not None
+    with indoors(tmp_path, database=own) as house:
+        waiting = house.server.base.mail
+        taken(house, "help")
+        with files.alone_with(mail, arrivals.REMOVAL) as first:
+            assert first
+            assert carried_out(house)
+            house.server.door_stage.run_once()
+            with waiting.reading.connect() as connection:
+                assert len(arrivals.numbers(connection)) == 1
+            with files.alone_with(mail, arrivals.REMOVAL) as second:
+                assert not second
+        house.server.door_stage.run_once()
+        with waiting.reading.connect() as connection:
+            assert arrivals.numbers(connection) == []
+
+
+def test_a_damaged_mail_store_gives_way_only_when_asked(tmp_path: Path) -> None:
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    with indoors(tmp_path, database=own) as house:
+        house.sign_up("alice")
+        taken(house, "blackbox show 71")
+        save(own, tmp_path / "copy")
+    mail = tmp_path / "pbmserv-mail.sqlite3"
+    mail.write_bytes(mail.read_bytes()[:5000] + b"\x00" * 4000)
+    (tmp_path / "pbmserv.sqlite3").unlink()
+    with pytest.raises(OperatorError, match="damaged"):
+        restore(own, tmp_path / "copy")
+    assert not (tmp_path / "pbmserv.sqlite3").exists()
+    restore(own, tmp_path / "copy", files.over)
+    with indoors(tmp_path, database=own) as house:
+        assert "71" in carried_out(house)[0]
 
 
 def test_a_copy_of_a_newer_version_or_program_is_refused(

@@ -39,8 +39,9 @@ def test_nobody_else_on_the_machine_reads_the_database(tmp_path: Path) -> None:
         server.sign_up("alice")
         assert mode(folder) == 0o700
         files = {path.name: mode(path) for path in folder.iterdir() if path.is_file()}
-        names = (f"pbmserv{which}.sqlite3{end}" for which in ("", "-mail") for end in ENDS)
-        assert files == dict.fromkeys(names, 0o600)
+        names = [f"pbmserv{which}.sqlite3{end}" for which in ("", "-mail") for end in ENDS]
+        lock = "pbmserv-mail.sqlite3.removal.lock"
+        assert files == dict.fromkeys([*names, lock], 0o600)
         assert list(open_to_others(folder, url, mail_url(url))) == []
         folder.chmod(0o755)
         (folder / "pbmserv.sqlite3").chmod(0o644)

@@ -22,6 +22,9 @@ from pbmserv.store.tables.mail import arrivals, settled, stores
 Kind: TypeAlias = Literal["mail", "over", "form"]
 
 
+REMOVAL = "removal"
+"""Of what is settled: work that waits while a copy is made (`files.alone_with`)."""
+
 PROBE = -1
 """The number of a mail that is written and deleted again in one transaction."""
 PROBE_OCTETS = 8_192
@@ -130,6 +133,22 @@ def remove(connection: Connection, numbers_: Sequence[int]) -> None:
     for at in range(0, len(numbers_), _AT_ONCE):
         some = numbers_[at : at + _AT_ONCE]
         connection.execute(delete(arrivals).where(arrivals.c.id.in_(some)))
+
+
+def take_over(connection: Connection, other: Connection, done: Collection[int]) -> None:
+    """Store what another mail store has and this one has not.
+
+    Args:
+        other: the other one. If it is an older copy of this one, numbers stay; else they are new.
+        done: numbers in it that nobody needs any more.
+    """
+    is_copy = store_of(connection) == store_of(other)
+    known = {*done, *(numbers(connection) if is_copy else ())}
+    names = [c for c in arrivals.c if is_copy or c is not arrivals.c.id]
+    for number in numbers(other):
+        if number not in known:
+            row = other.execute(select(*names).where(arrivals.c.id == number)).mappings().one()
+            connection.execute(insert(arrivals).values(**{**row, "claimed_until": None}))
 
 
 def octets(connection: Connection) -> int:

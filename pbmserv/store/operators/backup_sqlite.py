@@ -1,8 +1,11 @@
-"""Copies of a SQLite database.
+"""Copies of a SQLite database: the game store, with the mail store packed into a table of it.
 
 By VACUUM INTO: it reads one moment of the database and holds no writer up. SQLite's backup
 interface begins anew with each commit of another process, unless it goes in one step; that takes
 as long (250 MB beside a busy writer: 1.7 s) and copies free pages as well.
+
+The game store is copied first. So what it does not know as carried out is still in the mail store
+when that is copied, if the door removes nothing in between (`files.alone_with`).
 """
 
 from __future__ import annotations
@@ -19,9 +22,19 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, text
 
 from pbmserv.errors import OperatorError
-from pbmserv.files import Place, file_of, make_private, over, written
+from pbmserv.files import (
+    ENDING_S,
+    Place,
+    alone_with,
+    file_of,
+    make_file,
+    make_private,
+    over,
+    written,
+)
 from pbmserv.store.core import schema
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.delivery import arrivals
 from pbmserv.store.tables.accounts import PlayerState, address_changes, players, signups
 
 MAGIC = b"SQLite format 3\x00"
@@ -34,18 +47,81 @@ _COUNTED = ("boards", "inbox", "outbox")
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
+_PIECE = 1 << 20
+"""Octets of the packed mail store that one row has."""
+
+
 def save(database: Database, target: Path) -> None:
-    """Copy a database into an empty file.
+    """Copy both stores into an empty file.
 
     Raises:
-        OperatorError: there is no room for it.
+        OperatorError: there is no room for it, or another copy takes too long.
     """
+    url = mail_url(database.url)
+    mail = file_of(url)
+    if mail is None or not mail.exists():  # it comes with the first start
+        _copy(database, target)
+        return
+    with alone_with(mail, arrivals.REMOVAL, ENDING_S) as is_ours:
+        if not is_ours:
+            raise OperatorError("another copy is being made just now; try again when it is done")
+        _copy(database, target)
+        with closing(Database(url)) as store, _beside(target) as whole:
+            _copy(store, whole)
+            _pack(whole, target)
+
+
+def _copy(database: Database, target: Path) -> None:
     with database.reading.connect() as connection:
         driver: Any = connection.connection.dbapi_connection
         try:
             driver.execute("VACUUM INTO ?", (str(target),))
         except sqlite3.OperationalError as error:
             raise OperatorError(f"the copy cannot be written: {error}") from None
+
+
+def _pack(whole: Path, target: Path) -> None:
+    """Put a file into a table of the copy, in pieces."""
+    try:
+        with closing(sqlite3.connect(target)) as copy, copy, whole.open("rb") as opened:
+            copy.execute("CREATE TABLE mail_store (piece INTEGER PRIMARY KEY, octets BLOB)")
+            while octets := opened.read(_PIECE):
+                copy.execute("INSERT INTO mail_store (octets) VALUES (?)", (octets,))
+    except sqlite3.OperationalError as error:
+        raise OperatorError(f"the copy cannot be written: {error}") from None
+
+
+def _unpack(copy: Path, whole: Path) -> bool:
+    """Take the mail store out of a copy again; false: there is none in it."""
+    with closing(sqlite3.connect(copy)) as opened, opened:
+        there = "SELECT 1 FROM sqlite_master WHERE name = 'mail_store'"
+        if opened.execute(there).fetchone() is None:
+            return False
+        with whole.open("wb") as file:
+            for (octets,) in opened.execute("SELECT octets FROM mail_store ORDER BY piece"):
+                file.write(octets)
+        opened.execute("DROP TABLE mail_store")
+    revision(whole)
+    return True
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """An empty file for a while."""
+    made = path.with_name(f"{path.name}.mail")
+    make_file(made)
+    try:
+        yield made
+    finally:
+        made.unlink(missing_ok=True)
+        _drop_logs(made)
+
+
+def _drop_logs(file: Path) -> None:
+    """What an older database has left beside it must never be read into another one."""
+    for end in ("-wal", "-shm", "-journal"):
+        with contextlib.suppress(FileNotFoundError):
+            file.with_name(file.name + end).unlink()
 
 
 def revision(copy: Path) -> str | None:
@@ -61,6 +137,10 @@ def revision(copy: Path) -> str | None:
             (found,) = opened.execute("PRAGMA integrity_check(1)").fetchone()
             if found != "ok":
                 raise OperatorError(f"the copy is damaged: {found}")
+            (pages,) = opened.execute("PRAGMA page_count").fetchone()
+            (octets,) = opened.execute("PRAGMA page_size").fetchone()
+            if copy.stat().st_size != pages * octets:  # the end of a text is not looked at above
+                raise OperatorError("the copy is damaged: its end is missing")
             ours = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
             if opened.execute(ours).fetchone() is None:
                 return None
@@ -72,24 +152,49 @@ def revision(copy: Path) -> str | None:
 
 def restore(url: str, source: Path, place: Place, skipped: int) -> None:
     """Put a whole copy where the database belongs; see `backup.restore`."""
-    named = file_of(url)
+    named, mail = file_of(url), file_of(mail_url(url))
     assert named is not None
+    assert mail is not None
     file = named.resolve()
     make_private(file.parent)
-    with _alone(file, place), written(file, over) as made:
-        with source.open("rb") as original, made.open("wb") as copy:
-            shutil.copyfileobj(original, copy)
-        database = Database(f"sqlite:///{made}")
-        try:
-            schema.prepare(database)
-            with database.writing.begin() as connection:
+    with _alone(file, place), written(file, over) as made, _beside(made) as whole:
+        shutil.copyfile(source, made)
+        has_mails = _unpack(made, whole)
+        with closing(Database(f"sqlite:///{made}")) as game:
+            schema.prepare(game, ("game",))
+            with game.writing.begin() as connection:
                 _skip(connection, skipped)
-        finally:
-            database.close()
-        # What an older database has left beside it must never be read into this one.
-        for end in ("-wal", "-shm", "-journal"):
-            with contextlib.suppress(FileNotFoundError):
-                file.with_name(file.name + end).unlink()
+            if has_mails:
+                _bring_back(whole, mail.resolve(), game, place)
+        _drop_logs(file)
+
+
+def _bring_back(whole: Path, mail: Path, game: Database, place: Place) -> None:
+    """Add to the mail store what *game* has not carried out: all of it had its 250.
+
+    What waits in the store that is there had its own, and stays. One that is damaged, or not there,
+    is made anew, under a new name: so no number that it gives looks settled.
+    """
+    with (
+        closing(Database(f"sqlite:///{whole}")) as copied,
+        _alone(mail, over),
+        written(mail, over) as made,
+    ):
+        schema.prepare(copied, ("mail",))
+        try:
+            is_there = mail.exists() and revision(mail) is not None
+        except OperatorError:
+            if place is not over:
+                raise
+            is_there = False
+        if is_there:
+            shutil.copyfile(mail, made)
+        with closing(Database(f"sqlite:///{made}")) as store, copied.reading.connect() as other:
+            schema.prepare(store, ("mail",))
+            with store.writing.begin() as target, game.reading.connect() as known:
+                done = arrivals.settled_since(known, arrivals.store_of(other), 0)
+                arrivals.take_over(target, other, done)
+        _drop_logs(mail)
 
 
 @contextmanager
