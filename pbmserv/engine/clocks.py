@@ -301,12 +301,14 @@ def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]]:
 def from_json(kept: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]:
     """The clocks again; none for a board whose clocks nobody has started."""
     return tuple(
-        SeatClock(
-            datetime.fromisoformat(one["since"]) if one["since"] else None,
-            tuple(map(datetime.fromisoformat, one["reminded"])),
-            timedelta(seconds=one["used"]),
-        )
-        for one in kept or ()
+        [
+            SeatClock(
+                datetime.fromisoformat(one["since"]) if one["since"] else None,
+                tuple(map(datetime.fromisoformat, one["reminded"])),
+                timedelta(seconds=one["used"]),
+            )
+            for one in kept or ()
+        ]
     )
 
 

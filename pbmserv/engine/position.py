@@ -48,6 +48,8 @@ class Position:
         stands: after an undo, redo or restart: see `newest`.
         turns: how many turns have been used. It is what everybody may know of the number of
             plies: free moves may be private (seals), and so is how many there were.
+        state: the game's own; only its `view` may leave the server.
+        number: how many plies have been played.
         weight: what all plies together weigh (`record.weight`), also those that were taken back.
     """
 
@@ -60,16 +62,12 @@ class Position:
     weight: int = 0
     redo: tuple[Position, ...] = field(default=(), repr=False)
     stands: Position | None = field(default=None, repr=False)
+    state: Any = field(init=False, repr=False, compare=False)
+    number: int = field(init=False, repr=False, compare=False)
 
-    @property
-    def state(self) -> Any:
-        """The game's own state; only its `view` may leave the server."""
-        return self.step.state
-
-    @property
-    def number(self) -> int:
-        """How many plies have been played."""
-        return self.ply.number if self.ply else 0
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", self.step.state)
+        object.__setattr__(self, "number", self.ply.number if self.ply else 0)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -96,7 +94,7 @@ class Position:
         step = self.step
         if step.public.get(seat, step.public[None]):
             return True
-        return any(note.audience is None or seat in note.audience for note in step.notes)
+        return bool([n for n in step.notes if n.audience is None or seat in n.audience])
 
     @property
     def given_up_early(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -33,6 +34,7 @@ class Registry:
             known = self._newest.get(key)
             if known is None or known.info.rules_version < version:
                 self._newest[key] = game
+        self._in_order = tuple(self._newest[key] for key in sorted(self._newest))
 
     @classmethod
     def installed(cls) -> Registry:
@@ -45,7 +47,7 @@ class Registry:
 
     def __iter__(self) -> Iterator[AnyGame]:
         """The newest version of each game, by key."""
-        return (self._newest[key] for key in sorted(self._newest))
+        return iter(self._in_order)
 
     def __contains__(self, key: str) -> bool:
         return key in self._newest
@@ -75,8 +77,14 @@ def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[st
 
     Nobody writes ``-race`` to play alone, though it is one.
     """
+    hashable: object = game
+    return _shown(hashable, words, seats)
+
+
+@lru_cache(maxsize=1_000)  # every letter about a board names them
+def _shown(game: Any, words: tuple[str, ...], seats: int) -> tuple[str, ...]:
     shown = game.shown(game.options(words, seats)) if races(game) else words
-    return tuple(word for word in shown if seats > 1 or word != "-race")
+    return tuple([word for word in shown if seats > 1 or word != "-race"])
 
 
 def must_agree(game: AnyGame, level: str, words: Sequence[str], seats: int) -> None:

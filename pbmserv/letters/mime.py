@@ -136,7 +136,7 @@ def build(
 def _multipart(subtype: str, message_id: str, *parts: str) -> str:
     """Parts in one, with the header that describes them (RFC 2046, 5.1)."""
     boundary = _boundary(message_id, *parts)
-    joined = "".join(f"--{boundary}\r\n{part}\r\n" for part in parts)
+    joined = "".join([f"--{boundary}\r\n{part}\r\n" for part in parts])
     return (
         f'Content-Type: multipart/{subtype}; boundary="{boundary}"\r\n\r\n'
         f"{joined}--{boundary}--\r\n"
@@ -200,10 +200,11 @@ def _word(text: str) -> str:
 
 def _unsubscribe(urls: tuple[str, ...]) -> tuple[str, ...]:
     """RFC 2369 section 3.2: one in brackets each, with commas, the reader's program takes one."""
-    if not all(url.startswith(("https:", "mailto:")) for url in urls):
+    pages = [url for url in urls if url.startswith("https:")]
+    if len(pages) + len([url for url in urls if url.startswith("mailto:")]) < len(urls):
         raise ServerFault("List-Unsubscribe needs mailto: or https: addresses")
-    lines = ["List-Unsubscribe: " + ",\r\n ".join(f"<{_word(url)}>" for url in urls)]
-    if any(url.startswith("https:") for url in urls):
+    lines = ["List-Unsubscribe: " + ",\r\n ".join([f"<{_word(url)}>" for url in urls])]
+    if pages:
         # RFC 8058, 3.1: both headers, and only where a POST can be taken.
         lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
     return tuple(lines)
@@ -216,10 +217,9 @@ def _thread_ids(ids: tuple[str, ...]) -> str:
     words, blanks, 2 kB long: all seen) is left out: a thread that breaks is a
     smaller evil than a player who is never answered.
     """
-    for one in ids:
-        if _CONTROL.search(one):
-            raise ServerFault(f"control character in a message id: {one!r}")
-    return "\r\n ".join(one for one in ids if _MESSAGE_ID.fullmatch(one))
+    if _CONTROL.search("".join(ids)):
+        raise ServerFault(f"control character in a message id: {ids!r}")
+    return "\r\n ".join(filter(_MESSAGE_ID.fullmatch, ids))
 
 
 def _address(address: str) -> str:
@@ -356,6 +356,6 @@ def _boundary(message_id: str, *parts: str) -> str:
     seed = message_id
     while True:
         boundary = f"=-{sha256(seed.encode()).hexdigest()[:32]}"
-        if not any(boundary in part for part in parts):
+        if boundary not in "\0".join(parts):
             return boundary
         seed = boundary

@@ -18,6 +18,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 
 MAC_BYTES = 10
 LONGEST_LOCAL = 64
@@ -31,6 +32,7 @@ _SEALED = 0x80
 not; they stay as good as they were."""
 _HALF = 21
 """Bits of half a number of a letter: four million million letters are enough."""
+_LOW = (1 << _HALF) - 1
 _ROUNDS = 8
 
 
@@ -105,35 +107,12 @@ class KeyRing:
     def token(self, reply_address: ReplyAddress) -> str:
         """The signed token of a reply address."""
         key_id, key = max(self.keys.items())
-        purpose, about = int(reply_address.purpose), reply_address.about
-        if reply_address.purpose in _OF_A_LETTER:
-            about = _enciphered(_seal(key, reply_address.purpose), about)
-            purpose |= _SEALED
-        body = bytes((key_id, purpose)) + b"".join(
-            _varint(n)
-            for n in (reply_address.player, about, reply_address.number, reply_address.epoch)
-        )
-        return _spelled(body + _mac(key, body))
+        told = reply_address
+        return _token(key_id, key, told.purpose, told.player, told.about, told.number, told.epoch)
 
     def read(self, token: str) -> ReplyAddress | None:
         """What a genuine token says, in any letter case; ``None`` for any other."""
-        packed = _packed(token.lower())
-        if packed is None:
-            return None
-        body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
-        key = self.keys.get(body[0]) if len(body) >= 6 else None
-        if key is None or not hmac.compare_digest(mac, _mac(key, body)):
-            return None
-        numbers = _varints(body[2:])
-        if len(numbers) != 4:
-            return None
-        try:
-            purpose = Purpose(body[1] & ~_SEALED)
-        except ValueError:  # signed by a newer version of this server
-            return None
-        if body[1] & _SEALED:
-            numbers[1] = _deciphered(_seal(key, purpose), numbers[1])
-        return ReplyAddress(purpose, *numbers)
+        return _read(tuple(self.keys.items()), token.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +172,49 @@ def blank_tokens(text: str) -> str:
     return _MAYBE_TOKEN.sub("***", text)
 
 
+@lru_cache(maxsize=256)  # a letter says the same in several of its places
+def _token(
+    key_id: int, key: bytes, purpose: Purpose, player: int, about: int, number: int, epoch: int
+) -> str:
+    """The signed token of what a reply address says."""
+    written = int(purpose)
+    if purpose in _OF_A_LETTER:
+        about = _enciphered(_seal(key, purpose), about)
+        written |= _SEALED
+    body = bytearray((key_id, written))
+    for value in (player, about, number, epoch):
+        left = value  # in LEB128
+        while left > 0x7F:
+            body.append(left & 0x7F | 0x80)
+            left >>= 7
+        body.append(left)
+    signed = base64.b32encode(body + _mac(key, bytes(body)))
+    return signed.decode("ascii").rstrip("=").lower()
+
+
+@lru_cache(maxsize=1_024)  # RCPT, DATA and whoever reads a mail ask for the same
+def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | None:
+    """What a token in lower case says; ``None``: none of these keys has signed it."""
+    packed = _packed(token)
+    if packed is None:
+        return None
+    body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
+    key = dict(keys).get(body[0]) if len(body) >= 6 else None
+    if key is None or not hmac.compare_digest(mac, _mac(key, body)):
+        return None
+    numbers = _varints(body[2:])
+    if len(numbers) != 4:
+        return None
+    try:
+        purpose = Purpose(body[1] & ~_SEALED)
+    except ValueError:  # signed by a newer version of this server
+        return None
+    if body[1] & _SEALED:
+        numbers[1] = _deciphered(_seal(key, purpose), numbers[1])
+    return ReplyAddress(purpose, *numbers)
+
+
+@lru_cache(maxsize=64)
 def _seal(key: bytes, purpose: Purpose) -> bytes:
     """The key for numbers of letters, another one for each purpose."""
     return hmac.digest(key, b"letter-number\0" + bytes((purpose,)), "sha256")
@@ -202,12 +224,8 @@ def _mac(key: bytes, body: bytes) -> bytes:
     return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
 
 
-def _spelled(packed: bytes) -> str:
-    return base64.b32encode(packed).decode("ascii").rstrip("=").lower()
-
-
 def _packed(token: str) -> bytes | None:
-    """What `_spelled` made a token of, ``None`` for anything else.
+    """What a token spells out in base32, ``None`` where it is none.
 
     The standard library's decoder goes over it character by character.
     """
@@ -223,32 +241,20 @@ def _packed(token: str) -> bytes | None:
 
 def _enciphered(key: bytes, number: int) -> int:
     """A permutation of the numbers below 2**42: a Feistel network on HMAC-SHA-256."""
-    left, right = number >> _HALF, number & ((1 << _HALF) - 1)
+    left, right = number >> _HALF, number & _LOW
     assert left >> _HALF == 0
     for turn in range(_ROUNDS):
-        left, right = right, left ^ _mixed(key, turn, right)
+        mixed = hmac.digest(key, bytes((turn,)) + right.to_bytes(3, "big"), "sha256")
+        left, right = right, left ^ (int.from_bytes(mixed[:3], "big") & _LOW)
     return left << _HALF | right
 
 
 def _deciphered(key: bytes, number: int) -> int:
-    left, right = number >> _HALF, number & ((1 << _HALF) - 1)
+    left, right = number >> _HALF, number & _LOW
     for turn in reversed(range(_ROUNDS)):
-        left, right = right ^ _mixed(key, turn, left), left
+        mixed = hmac.digest(key, bytes((turn,)) + left.to_bytes(3, "big"), "sha256")
+        left, right = right ^ (int.from_bytes(mixed[:3], "big") & _LOW), left
     return left << _HALF | right
-
-
-def _mixed(key: bytes, turn: int, half: int) -> int:
-    made = hmac.digest(key, bytes((turn,)) + half.to_bytes(3, "big"), "sha256")
-    return int.from_bytes(made[:3], "big") & ((1 << _HALF) - 1)
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
 
 
 def _varints(packed: bytes) -> list[int]:

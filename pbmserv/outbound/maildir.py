@@ -15,6 +15,7 @@ import time
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
@@ -160,7 +161,9 @@ def folder_of(root: Path, address: str) -> Path:
     if (
         not name
         or name.startswith(".")
-        or any(c in "/\\" or not c.isprintable() for c in name)
+        or not name.isprintable()
+        or "/" in name
+        or "\\" in name
         or len(name.encode()) > _LONGEST_NAME
     ):
         raise RelayPermanent("maildir: this address cannot name a folder")
@@ -184,10 +187,13 @@ def _as_stored(letter: OutgoingLetter) -> bytes:
 
 
 def _is_there(box: Path, name: str) -> bool:
-    if os.path.lexists(box / "new" / name):
-        return True
-    read = f"{box}/cur/{name}"
-    return any(os.path.lexists(read + ending) for ending in _READ_ENDINGS)
+    new, read = f"{box}/new/{name}", f"{box}/cur/{name}"
+    # Sixty-six questions: `os.access` answers no without an exception made and caught.
+    paths = [new, *map(read.__add__, _READ_ENDINGS)]
+    return any(map(_exists, paths))
+
+
+_exists = partial(os.access, mode=os.F_OK, follow_symlinks=False)
 
 
 def _is_seen(path: str) -> bool:

@@ -33,7 +33,8 @@ class Examples:
     @property
     def placement(self) -> str:
         """As many cells as atoms have to be hidden."""
-        return ",".join(map(self._name, _spread(self.options.board)[: self.options.least]))
+        board = self.options.board
+        return ",".join([board.names[cell] for cell in _spread(board)[: self.options.least]])
 
     @property
     def probe(self) -> str:
@@ -43,31 +44,30 @@ class Examples:
     @property
     def mark(self) -> str:
         """A marker on a cell without one; where all have one, the removal."""
-        for cell in _spread(self.options.board):
-            if cell not in self.markers:
-                return "+" + self._name(cell)
-        return self.unmark
+        free = self._free()
+        return "+" + self.options.board.names[free[0]] if free else self.unmark
 
     @property
     def unmark(self) -> str:
         """The removal of a marker."""
-        return "/" + self._name(min(self.markers, default=_spread(self.options.board)[0]))
+        board = self.options.board
+        return "/" + board.names[min(self.markers, default=_spread(board)[0])]
 
     @property
     def seal(self) -> str:
         """A sealed cell, preferably one without a marker."""
-        cells = _spread(self.options.board)
-        return "!" + self._name(next((c for c in cells if c not in self.markers), cells[0]))
+        board = self.options.board
+        return "!" + board.names[(self._free() or _spread(board))[0]]
 
     @property
     def guess(self) -> str:
         """A guess, with the markers that it needs put on or taken off first."""
+        names = self.options.board.names
         missing = self.options.least - len(self.markers)
         if missing > 0:
-            free = [cell for cell in _spread(self.options.board) if cell not in self.markers]
-            return "".join(f"+{self._name(cell)}," for cell in free[:missing]) + "?"
+            return "".join([f"+{names[cell]}," for cell in self._free()[:missing]]) + "?"
         extra = max(0, len(self.markers) - self.options.most)
-        return "".join(f"/{self._name(cell)}," for cell in sorted(self.markers)[:extra]) + "?"
+        return "".join([f"/{names[cell]}," for cell in sorted(self.markers)[:extra]]) + "?"
 
     def for_kind(self, kind: str) -> str:
         """What to show where an element of this `Kind` was wrong."""
@@ -81,8 +81,9 @@ class Examples:
             return self.mark
         return self.guess if kind == Kind.GUESS else self.probe
 
-    def _name(self, cell: int) -> str:
-        return self.options.board.name(cell)
+    def _free(self) -> list[int]:
+        """The cells without a marker."""
+        return [cell for cell in _spread(self.options.board) if cell not in self.markers]
 
 
 @cache

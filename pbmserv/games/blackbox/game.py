@@ -92,7 +92,7 @@ class Blackbox:
         text, seconds = racing.unstamped(move.text)
         elements = legality.elements_of(views.view_of(state, seat), text)
         placement = elements[0].kind == Kind.CELL
-        uses_turn = any(e.kind in (Kind.CELL, Kind.PROBE, Kind.GUESS) for e in elements)
+        uses_turn = not legality.is_free(elements)
         if text != print_elements(elements) or move.free == uses_turn:
             raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
         if uses_turn and seat not in truth.to_act(state):

@@ -34,8 +34,10 @@ class Geometry:
         "_ports",
         "_rows",
         "bottom",
+        "cells",
         "height",
         "left",
+        "names",
         "ports",
         "right",
         "top",
@@ -61,19 +63,11 @@ class Geometry:
         self.right = tuple(str(n) for n in range(height + 1, 2 * height + 1))
         self.ports = self.top + self.right + self.bottom + self.left
         self._ports = {label: port for port, label in enumerate(self.ports)}
-        self._names = {self.name(cell): cell for cell in self.cells}
+        self.cells = range(width * height)
+        self.names = tuple(self.name(cell) for cell in self.cells)
+        self._names = {name: cell for cell, name in enumerate(self.names)}
         self._columns = _positions(self.top, self.bottom)
         self._rows = _positions(self.left, self.right)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The canonical names of all cells."""
-        return tuple(self._names)
-
-    @property
-    def cells(self) -> range:
-        """All cells, row by row."""
-        return range(self.width * self.height)
 
     def port(self, label: str) -> int | None:
         """The port with this label (upper case), or ``None``."""

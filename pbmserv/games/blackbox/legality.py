@@ -41,7 +41,7 @@ def read_move(view: View, text: str) -> Move:
 
 def is_free(elements: Sequence[Element]) -> bool:
     """Whether these use no turn: nothing but markers and seals."""
-    return all(element.kind in _FREE for element in elements)
+    return _FREE.issuperset([element.kind for element in elements])
 
 
 def elements_of(view: View, text: str) -> tuple[Element, ...]:

@@ -74,7 +74,7 @@ class Example(Protocol):
 
 def print_elements(elements: Iterable[Element]) -> str:
     """The canonical text of these elements."""
-    return ",".join(element.text for element in elements)
+    return ",".join([element.text for element in elements])
 
 
 def read_elements(
@@ -127,8 +127,7 @@ def _read(board: Geometry, text: str, example: Example, limit: int) -> tuple[Ele
             raise NotUnderstood("blackbox.not-a-move", part=part, example=example(kind, meant))
     if len(text) > limit:
         raise Illegal("blackbox.too-long", length=len(text), limit=limit)
-    reader = _Reader(board, example)
-    return tuple(reader.element(part) for part in parts)
+    return tuple(map(_Reader(board, example).element, parts))
 
 
 def _as_signs(board: Geometry, text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
 from pbmserv.engine.rng import Rng
@@ -53,7 +54,7 @@ _ATOMS = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 _NUMBER = re.compile(r"[0-9]{1,4}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Options:
     """The rules of one board.
 
@@ -85,7 +86,7 @@ class Options:
     seed: str = field(default="", repr=False)
     id: str = field(default="", repr=False)
 
-    @property
+    @cached_property
     def board(self) -> Geometry:
         """The geometry of this size."""
         return geometry(self.width, self.height)

@@ -23,6 +23,9 @@ from pbmserv.games.blackbox.state import (
     hiding,
 )
 
+_USING = frozenset({Kind.PROBE, Kind.GUESS})
+"""What of a move uses a turn, once the atoms are hidden."""
+
 
 def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
     """Hide the atoms of a placement in the box that this seat hides for."""
@@ -58,8 +61,8 @@ def play(
             turn.probe(element.port)
         elif element.kind == Kind.GUESS:
             turn.guess()
-    used = any(element.kind in (Kind.PROBE, Kind.GUESS) for element in elements)
-    told = print_elements(element for element in elements if element.kind != Kind.SEAL)
+    used = not _USING.isdisjoint([element.kind for element in elements])
+    told = print_elements([element for element in elements if element.kind != Kind.SEAL])
     if state.options.race:
         return _raced(state, seat, elements, turn, seconds)
     boxes = state.with_box(seat, turn.box()).boxes
@@ -73,7 +76,7 @@ def _raced(
     state: State, seat: Seat, elements: Sequence[Element], turn: _Turn, seconds: int | None
 ) -> Step[State]:
     """The same in a race, where nobody else is told of it before the end."""
-    used = any(element.kind in (Kind.PROBE, Kind.GUESS) for element in elements)
+    used = not _USING.isdisjoint([element.kind for element in elements])
     after = (
         racing.after_turn(state, seat, turn.box(), turn.ended, seconds)
         if used

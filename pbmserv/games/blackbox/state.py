@@ -88,7 +88,7 @@ class State:
 
     def with_box(self, seat: Seat, box: Box) -> State:
         """The same board with another box for this seat."""
-        boxes = tuple(box if at == seat else old for at, old in enumerate(self.boxes))
+        boxes = (*self.boxes[:seat], box, *self.boxes[seat + 1 :])
         return State(self.options, boxes, self.turns, self.outcome)
 
 
@@ -102,17 +102,22 @@ def new_state(options: Options, seats: int, atoms: frozenset[int] | None = None)
     return State(options, tuple(boxes))
 
 
+_NOBODY: frozenset[Seat] = frozenset()
+
+
 def hiding(state: State) -> frozenset[Seat]:
     """The seats that still have to hide atoms."""
+    if state.turns >= len(state.boxes):  # the hidings are the first turns
+        return _NOBODY
     return frozenset(
-        box.hider for box in state.boxes if box.atoms is None and box.hider is not None
+        [box.hider for box in state.boxes if box.atoms is None and box.hider is not None]
     )
 
 
 def to_act(state: State) -> frozenset[Seat]:
     """The seats that may use a turn now."""
     if state.outcome is not None:
-        return frozenset()
+        return _NOBODY
     if state.options.race:
         return frozenset(
             Seat(seat) for seat, box in enumerate(state.boxes) if not box.result.reason

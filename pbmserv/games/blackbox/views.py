@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
+from operator import attrgetter, not_
 from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
@@ -26,6 +28,9 @@ class Row(NamedTuple):
     cells: tuple[str, ...]
     right: str
     right_mark: str
+
+
+_CELLS = attrgetter("cells")
 
 
 @dataclass(frozen=True)
@@ -78,33 +83,25 @@ class BoxView:
         """The rows from top to bottom."""
         board, marks, cells = self.board, self.marks, self._cells()
         width, height = board.width, board.height
-        return tuple(
-            Row(
-                board.left[y],
-                marks[2 * width + height + y],
-                tuple(cells[y * width : (y + 1) * width]),
-                board.right[y],
-                marks[width + y],
-            )
-            for y in range(height)
-        )
+        lefts = marks[2 * width + height :]
+        rights = marks[width : width + height]
+        texts = [tuple(cells[at : at + width]) for at in range(0, width * height, width)]
+        return tuple(map(Row, board.left, lefts, texts, board.right, rights))
 
     @cached_property
     def told(self) -> Told:
         """What is drawn, as facts."""
-        return tell(self.board, self.marks, [row.cells for row in self.rows])
+        return tell(self.board, self.marks, list(map(_CELLS, self.rows)))
 
     @cached_property
     def spots(self) -> Spots:
         """What is drawn, place by place, each with the name that moves call it."""
-        return spots_of(self.board, self.marks, [row.cells for row in self.rows])
+        return spots_of(self.board, self.marks, list(map(_CELLS, self.rows)))
 
     @cached_property
     def unused_ports(self) -> tuple[str, ...]:
         """The labels of the ports that show no mark, in port order."""
-        return tuple(
-            label for label, mark in zip(self.board.ports, self.marks, strict=True) if not mark
-        )
+        return tuple(compress(self.board.ports, map(not_, self.marks)))
 
     @cached_property
     def results(self) -> tuple[tuple[int, int], ...]:
@@ -169,7 +166,7 @@ class View:
     to_act: tuple[Seat, ...]
     outcome: Outcome | None
 
-    @property
+    @cached_property
     def shown(self) -> tuple[BoxView, ...]:
         """The boxes in the order to show them: the reader's own first, in a race only that one."""
         if self.options.race and self.phase != "over":
@@ -177,12 +174,12 @@ class View:
         first = self.seat or 0
         return self.boxes[first:] + self.boxes[:first]
 
-    @property
+    @cached_property
     def own(self) -> BoxView | None:
         """The box that the reader solves."""
         return None if self.seat is None else self.boxes[self.seat]
 
-    @property
+    @cached_property
     def hides_in(self) -> BoxView | None:
         """The box that the reader hides atoms in; ``None`` for a spectator."""
         if self.seat is not None:
@@ -191,13 +188,13 @@ class View:
                     return box
         return None
 
-    @property
+    @cached_property
     def has_hidden(self) -> bool:
         """Whether the reader has no atoms left to hide."""
         box = self.hides_in
         return box is None or box.filled
 
-    @property
+    @cached_property
     def may_act(self) -> bool:
         """Whether the reader may use a turn now."""
         return self.seat in self.to_act
@@ -207,27 +204,27 @@ class View:
         """Whether the reader may set markers and seals now."""
         return self.own is not None and self.has_hidden and self.outcome is None
 
-    @property
+    @cached_property
     def unused_ports(self) -> tuple[str, ...]:
         """The ports of the reader's own box that show no mark yet."""
         return self.own.unused_ports if self.own else ()
 
-    @property
+    @cached_property
     def guesses_left(self) -> int:
         """The reader's own guesses; 0 for a spectator."""
         return self.own.guesses_left if self.own else 0
 
-    @property
+    @cached_property
     def marker_count(self) -> int:
         """How many markers stand on the reader's own box."""
         return len(self.own.markers) if self.own else 0
 
-    @property
+    @cached_property
     def atoms_wanted(self) -> str:
         """How many atoms a box holds, as players read it: ``4`` or ``3-5``."""
         return self.options.atoms
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Cells across."""
         return self.options.width
@@ -252,7 +249,7 @@ def view_of(state: State, seat: Seat | None) -> View:
     if seat is not None and not over and state.boxes[seat].result.reason:
         phase = "done"
     private = state.options.race and not over
-    boxes = tuple(
+    boxes = [
         _box_view(
             state.options.board,
             Seat(solver),
@@ -261,8 +258,10 @@ def view_of(state: State, seat: Seat | None) -> View:
             over,
         )
         for solver, box in enumerate(state.boxes)
+    ]
+    return View(
+        seat, state.options, phase, tuple(boxes), tuple(sorted(to_act(state))), state.outcome
     )
-    return View(seat, state.options, phase, boxes, tuple(sorted(to_act(state))), state.outcome)
 
 
 def _untouched(state: State, box: Box) -> Box:

@@ -84,7 +84,7 @@ class BoardRow:
     @property
     def names(self) -> tuple[str, ...]:
         """Userids by seat."""
-        return tuple(sitter.userid for sitter in self.sitters)
+        return tuple([sitter.userid for sitter in self.sitters])
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -93,7 +93,10 @@ class BoardRow:
 
     def sitter_of(self, player_id: int) -> Sitter | None:
         """The seat of a player; the first one if they hold several."""
-        return next((s for s in self.sitters if s.player_id == player_id), None)
+        for sitter in self.sitters:
+            if sitter.player_id == player_id:
+                return sitter
+        return None
 
 
 _OF_BOARD = [
@@ -131,7 +134,7 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
     terms = Terms(found.pop("nag_days"), found.pop("forfeit_days"), found.pop("total_days"))
     found["options"] = tuple(found["options"])
     found["clocks"] = from_json(found["clocks"])
-    sitters = tuple(Sitter(*row[len(_NAMES) :]) for row in rows)
+    sitters = tuple([Sitter(*row[len(_NAMES) :]) for row in rows])
     return BoardRow(**found, terms=terms, sitters=sitters)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from pbmserv.files import file_of, make_file
@@ -92,9 +93,18 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        driver: Any = connection.connection.dbapi_connection
+        try:
+            driver.execute(begin)
+        except sqlite3.Error as error:
+            raise wrapped(begin, error) from error
 
     return engine
+
+
+def wrapped(statement: str, error: sqlite3.Error) -> BaseException:
+    """The error that SQLAlchemy would have raised of the driver's; it quotes no parameters."""
+    return DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True)
 
 
 def _use_wal(dbapi_connection: Any) -> None:

@@ -18,14 +18,18 @@ from typing import Any, NamedTuple, TypeAlias
 from sqlalchemy import ColumnElement, Connection, Executable, FromClause, Table, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
+
+from pbmserv.store.core.database import wrapped
+from pbmserv.store.tables.columns import Instant, State
 
 Values: TypeAlias = Mapping[str, Any]
 _Convert: TypeAlias = Callable[[Any], Any] | None
 
 _DIALECT = SQLiteDialect_pysqlite()
+_NOTHING_OF_NOTHING = (Instant, State)
+"""Types that read NULL as ``None``."""
 _NONE: Values = {}
 
 
@@ -63,64 +67,69 @@ class Prepared:
         try:
             found: list[Sequence[Any]] = self._execute(connection, values).fetchall()
         except sqlite3.Error as error:
-            raise self._wrapped(error) from error
+            raise wrapped(self._embedded.text, error) from error
         for at, row in enumerate(found) if self._embedded.results else ():
             converted = list(row)
-            for place, convert in self._embedded.results:
-                converted[place] = convert(converted[place])
+            for place, convert, of_nothing in self._embedded.results:
+                value = converted[place]
+                if value is not None or of_nothing:
+                    converted[place] = convert(value)
             found[at] = converted
         return found
 
     def _execute(self, connection: Connection, values: Values) -> sqlite3.Cursor:
         if not connection.in_transaction():
             connection.begin()  # as any first statement does
-        text, parameters, constants, _ = self._embedded
+        text, names, conversions, constants, _ = self._embedded
         if constants:
             values = {**values, **constants}
-        bound = [convert(values[name]) if convert else values[name] for name, convert in parameters]
+        bound = list(map(values.__getitem__, names))
+        for place, convert in conversions:
+            bound[place] = convert(bound[place])
         driver: Any = connection.connection.dbapi_connection
         try:
             cursor: sqlite3.Cursor = driver.execute(text, bound)
         except sqlite3.Error as error:
-            raise self._wrapped(error) from error
+            raise wrapped(self._embedded.text, error) from error
         return cursor
-
-    def _wrapped(self, error: sqlite3.Error) -> BaseException:
-        """The error that SQLAlchemy would have raised."""
-        text = self._embedded.text
-        return DBAPIError.instance(text, None, error, sqlite3.Error, hide_parameters=True)
 
     @cached_property
     def _embedded(self) -> _Embedded:
         statement: Any = self._statement
         compiled: SQLCompiler = statement.compile(dialect=_DIALECT, column_keys=self._columns)
-        parameters: list[tuple[str, _Convert]] = []
+        names = list(compiled.positiontup or ())
+        conversions: list[tuple[int, Callable[[Any], Any]]] = []
         constants: dict[str, Any] = {}
-        for name in compiled.positiontup or ():
+        for place, name in enumerate(names):
             bind = compiled.binds[name]
             convert = _writer(bind.type)
             if not bind.required:
                 constants[name] = convert(bind.value) if convert else bind.value
-                convert = None
-            parameters.append((name, convert))
-        readers = [_reader(column.type) for column in getattr(statement, "exported_columns", ())]
-        results = [(place, convert) for place, convert in enumerate(readers) if convert]
-        return _Embedded(str(compiled), parameters, constants, results)
+            elif convert is not None:
+                conversions.append((place, convert))
+        results: list[tuple[int, Callable[[Any], Any], bool]] = []
+        for place, column in enumerate(getattr(statement, "exported_columns", ())):
+            convert = _reader(column.type)
+            if convert is not None:
+                results.append((place, convert, not isinstance(column.type, _NOTHING_OF_NOTHING)))
+        return _Embedded(str(compiled), names, conversions, constants, results)
 
 
 class _Embedded(NamedTuple):
     """A statement as SQLite's driver takes it.
 
     Attributes:
-        parameters: name and conversion of each ``?``.
+        names: of each ``?``.
+        conversions: place and conversion of each ``?`` that needs one.
         constants: the values of those that are not given at the execution.
-        results: place and conversion of each column that needs one.
+        results: place and conversion of each column that needs one, and whether NULL does, too.
     """
 
     text: str
-    parameters: Sequence[tuple[str, _Convert]]
+    names: Sequence[str]
+    conversions: Sequence[tuple[int, Callable[[Any], Any]]]
     constants: Values
-    results: Sequence[tuple[int, Callable[[Any], Any]]]
+    results: Sequence[tuple[int, Callable[[Any], Any], bool]]
 
 
 def _writer(kind: TypeEngine[Any]) -> _Convert:

@@ -207,7 +207,7 @@ class GroupWriter(_QueueWriter):
         failed: dict[_Order, Exception] = {}
         try:
             connection = self._open()
-            self._sync(connection, any(order.is_synced for order in batch))
+            self._sync(connection, True in [order.is_synced for order in batch])
             with connection.begin():
                 for order in batch:
                     _JOB.begin(connection)

@@ -51,7 +51,7 @@ class Instant(TypeDecorator[datetime]):
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
         if dialect.name != "sqlite":
             return super().bind_processor(dialect)
-        return lambda moment: None if moment is None else _moment_text(moment)
+        return _moment_text
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         if value is None:
@@ -61,8 +61,10 @@ class Instant(TypeDecorator[datetime]):
 
 
 @lru_cache(maxsize=8)  # a mail writes its moment half a dozen times
-def _moment_text(moment: datetime) -> str:
+def _moment_text(moment: datetime | None) -> str | None:
     """A moment as SQLAlchemy's DateTime keeps it in SQLite."""
+    if moment is None:
+        return None
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
@@ -80,8 +82,9 @@ class State(TypeDecorator[StrEnum]):
         return lambda state: None if state is None else str(state)  # drivers look twice at others
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
-        members = {member.value: member for member in self.states}
-        return lambda found: None if found is None else members[found]
+        members: dict[str | None, StrEnum | None] = {one.value: one for one in self.states}
+        members[None] = None
+        return members.__getitem__
 
 
 _written = json.JSONEncoder(separators=(",", ":")).encode
