@@ -29,10 +29,11 @@ from pbmserv.log import reason
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.mail.networks import LOOPBACK, Network, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.delivery.mail_log import Outcome, note_mail
+from pbmserv.service.delivery.mail_log import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.rates import Over, Traffic
 from pbmserv.service.time.retention import Quota
-from pbmserv.smtpd.replies import FORGED, TAKEN, TOO_MANY, TRY_LATER
+from pbmserv.smtpd.replies import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
+from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Kind, NewArrival
@@ -61,6 +62,9 @@ class Door:
         quota: what mails that wait may take.
         senders: checks who sent a mail; ``None``: nobody's From address is ever proven.
         ours: networks of our own mail servers.
+
+    Attributes:
+        shares: what of each lane waits.
     """
 
     def __init__(
@@ -83,6 +87,7 @@ class Door:
         self._senders = senders
         self._ours = ours
         self._awaiting: Awaiting | None = None
+        self.shares = Shares()
 
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
@@ -93,30 +98,20 @@ class Door:
     async def arrives(self, envelope: Envelope) -> str:
         """Count a mail, then take it or put it off; the SMTP reply comes back."""
         source = source_of(envelope, self._ours)
-        player = _player(self._mail_domain.read(envelope.recipient))
-        begun = perf_counter()
-        over = self._traffic.arrives(source, player, direct=envelope.is_direct)
+        reply_address = self._mail_domain.read(envelope.recipient)
+        over = self._traffic.arrives(source, _player(reply_address), direct=envelope.is_direct)
         if over is None:
-            return await self.take(envelope)
+            return await self._taken(envelope, source, reply_address)
+        begun = perf_counter()
         if self._traffic.may_look(over):
             await self._put_off(envelope, over)
         outcome = Outcome(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
         return self._noted(envelope, outcome, source, begun)
 
     async def take(self, envelope: Envelope) -> str:
-        """Take one mail; the SMTP reply comes back. 250 means: committed."""
-        begun = perf_counter()
-        source = source_of(envelope, self._ours)
-        try:
-            outcome = await self._take(envelope, source)
-        except TryLater as error:
-            outcome = Outcome(TRY_LATER, "put-off", str(error))
-        except Exception:
-            log.exception("a mail could not be kept")
-            outcome = Outcome(TRY_LATER, "put-off", "our fault")
-        if outcome.name == "taken":  # play says what became of it
-            return outcome.reply
-        return self._noted(envelope, outcome, source, begun)
+        """Take one mail without counting it; the SMTP reply. 250 means: committed."""
+        reply_address = self._mail_domain.read(envelope.recipient)
+        return await self._taken(envelope, source_of(envelope, self._ours), reply_address)
 
     async def form(self, kind: str, values: dict[str, Any]) -> int:
         """Take what a page asks for; its number.
@@ -127,11 +122,27 @@ class Door:
         raw = json.dumps({"form": kind, **values}).encode()
         return await self._store("form", Envelope("", "", raw), "pages")
 
-    async def _take(self, envelope: Envelope, source: Source) -> Outcome:
+    async def _taken(
+        self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
+    ) -> str:
+        """Take a mail, or say why not, and log it; the SMTP reply."""
+        begun = perf_counter()
+        try:
+            outcome = await self._take(envelope, source, reply_address)
+        except TryLater as error:
+            outcome = Outcome(TRY_LATER, "put-off", str(error))
+        except Exception:
+            log.exception("a mail could not be kept")
+            outcome = Outcome(TRY_LATER, "put-off", "our fault")
+        return self._noted(envelope, outcome, source, begun)
+
+    async def _take(
+        self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
+    ) -> Outcome:
+        octets = len(envelope.raw)
         refusal = wire_refusal(envelope.raw)
         if refusal is not None:
             return Outcome(refusal, "refused", refusal)
-        reply_address = self._mail_domain.read(envelope.recipient)
         comes_back = reply_address is not None and reply_address.purpose is Purpose.BOUNCE
         for_postmaster = self._mail_domain.is_postmaster(envelope.recipient)
         verdict = UNCHECKED
@@ -147,11 +158,14 @@ class Door:
             if is_forged and not for_postmaster:
                 # An answer would go to somebody who has never written to us.
                 return Outcome(FORGED, "refused", FORGED, source=source)
-        if not self._quota.has_room(len(envelope.raw), for_postmaster=for_postmaster):
-            raise TryLater("there is no room for one more mail")
         player = _player(reply_address)
-        await self._store("mail", envelope, _lane(source, player), verdict, player)
-        return Outcome(TAKEN, "taken")
+        lane = _lane(source, player)
+        if not self.shares.has_room(lane, octets):
+            return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
+        if not self._quota.has_room(octets, for_postmaster=for_postmaster):
+            raise TryLater("there is no room for one more mail")
+        number = await self._store("mail", envelope, lane, verdict, player)
+        return Outcome(TAKEN, "taken", arrival=number)
 
     async def _store(
         self,
@@ -200,8 +214,12 @@ class Door:
             pass  # it would have been refused; or it comes again, and is told then
 
     def _noted(self, envelope: Envelope, outcome: Outcome, source: Source, begun: float) -> str:
-        """Log a mail and what became of it; the reply."""
-        note_mail(self._mail_domain, envelope, outcome, source, (perf_counter() - begun) * 1000)
+        """Log a mail and what became of it here; the reply."""
+        ms = (perf_counter() - begun) * 1000
+        if outcome.arrival:  # play says what becomes of it
+            note_arrival(outcome.arrival, envelope, source, ms)
+        else:
+            note_mail(self._mail_domain, envelope, outcome, source, ms)
         return outcome.reply
 
 

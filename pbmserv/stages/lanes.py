@@ -15,6 +15,10 @@ FORGET = 0.5
 counts less and less."""
 FORGET_EVERY = 500
 NOT_WORTH_KEEPING_S = 0.01
+LANE_MAILS = 100
+LANE_OCTETS = 8 * 1_048_576
+"""What may wait in one lane, eight of the largest mails: others' share of the room is not its to
+take, and what it sends now would only wait for what it has sent."""
 WARY_S = 5.0
 """Seconds after its start in which play leaves alone what it may die with: the others come first,
 and their letters."""
@@ -107,6 +111,26 @@ class Lanes:
         if lane is None:
             lane = self._by_name[name] = Lane(name)
         return lane
+
+
+class Shares:
+    """What of each lane waits, as a door knows it: what it found in the store when it last looked,
+    and what it has stored since. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, tuple[int, int]] = {}
+
+    def found(self, waiting: Mapping[str, tuple[int, int]]) -> None:
+        """So many mails and octets of each lane wait now."""
+        self._waiting = dict(waiting)
+
+    def has_room(self, lane: str, octets: int) -> bool:
+        """Whether one more mail may wait in a lane, and count it."""
+        mails, before = self._waiting.get(lane, (0, 0))
+        if mails >= LANE_MAILS or before + octets > LANE_OCTETS:
+            return False
+        self._waiting[lane] = mails + 1, before + octets
+        return True
 
 
 class Suspects:

@@ -92,8 +92,7 @@ class DoorStage:
         )
         self._beat_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
-        with base.mail.reading.connect() as connection:
-            self.quota.waits(arrivals.octets(connection))
+        self._measure()
         self._rounds = Rounds(
             self.run_once, "removal", REMOVE_S, "mails that are carried out could not be removed"
         )
@@ -102,13 +101,19 @@ class DoorStage:
         """Remove what play has settled, and measure what texts take."""
         if self._removal is not None:
             self._removal.run_once()
-        with self._base.mail.reading.connect() as connection:
-            self.quota.waits(arrivals.octets(connection))
+        self._measure()
         now = self._base.clock.now()
         self.quota.measure(now)
         if self._beat_at is None or now - self._beat_at >= BEAT:
             self.writer.submit_unsynced(partial(arrivals.beat, now=now)).result()
             self._beat_at = now
+
+    def _measure(self) -> None:
+        """What waits, in each lane and in all."""
+        with self._base.mail.reading.connect() as connection:
+            waiting = arrivals.by_lane(connection)
+        self.door.shares.found(waiting)
+        self.quota.waits(sum(octets for _, octets in waiting.values()))
 
     def start(self) -> None:
         """Begin to say that it lives, to remove what is done, and to count with others."""

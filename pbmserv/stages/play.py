@@ -381,7 +381,9 @@ class Play:
         elif self._reader.is_for_postmaster(arrival.envelope):
             why = "for the postmaster"
         reading = incoming.reading if incoming is not None else None
-        self._log(task, Outcome("", done.receipt.outcome, why, done.receipt, reading))
+        self._log(
+            task, Outcome("", done.receipt.outcome, why, done.receipt, reading, arrival=arrival.id)
+        )
 
     def _log(self, task: Task, outcome: Outcome) -> None:
         envelope, took_ms = task.arrival.envelope, (perf_counter() - task.begun) * 1000

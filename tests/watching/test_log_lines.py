@@ -34,6 +34,9 @@ def test_a_move_can_be_followed_from_the_mail_over_the_board_to_its_letters(
         assert reply.startswith("250")
     server.settle()
     first, second = facts(caplog, "mail")
+    at_the_door = facts(caplog, "arrival")
+    assert [one["arrival"] for one in at_the_door] == [first["arrival"], second["arrival"]]
+    assert at_the_door[0]["octets"] == first["octets"]
     assert first["outcome"] == "taken"
     assert (first["to"], first["player"]) == ("board", table.players[0].id)
     assert (first["done"], first["refused"]) == (1, 0)
@@ -70,6 +73,9 @@ def test_what_became_of_each_mail_is_told(
         *("taken", "copy", "ignored", "kept", "refused", "refused")
     ]
     assert found[1]["mail"] == found[0]["mail"]
+    stored = [one["arrival"] for one in facts(caplog, "arrival")]
+    assert stored == [one["arrival"] for one in found[:4]]  # of what is refused nothing is stored
+    assert not any("arrival" in one for one in found[4:])
     assert [one["to"] for one in found] == [*["server"] * 3, "postmaster", *["server"] * 2]
     assert found[2]["why"] == "null-sender"
     assert found[3]["why"] == "for the postmaster"

@@ -1,4 +1,5 @@
-"""One line of the log for each mail, and for each refusal at the door.
+"""Lines of the log: for each mail that the door takes, for each that play carries out, and for each
+refusal at the door.
 
 A line holds numbers by which an operator finds the rest: of the mail, its player, the boards and
 plies it led to. It never holds an address, a password, a token of a reply address, or a word of
@@ -40,6 +41,7 @@ class Outcome:
         receipt: what the office says of a mail that has a number.
         reading: its commands, where they were read.
         source: where it comes from, where that was found out.
+        arrival: the number under which the door stores it; it joins the door's line with play's.
     """
 
     reply: str
@@ -48,6 +50,15 @@ class Outcome:
     receipt: Receipt | None = None
     reading: Reading | None = None
     source: Source | None = None
+    arrival: int = 0
+
+
+def note_arrival(number: int, envelope: Envelope, source: Source, ms: float) -> None:
+    """Log a mail that the door has taken. *ms*: milliseconds from its last octet to its 250."""
+    if log.isEnabledFor(logging.INFO):
+        network = source.network or "unknown"
+        facts = {"arrival": number, "network": network, "octets": len(envelope.raw)}
+        log.info("arrival", extra={**facts, "ms": round(ms, 1)})
 
 
 def note_mail(
@@ -63,6 +74,8 @@ def note_mail(
     receipt = outcome.receipt
     reply_address = mail_domain.read(envelope.recipient)
     facts: dict[str, object] = {} if receipt is None else {"mail": receipt.mail}
+    if outcome.arrival:
+        facts["arrival"] = outcome.arrival
     facts |= {"outcome": outcome.name, "to": _kind(mail_domain, envelope.recipient, reply_address)}
     player = (receipt.player if receipt else 0) or (reply_address.player if reply_address else 0)
     if player:

@@ -151,10 +151,11 @@ def take_over(connection: Connection, other: Connection, done: Collection[int]) 
             connection.execute(insert(arrivals).values(**{**row, "claimed_until": None}))
 
 
-def octets(connection: Connection) -> int:
-    """What the texts of all that are there take."""
-    total = select(func.coalesce(func.sum(func.length(arrivals.c.raw)), 0))
-    return int(connection.execute(total).scalar_one())
+def by_lane(connection: Connection) -> dict[str, tuple[int, int]]:
+    """How many are there of each lane, and the octets of their texts."""
+    found = select(arrivals.c.lane, func.count(), func.sum(func.length(arrivals.c.raw)))
+    rows = connection.execute(found.group_by(arrivals.c.lane))
+    return {lane: (mails, int(size)) for lane, mails, size in rows}
 
 
 def oldest_after(connection: Connection, number: int) -> datetime | None:
