@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from pbmserv.service.core.context import IncomingMail
+from pbmserv.service.delivery.mail_reader import IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
 
 FORGET = 0.5

@@ -27,11 +27,11 @@ from pbmserv.service.accounts.web_requests import Forms
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Lockout, Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
-from pbmserv.service.core.context import CommandContext, IncomingMail
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
-from pbmserv.service.delivery.mail_reader import MailReader
+from pbmserv.service.delivery.mail_reader import IncomingMail, MailReader
 from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState

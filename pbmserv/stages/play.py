@@ -29,11 +29,10 @@ from pbmserv.log import reason
 from pbmserv.monitoring.pulse import Pulse, Vital
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
-from pbmserv.service.core.context import IncomingMail
 from pbmserv.service.core.mail_service import MailService, ToKeep
 from pbmserv.service.core.results import NOTHING, Done
 from pbmserv.service.delivery.mail_log import Outcome, note_mail
-from pbmserv.service.delivery.mail_reader import MailReader, is_set_aside
+from pbmserv.service.delivery.mail_reader import IncomingMail, MailReader, is_set_aside
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.stages.arrivals import Arrivals, Gone
 from pbmserv.stages.current_mail import CurrentMail, Timed

@@ -14,7 +14,8 @@ from running import start
 from pbmserv.log import LineFormatter
 from pbmserv.service.boards import moves
 from pbmserv.service.core import executor
-from pbmserv.service.core.context import CommandContext, IncomingMail
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.delivery.mail_reader import IncomingMail
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.kept_mail import KeptMails
 

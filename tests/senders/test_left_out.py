@@ -356,7 +356,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 ) -> None:
     from pbmserv.commands.table.accounts import Prefs
     from pbmserv.service.core import executor
-    from pbmserv.service.core.context import IncomingMail
+    from pbmserv.service.delivery.mail_reader import IncomingMail
     from pbmserv.service.operators.deeds import Signature
     from pbmserv.service.operators.kept_mail import KeptMails
 

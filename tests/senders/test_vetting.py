@@ -17,7 +17,7 @@ from zone import Zone
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.auth import password_checks
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.core.context import IncomingMail
+from pbmserv.service.delivery.mail_reader import IncomingMail
 
 ALICE, THIEF = address_of("alice"), "thief@elsewhere.example"
 REFUSED = "The userid and the password do not belong together."

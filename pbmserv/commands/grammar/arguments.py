@@ -40,7 +40,8 @@ def players(at: Cursor) -> None:
     """Who shall play, with options and times in any order."""
     userids = _sitting(at)
     # A game's option may change the seats (a race can have one), so then the game decides.
-    if len(userids) == 1 and not at.taken.options and at.taken.password is None:
+    alone = len(userids) == 1 and at.named and at.taken.password is None
+    if alone and not at.taken.options:
         raise at.refusal("one-player", part=userids[0])
 
 
@@ -54,7 +55,8 @@ def alone(at: Cursor) -> None:
 
 def _sitting(at: Cursor) -> list[str]:
     """Userids, options and times, in any order."""
-    at.next("missing-players")
+    if at.named or at.row.parameters[-1].kind is not Kind.ALONE:
+        at.next("missing-players")
     options: list[str] = []
     times: list[str] = []
     userids: list[str] = []
@@ -76,7 +78,7 @@ def _sitting(at: Cursor) -> list[str]:
         else:
             userids.append(_player(at, text.lower(), userids))
         at.at += 1
-    if not userids:
+    if at.named and not userids:
         raise at.refusal("missing-players")
     at.taken.options, at.taken.times = tuple(options), tuple(times)
     at.taken.userids = tuple(userids)
@@ -196,7 +198,8 @@ def recipients(at: Cursor) -> None:
 
 def shown(at: Cursor) -> None:
     """Boards; or userids, and which of their boards."""
-    at.next("missing-shown")
+    if at.named:
+        at.next("missing-shown")
     boards: dict[BoardRef, None] = {}
     userids: dict[str, None] = {}
     for text in at.rest():
@@ -214,7 +217,7 @@ def shown(at: Cursor) -> None:
     if boards and userids:
         # `show 12 alice password` is how a player's own view is often asked for.
         raise at.refusal("boards-and-userids", doubtful=True)
-    if not boards and not userids:
+    if at.named and not boards and not userids:
         raise at.refusal("missing-shown")
     if max(len(boards), len(userids)) > MOST_SHOWN:
         raise at.refusal("too-many-shown", most=MOST_SHOWN)

@@ -101,6 +101,8 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
     if row is not None:
         return Head(front, game, row, at + 2)
     row = BY_NAME.get(word) or _guessed(BY_SLIP.get(word))
+    if word == "board" and _holds_a_move(words[at + 1 :]):
+        row = BY_NAME["move"]
     if row is not None:
         return Head(front, game, row, at + 1)
     if word in _SAID_AS_MOVES and front and is_number(following):
@@ -111,6 +113,13 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
         if row is not None and (front or row.name[0] == word[0]):  # "what 5 ..." is English, too
             return Head(front, game, row, at + 1)
     return None
+
+
+def _holds_a_move(behind: Sequence[Word]) -> bool:
+    """Whether "board 12 ..." is a move, as the server of 1994 took it, and no list of boards."""
+    if len(behind) < 2 or not is_number(behind[0].text):
+        return False
+    return not all(BOARD.fullmatch(word.text.rstrip(",;")) for word in behind)
 
 
 def _guessed(row: Row | None) -> Row | None:

@@ -37,6 +37,7 @@ class Cursor:
         at: place (0-based) of the word that is read next.
         taken: what has been read so far.
         hidden: after a refusal, the places that must not be shown.
+        named: the writers name themselves, since nothing else says who they are.
     """
 
     def __init__(
@@ -46,12 +47,15 @@ class Cursor:
         words: Sequence[Word],
         games: Collection[str],
         sender: Sender,
+        *,
+        named: bool = True,
     ) -> None:
         self.row = row
         self.game = game
         self.words = words
         self.games = games
         self.sender = sender
+        self.named = named
         self.at = 0
         self.taken = Taken(game)
         self.hidden: Collection[int] = ()
@@ -173,7 +177,7 @@ def userid(at: Cursor) -> None:
     text = at.next("missing-userid").lower()
     if text in UNTIL and at.row.parameters[-1].kind is Kind.DATE:
         raise at.refusal("missing-userid")
-    if not USERID.fullmatch(text):
+    if not USERID.fullmatch(text) or text.startswith("-"):
         if at.short:
             raise at.refusal("missing-userid")
         raise at.bad_userid(text)

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from pbmserv.commands.grammar.arguments import in_order, read_places
-from pbmserv.commands.grammar.command_names import Head, is_number
+from pbmserv.commands.grammar.command_names import Head, has_credentials, is_number
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.words import PLAN_WORDS, SHORTEST_PASSWORD, Word, quotable, split
 from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY, example, unknown_game
@@ -97,13 +97,21 @@ def _arguments(
     unsaid = partial(_vouched, row, front, game, words, games) if row.may_be_vouched else None
     other = row.proving
     proving = partial(_proving, other, front, game, words, games) if other is not None else None
+    unnamed = partial(_unnamed, row, front, game, words, games) if row.unnamed else None
+    named = _named(row, words)
     cursor = Cursor(row, game, words, games, sender)
     try:
         taken = read_places(cursor)
     except Misread as refused:
         shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
-        return Line(" ".join((front, *shown)), refused, unsaid, proving)
-    return Line(_echo(row, front, words), row.build(taken), unsaid, proving)
+        echo = " ".join((front, *shown))
+        return Line(echo, refused, unsaid, proving, unnamed=unnamed, named=named)
+    # "bob carol dave" may be three who get a message; "alice secret g" is no move.
+    to_many = row.parameters[-1:] and row.parameters[-1].kind is Kind.RECIPIENTS
+    if not row.secrets or (has_credentials(row, words, named=game is not None) and not to_many):
+        unnamed = None
+    echo = _echo(row, front, words)
+    return Line(echo, row.build(taken), unsaid, proving, unnamed=unnamed, named=named)
 
 
 def _ordered(row: Row, words: Sequence[Word]) -> Sequence[Word]:
@@ -123,6 +131,27 @@ def _vouched(
     cursor.taken.password = VOUCHED
     try:
         taken = read_places(cursor)
+    except Misread:
+        return None
+    return Line(" ".join((front, *(word.raw for word in words))), row.build(taken))
+
+
+def _named(row: Row, words: Sequence[Word]) -> str:
+    """The word in the place of a userid; ``""`` where there is none, or nobody could be it."""
+    kinds = [parameter.kind for parameter in row.parameters]
+    if Kind.USERID not in kinds or (Kind.RECIPIENTS in kinds and len(words) < row.least):
+        return ""
+    place = kinds.index(Kind.USERID)
+    return words[place].text.lower() if place < len(words) else ""
+
+
+def _unnamed(
+    row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
+) -> Line | None:
+    """The line without userid and password in it; ``None`` if it makes no sense like that."""
+    assert row.unnamed is not None
+    try:
+        taken = read_places(Cursor(row.unnamed, game, words, games, STRANGER, named=False))
     except Misread:
         return None
     return Line(" ".join((front, *(word.raw for word in words))), row.build(taken))

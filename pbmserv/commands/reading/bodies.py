@@ -169,7 +169,10 @@ class _Body:
 def _speaks(head: Head, read: Line) -> bool:
     """Whether a command was read that has words for others below it."""
     row = head.row
-    return row is not None and Trait.WORDS in row.traits and isinstance(read.asked, Command)
+    if row is None or Trait.WORDS not in row.traits:
+        return False
+    others = (one() for one in (read.unsaid, read.unnamed) if one is not None)
+    return isinstance(read.asked, Command) or any(others)
 
 
 def is_stop(words: Sequence[Word]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from pbmserv.commands.grammar.command_names import find_head
 from pbmserv.commands.grammar.line import (
@@ -59,6 +60,23 @@ def read(
     if reply:
         return read_tray(body, games, asked=tray) or read_reply(body, games)
     text = clean_subject(subject)
+    if text != fold(subject).strip():  # "Fwd: resign 12" is what somebody else has written
+        return _all_named(_of_line(text, body, games, answers=True))
+    return _of_line(text, body, games, answers=False)
+
+
+def _all_named(reading: Reading) -> Reading:
+    """The same where each line must say who writes."""
+    return replace(reading, lines=tuple(replace(one, unnamed=None) for one in reading.lines))
+
+
+def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> Reading:
+    """What a mail that is no reply to a letter asks for.
+
+    Args:
+        text: its subject, without what stands in front of it.
+        answers: something did, such as "Re:".
+    """
     words = words_of(text)
     if not words or words[0].text.lower() in MULTIPLE | STOPS:
         announced = bool(words) and words[0].text.lower() in MULTIPLE
@@ -71,7 +89,6 @@ def read(
         refused = not_a_command(words, games)
         return Reading((refused,))
     line = read_line(words, head, len(text), games)
-    answers = text != fold(subject).strip()
     if isinstance(line.asked, PlayerError) or (answers and isinstance(line.asked, Help | Games)):
         # "Move for Bob" is a subject in English: a command in full below it goes first. So does
         # any below "Re: Games of alice", which was the subject of a letter from here.

@@ -45,7 +45,7 @@ class ChangeAddress(Speaking):
 
 @dataclass(frozen=True, slots=True)
 class Forgot(Command):
-    """``forgot userid``"""
+    """``forgot userid``; "" = whoever the mail itself shows to write."""
 
     userid: str
 

@@ -165,6 +165,8 @@ class Line:
         asked: the command, or why it could not be read.
         unsaid: reads the line as one without a password, where it could be one; ``None``
             comes back if it makes no sense either. Only for mails whose sender is proven.
+        unnamed: reads the line as one that does not say who writes. Only for mails that show it.
+        named: the word in the place where a userid belongs, in lower case; ``""`` = none.
         proving: reads a challenge as one with the challenger's password behind the first userid;
             ``None`` comes back if it makes no sense so. Only the service knows which it is.
         again: reads a line that was refused once more, for somebody of whom more is known: what
@@ -175,6 +177,8 @@ class Line:
     asked: Command | PlayerError
     unsaid: Callable[[], Line | None] | None = field(default=None, repr=False, compare=False)
     proving: Callable[[], Line | None] | None = field(default=None, repr=False, compare=False)
+    unnamed: Callable[[], Line | None] | None = field(default=None, repr=False, compare=False)
+    named: str = field(default="", repr=False, compare=False)
     again: Callable[[Sender], Line] | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -264,6 +264,17 @@ class Row:
         kinds = {parameter.kind for parameter in self.parameters}
         return Kind.PASSWORD in kinds and Kind.NEW_PASSWORD not in kinds
 
+    @cached_property
+    def unnamed(self) -> Row | None:
+        """The row for somebody who need not say who they are, since the mail shows it.
+
+        ``None`` where nobody is named, or a password is chosen: see `may_be_vouched`.
+        """
+        kinds = {parameter.kind for parameter in self.parameters}
+        if Kind.NEW_PASSWORD in kinds or kinds.isdisjoint(_NAMING):
+            return None
+        return self.without(Kind.USERID, Kind.PASSWORD)
+
     @property
     def in_reply(self) -> bool:
         """Whether a reply to a letter may consist of it."""
@@ -289,6 +300,9 @@ class Row:
         front = (game,) if self.scope is Scope.GAME else ()
         return " ".join((*front, self.name, *(parameter.label for parameter in self.parameters)))
 
+
+_NAMING = frozenset({Kind.USERID, Kind.PLAYERS, Kind.ALONE, Kind.SHOWN})
+"""Places in which people name themselves."""
 
 BOARD = Parameter("board", Kind.BOARD)
 USERID = Parameter("userid", Kind.USERID)

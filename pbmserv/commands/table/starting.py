@@ -27,7 +27,8 @@ class Challenge(Command):
     """``game challenge userid1 userid2 … [-options] [--nagtime=…]``
 
     `options` are the words with one dash, `times` the words with two. `who`: the one who
-    challenges, where the password stands behind that userid.
+    challenges, where the password stands behind that userid. `alone`: ``game solo userid``; nobody
+    in `userids` = who writes.
     """
 
     game: str
@@ -35,6 +36,7 @@ class Challenge(Command):
     options: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
     who: Credentials | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ class Rematch(AtBoard):
 def _solo(taken: Taken) -> Command:
     """A race of one."""
     options = tuple(word for word in taken.options if word.lower() != "-race")
-    return Challenge(taken.game or "", taken.userids, ("-race", *options), taken.times)
+    words = ("-race", *options)
+    return Challenge(taken.game or "", taken.userids, words, taken.times, alone=True)
 
 
 def _challenge(taken: Taken) -> Command:

@@ -125,7 +125,8 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     have signed off get the letter only if the mail comes from an address of their own, as any
     mail from there would be answered.
     """
-    player = players.of_name(context.connection, command.userid)
+    userid = command.userid or context.speaker(None).userid
+    player = players.of_name(context.connection, userid)
     told: tuple[Notification, ...] = ()
     sender = context.incoming.mail.sender.lower()
     if player is not None and player.state != PlayerState.DELETED:
@@ -135,12 +136,12 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
         is_proven = context.incoming.verdict.passed and sender in own
         if not is_proven and not context.services.traffic.may_reset(player.id):
             # Anybody can ask for it, so a player gets a few a day, and they all work.
-            return Answer((Part("reset-sent", {"userid": command.userid}),))
+            return Answer((Part("reset-sent", {"userid": userid}),))
         words = {"userid": player.userid, "mark": password_mark(player.password_hash)}
         told = (Notification(to, player.id, Part("reset", words)),)
         if sender == to:
             return Answer((), told)
-    return Answer((Part("reset-sent", {"userid": command.userid}),), told)
+    return Answer((Part("reset-sent", {"userid": userid}),), told)
 
 
 def welcome(userid: str) -> Part:
@@ -216,13 +217,13 @@ def _activate(connection: Connection, request: PendingSignup, now: datetime) -> 
 def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     """``change address userid password address…``: from now on these, once they are confirmed.
 
-    It needs the password also in a reply: a letter that was passed on must not be enough to
-    take an account over. Each address so far is told, and can stop it.
+    It needs the password or a proven sender, also in a reply: a letter that was passed on must not
+    be enough to take an account over. Each address so far is told, and can stop it.
     """
-    if command.who is None:
+    player = context.speaker(command.who)
+    if command.who is None and context.verified_as(player.userid) is None:
         example = "change address USERID PASSWORD NEWADDRESS"
         raise Refused("address-needs-password", example=example)
-    player = context.authenticate(command.who)
     wanted = list(dict.fromkeys(address.lower() for address in command.addresses))
     preferences.lock(context.connection, player.id)
     present = players.addresses_of(context.connection, player.id)

@@ -21,7 +21,8 @@ from pbmserv.mail.networks import Source
 from pbmserv.monitoring import metrics
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.core.context import WAITING_SIGNUPS, IncomingMail, Services
+from pbmserv.service.core.context import WAITING_SIGNUPS, Services
+from pbmserv.service.delivery.mail_reader import IncomingMail
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
@@ -114,7 +115,7 @@ class PasswordChecks:
             if who is not None and who not in vetted and is_open:
                 vetted.add(who)
                 if not self._services.memo.recent(who.userid, who.password.text):
-                    is_sure = _credentials(line) is not None
+                    is_sure = _credentials(line) is not None and not _may_be_names(incoming, line)
                     looked = self._look(_Look(incoming, who, MOST_RUNS - runs, is_sure=is_sure))
                     runs += looked.runs
                     wrong += looked.wrong
@@ -229,6 +230,13 @@ def _doubtful(line: model.Line) -> model.Credentials | None:
     """What may be a password in a challenge, or a player's name."""
     other = line.proving() if line.proving is not None else None
     return None if other is None else other.who
+
+
+def _may_be_names(incoming: IncomingMail, line: model.Line) -> bool:
+    """Whether what looks like userid and password may be two players, since the mail shows who
+    writes to them."""
+    by_reply = incoming.reply_address is not None and incoming.reply_address.player
+    return line.unnamed is not None and bool(by_reply or incoming.verdict.passed)
 
 
 def _new_password(line: model.Line) -> _New | None:

@@ -1,17 +1,31 @@
 """Whether a mail proves to be a player's, and where that lets a password be left out of a line.
 
 A proven sender may leave it out, and who challenges may put it behind the first userid; which word
-is one is known only here, so such a line is read both ways.
+is one is known only here, so such a line is read both ways. Where the mail shows who writes, by its
+sender or its reply address, a line need not even name its writer.
 Words that turn out to be neither are not repeated: one of them may be a password after all.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, cast
+
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.words import (
+    BOARD,
+    SETTING,
+    SHORTEST_PASSWORD,
+    is_date,
+    looks_like_a_move,
+)
+from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.commands.table.model import VOUCHED, Credentials, Line
+from pbmserv.commands.table.playing import Message
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Illegal, PlayerError, Refused
+from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import too_many_passwords
 from pbmserv.store.accounts import players
@@ -27,7 +41,16 @@ def is_proven(context: CommandContext, sender: Player) -> bool:
     return sender.id in context.counted or context.verified_as(sender.userid) is not None
 
 
-def without_password(context: CommandContext, line: Line) -> Line | None:
+def as_known(context: CommandContext, line: Line) -> Line | None:
+    """The line without what the mail itself shows: a password, or also who writes."""
+    found = _without_password(context, line)
+    if found is not None:
+        return found
+    other = _with_own_name(context, line) or _unnamed(context, line)
+    return other if other is not None and _may_speak_of(context, other) else None
+
+
+def _without_password(context: CommandContext, line: Line) -> Line | None:
     """The line as one without a password, if that is what its proven sender has written."""
     said = line.who
     if line.unsaid is None or not context.incoming.verdict.passed:
@@ -41,6 +64,48 @@ def without_password(context: CommandContext, line: Line) -> Line | None:
     if said is not None and _is_right(context, said, player):
         return None
     return other
+
+
+def _unnamed(context: CommandContext, line: Line) -> Line | None:
+    """The line as one that names nobody, if it makes sense like that and the mail shows who writes.
+
+    A line that begins with somebody's userid has named somebody; so what is behind it may be a
+    password.
+    """
+    if line.unnamed is None:
+        return None
+    said = line.who
+    if line.named and _is_userid(context.connection, line.named):
+        to_many = isinstance(line.asked, Message) and said is not None
+        if not (to_many and said is not None and is_player(context.connection, said)):
+            return None
+    return line.unnamed() if context.known() else None
+
+
+def _with_own_name(context: CommandContext, line: Line) -> Line | None:
+    """A line of a reply that has its writer's userid in it, though the address says it, too."""
+    if line.unsaid is None or line.who is not None:
+        return None
+    other = line.unsaid()
+    asked = other.asked if other is not None else None
+    named = other.who.userid if other is not None and other.who is not None else ""
+    if other is None or named not in {player.userid for player in context.known()}:
+        return None
+    return replace(other, asked=replace(cast("Any", asked), who=None))
+
+
+def _may_speak_of(context: CommandContext, line: Line) -> bool:
+    """Whether a line that is not proven by itself may be about its board: in a reply, only about
+    that of the letter, unless the mail proves its sender."""
+    board, reply_address = getattr(line.asked, "board", None), context.reply_address
+    if board is None or reply_address is None or not reply_address.player:
+        return True
+    own = reply_address.purpose is Purpose.BOARD and reply_address.about == board
+    return own or any(context.verified_as(player.userid) for player in context.known())
+
+
+def _is_userid(connection: Connection, word: str) -> bool:
+    return word in BOT_USERIDS or players.of_name(connection, word) is not None
 
 
 def with_password(context: CommandContext, line: Line) -> Line | None:
@@ -58,16 +123,35 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
 
 def is_player(connection: Connection, said: Credentials) -> bool:
     """Whether the word in a password's place is somebody's userid, and so none."""
-    word = said.password.text.lower()
-    return word in BOT_USERIDS or players.of_name(connection, word) is not None
+    return _is_userid(connection, said.password.text.lower())
 
 
-def was_meant(error: PlayerError) -> bool:
-    """Whether a refusal shows that every word of a line was what it seemed to be."""
+def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Line) -> bool:
+    """Whether a refusal shows that every word of a *line* was what it seemed to be.
+
+    Args:
+        read: the line as `as_known` has read it.
+    """
     if isinstance(error, Illegal):
         return True
+    if read.who is None:
+        return line.unsaid is None or all(_is_plain(context, w) for w in read.echo.split()[1:])
     # A number or a date is no word that somebody took for a password.
     return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
+
+
+def _is_plain(context: CommandContext, word: str) -> bool:
+    """Whether a word can be no password that somebody wrote where none belongs."""
+    text = word.rstrip(",;")
+    return (
+        len(text) < SHORTEST_PASSWORD
+        or text in BY_NAME
+        or looks_like_a_move(text)
+        or is_date(text)
+        or BOARD.fullmatch(text) is not None
+        or SETTING.fullmatch(text) is not None
+        or _is_userid(context.connection, text.lower())
+    )
 
 
 def otherwise(context: CommandContext, line: Line) -> PlayerError:
@@ -76,7 +160,10 @@ def otherwise(context: CommandContext, line: Line) -> PlayerError:
     if isinstance(line.asked, PlayerError):
         return line.asked
     said = line.who
-    if said is not None and said not in context.incoming.checked:
+    looked_up = (
+        said is not None and isinstance(line.asked, Message) and is_player(context.connection, said)
+    )
+    if said is not None and said not in context.incoming.checked and not looked_up:
         return too_many_passwords()
     return Refused("bad-credentials", example=f"forgot {said.userid if said else 'USERID'}")
 

@@ -54,13 +54,17 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
 
 
 def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
-    """In a reply nobody need name themselves: "challenge bob" means "me and bob"."""
-    solo = len(command.userids) == 1 and "-race" in command.options
-    if solo or context.reply_address is None or not context.reply_address.player:
+    """Where the mail shows who writes, nobody need name themselves: "challenge bob" means "me and
+    bob", and "solo" "me".
+
+    Raises:
+        Refused: several players with its address could be meant.
+    """
+    here = context.known() if command.who is None else []
+    named = {player.userid for player in here} & set(command.userids)
+    if not here or named or (command.alone and command.userids):
         return command
     writer = context.speaker(None).userid
-    if writer in command.userids:
-        return command
     return replace(command, userids=(writer, *command.userids))
 
 

@@ -327,7 +327,6 @@ def check(context: CommandContext, command: Check) -> Answer:
 
 def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat | None]:
     """The board of a preview, and the seat through whose eyes it is seen."""
-    reply_address = context.reply_address
     if command.board is None:
         board, sitter = context.seat_at(None, command.game, None)
         return board, sitter.seat
@@ -336,11 +335,13 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         raise Refused("no-such-board", part=str(command.board), example="games USERID")
     if command.game is not None and command.game != board_row.game:
         raise wrong_game(board_row, command.game)
-    if reply_address is None or not reply_address.player:
-        return board_row, None
-    player = context.speaker(None)
-    own = board_row.sitter_of(player.id)
-    if own is None:
+    by_reply = context.reply_address is not None and context.reply_address.player
+    here = [context.speaker(None)] if by_reply else context.known()
+    own = next(filter(None, (board_row.sitter_of(player.id) for player in here)), None)
+    if own is None and by_reply:
         raise not_seated(board_row)
+    if own is None:
+        return board_row, None
+    context.sitter = own
     context.focus = Focus(board_row, own.seat)
     return board_row, own.seat

@@ -256,7 +256,7 @@ def _not_too_many(
 def sender_of(context: CommandContext, sitting: tuple[Player, ...], example: str) -> Player:
     """Which of the players sends this challenge.
 
-    A reply address proves it. Otherwise the From address decides: it proves nothing, but all
+    A reply address proves it. Otherwise the From address decides: alone it proves nothing, but all
     that a forger wins is a question to the others, who must accept before anything starts, or to
     the player, where nobody else is to be asked.
 

@@ -67,6 +67,8 @@ def list_games(context: CommandContext, command: ListGames) -> Answer:
 
 def show(context: CommandContext, command: Show) -> Answer:
     """What any spectator may see."""
+    if not (command.boards or command.userids):  # who is known need not say whose
+        return show_as(context, ShowAs(command.game, None))
     parts = [
         _watched(context, board_of(context, ref.board, command.game), ref.number)
         for ref in command.boards
@@ -110,7 +112,7 @@ def show_as(context: CommandContext, command: ShowAs) -> Answer:
 def _by_board_letter(context: CommandContext) -> bool:
     """Whether the letter that is answered is about one board."""
     reply_address = context.reply_address
-    return reply_address is None or reply_address.purpose is Purpose.BOARD
+    return reply_address is not None and reply_address.purpose is Purpose.BOARD
 
 
 def games(context: CommandContext, command: Games) -> Answer:
@@ -357,10 +359,15 @@ def record(context: CommandContext, command: Record) -> Answer:
 
 
 def _by_player_of(context: CommandContext, board: BoardRow) -> bool:
-    """Whether the record goes to somebody who played that board, and was told how it ended."""
-    if context.reply_address is None or not context.reply_address.player:
-        return False
-    return board.sitter_of(context.speaker(None).id) is not None
+    """Whether the record goes to somebody who played that board, and was told how it ended.
+
+    The answer goes to that player's own address.
+    """
+    for player in context.known():
+        if board.sitter_of(player.id) is not None:
+            context.player = player
+            return True
+    return False
 
 
 def _ended_of_game(context: CommandContext, key: str) -> Part:

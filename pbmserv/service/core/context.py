@@ -8,26 +8,26 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.model import VOUCHED, Credentials, Line, Reading
+from pbmserv.commands.table.model import VOUCHED, Credentials, Line
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.mail.bounce_codes import Failure
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
-from pbmserv.mail.networks import NOWHERE, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.auth.passwords import Lockout, Memo
 from pbmserv.service.core.budget import Budget, Unbounded
 from pbmserv.service.core.lookup import (
     not_seated,
+    one_of,
     signed_off,
     suspended,
     too_many_passwords,
+    unknown_speaker,
     wrong_game,
 )
 from pbmserv.service.core.results import Tally
 from pbmserv.service.core.words_for_others import Letters, Passed, Said, pass_on
+from pbmserv.service.delivery.mail_reader import IncomingMail
 from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -39,37 +39,6 @@ from pbmserv.store.tables.accounts import PlayerState
 
 WAITING_SIGNUPS = 3
 """Unconfirmed signups of a userid whose passwords are looked at, the newest ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class IncomingMail:
-    """A mail that has been read and is to be carried out.
-
-    Attributes:
-        text: what the writer added on top of any quoted mail.
-        reply_address: what the reply address it came to says, if it was one.
-        verdict: whether the From address is proven.
-        report: whom it reports as not reached, if it came to where a letter comes back to.
-        left_out: the mail holds more than `text`, and it may be its writer's.
-        source: where it comes from, for counting mails and wrong passwords.
-        checked: the userids and passwords in it that may be asked about (`password_checks`).
-    """
-
-    envelope: Envelope
-    mail: Mail
-    text: str
-    reading: Reading
-    reply_address: ReplyAddress | None
-    verdict: Verdict = UNCHECKED
-    report: tuple[Failure, ...] = ()
-    left_out: bool = False
-    source: Source = NOWHERE
-    checked: frozenset[Credentials] = frozenset()
-
-    @property
-    def comes_back(self) -> bool:
-        """Whether it came to a letter's envelope sender, which speaks for nobody."""
-        return self.reply_address is not None and self.reply_address.purpose is Purpose.BOUNCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,11 +248,41 @@ class CommandContext:
             self.counted.add(player.id)
             self.services.traffic.spoke(player.id)
 
+    def known(self) -> list[Player]:
+        """The active players whom the mail itself shows to write: by the reply address it came to,
+        else all with its proven sender's address.
+        """
+        reply_address = self.reply_address
+        if reply_address is not None and reply_address.player:
+            player = players.by_id(self.connection, reply_address.player)
+            if player is None or not player.active or player.reply_epoch != reply_address.epoch:
+                return []
+            return [player]
+        if not self.incoming.verdict.passed:
+            return []
+        return players.by_address(self.connection, self.incoming.mail.sender.lower())
+
+    def _by_address(self) -> Player:
+        """The one player whose address the mail's proven sender is.
+
+        Raises:
+            Refused: nothing is proven, or it is the address of several.
+        """
+        here = self.known()
+        if len(here) != 1:
+            raise one_of(here) if here else unknown_speaker()
+        self._has_spoken(here[0])
+        return here[0]
+
     def speaker(self, who: Credentials | None) -> Player:
-        """The player who speaks: by password if one was given, else by the reply address."""
+        """The player who speaks: by password if one was given, else by the reply address, else by
+        the proven sender."""
         if who is not None:
             return self.authenticate(who)
-        reply_address = self._speaking()
+        reply_address = self.reply_address
+        if reply_address is None or not reply_address.player:
+            self.player = self._by_address()
+            return self.player
         player = players.by_id(self.connection, reply_address.player)
         if player is None or player.reply_epoch != reply_address.epoch:
             if player is not None and player.state in {PlayerState.LEFT, PlayerState.BARRED}:
@@ -305,33 +304,45 @@ class CommandContext:
         Raises:
             Refused: not authenticated, no such board, another game's, or not seated there.
         """
+        player_id, epoch = 0, None
+        reply_address = self.reply_address
         if who is not None:
-            player_id, epoch = self.authenticate(who).id, None
-        else:
-            reply_address = self._speaking()
+            player_id = self.authenticate(who).id
+        elif reply_address is not None and reply_address.player:
             player_id, epoch = reply_address.player, reply_address.epoch
             if board_id is None and reply_address.purpose is Purpose.BOARD:
                 board_id = reply_address.about
+        elif not self.known():
+            raise unknown_speaker()
         if board_id is None:
             raise Refused("which-board", example="games")
         board = boards.lock(self.connection, board_id)
         if board is None:
             raise Refused("no-such-board", part=str(board_id), example="games USERID")
-        sitter = board.sitter_of(player_id)
+        sitter = board.sitter_of(player_id or self._seated_here(board).id)
         if sitter is None:
             raise not_seated(board)
-        if epoch is not None and epoch != sitter.reply_epoch:
-            if sitter.state == PlayerState.BARRED:
-                raise suspended(sitter.userid)
-            raise Refused(
-                "revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD"
-            )
-        self.heard(player_id, sitter.unreachable_since)
+        _must_be_valid(board, sitter, epoch)
+        self.heard(sitter.player_id, sitter.unreachable_since)
         self.sitter = sitter
         self.focus = Focus(board, sitter.seat)
         if game is not None and game != board.game:
             raise wrong_game(board, game)
         return board, sitter
+
+    def _seated_here(self, board: BoardRow) -> Player:
+        """Which of the players with the mail's proven sender sits at a board; else any.
+
+        Raises:
+            Refused: several do.
+        """
+        here = self.known()
+        seated = [player for player in here if board.sitter_of(player.id) is not None]
+        if len(seated) > 1:
+            raise one_of(seated)
+        self.player = (seated or here)[0]
+        self._has_spoken(self.player)
+        return self.player
 
     def answered_board(self) -> Focus | None:
         """The board of the letter that this mail replies to; ``None`` where it is not one."""
@@ -342,12 +353,6 @@ class CommandContext:
         except Refused:
             return None
         return self.focus
-
-    def _speaking(self) -> ReplyAddress:
-        reply_address = self.reply_address
-        if reply_address is None or not reply_address.player:
-            raise Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
-        return reply_address
 
     def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
         """Remember that somebody has proved to speak, and who, if letters to them came back."""
@@ -384,3 +389,12 @@ class CommandContext:
     def take_back(self, before: Mapping[int, Position]) -> None:
         """Forget positions that a refused command made; *before* it these were known."""
         self.played = self.replayed | dict(before)
+
+
+def _must_be_valid(board: BoardRow, sitter: Sitter, epoch: int | None) -> None:
+    """Refuse a reply address that was revoked; without one there is no *epoch*."""
+    if epoch is None or epoch == sitter.reply_epoch:
+        return
+    if sitter.state == PlayerState.BARRED:
+        raise suspended(sitter.userid)
+    raise Refused("revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD")

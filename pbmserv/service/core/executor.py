@@ -190,7 +190,7 @@ def _readdressed(letters: list[NewLetter], homes: Mapping[int, bounces.Home]) ->
 
 def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
-    unsaid = verified_sender.without_password(context, line)
+    unsaid = verified_sender.as_known(context, line)
     read = unsaid or verified_sender.with_password(context, line) or line
     waiting, plies, known = len(context.bot_turns), len(context.tally.plies), dict(context.played)
     _COMMAND.begin(context.connection)
@@ -207,7 +207,7 @@ def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
         del context.tally.plies[plies:]
         if error.refusal.code != "no-words":  # which may be so because all were left out
             context.left_out.clear()
-        if unsaid is not None and not verified_sender.was_meant(error):
+        if unsaid is not None and not verified_sender.was_meant(context, error, line, read):
             read, error = line, verified_sender.otherwise(context, line)
         part, echo = refusals.told(context, read, error)
         part = budget.count_refusal(context, part)

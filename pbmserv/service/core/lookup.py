@@ -218,3 +218,13 @@ def signed_off(player: Player) -> Refused:
 def too_many_passwords() -> Refused:
     """One mail brings more passwords than are looked at or hashed for one (`password_checks`)."""
     return Refused("many-passwords")
+
+
+def unknown_speaker() -> Refused:
+    """Nothing in the mail says who writes, or proves it."""
+    return Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
+
+
+def one_of(here: Sequence[Player]) -> Refused:
+    """The proven sender of a mail is the address of several players, and none is named."""
+    return Refused("which-of-you", userids=", ".join(player.userid for player in here))

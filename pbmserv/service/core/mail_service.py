@@ -12,10 +12,11 @@ from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.service.accounts import absences
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.budget import Budget, Work
-from pbmserv.service.core.context import CommandContext, IncomingMail, Services
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.executor import carry_out
 from pbmserv.service.core.results import NOTHING, Done, Part, Receipt, message_id, told_letter
 from pbmserv.service.delivery import bounces
+from pbmserv.service.delivery.mail_reader import IncomingMail
 from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.time.retention import Quota

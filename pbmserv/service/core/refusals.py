@@ -47,6 +47,8 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
         named = refusal.code == "no-such-player"
         echo = _hidden(context, line, sender.is_player if named else sender.userid.__eq__)
     example = _example(context, line, refusal, echo, sender)
+    if context.known():
+        example = _unnamed(example, sender)
     if isinstance(error, Misread | MoveError):
         example = _in_its_place(line, example)
     refusal = replace(refusal, example=example)
@@ -132,6 +134,14 @@ def _example(
         return refusal.example
     words = refusal.example.split(" ")
     return " ".join(sender.userid if word == "USERID" else word for word in words)
+
+
+def _unnamed(example: str, sender: Sender) -> str:
+    """An example for somebody who need not say who they are, except where a password is chosen or
+    an address changes."""
+    if example.startswith(("change ", "signup ", "back ")):
+        return example
+    return example.replace(f" {sender.userid or 'USERID'} PASSWORD", "", 1)
 
 
 def _challenge(asked: Challenge, times: str) -> str:

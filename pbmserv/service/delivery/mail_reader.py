@@ -4,24 +4,55 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pbmserv.commands.reading.mail import read, unread
 from pbmserv.commands.reading.replies import read_message
-from pbmserv.commands.table.model import Reading, Yes
+from pbmserv.commands.table.model import Credentials, Reading, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.auto_mail import AWAY_SUBJECT
 from pbmserv.inbound.client_network import source_of
 from pbmserv.inbound.dsn import read_report
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
+from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.mail.networks import NOWHERE, Network, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.core.context import IncomingMail
 
 _FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
 """Reply addresses whose mails are a player's commands, and no answer to a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMail:
+    """A mail that has been read and is to be carried out.
+
+    Attributes:
+        text: what the writer added on top of any quoted mail.
+        reply_address: what the reply address it came to says, if it was one.
+        verdict: whether the From address is proven.
+        report: whom it reports as not reached, if it came to where a letter comes back to.
+        left_out: the mail holds more than `text`, and it may be its writer's.
+        source: where it comes from, for counting mails and wrong passwords.
+        checked: the userids and passwords in it that may be asked about (`password_checks`).
+    """
+
+    envelope: Envelope
+    mail: Mail
+    text: str
+    reading: Reading
+    reply_address: ReplyAddress | None
+    verdict: Verdict = UNCHECKED
+    report: tuple[Failure, ...] = ()
+    left_out: bool = False
+    source: Source = NOWHERE
+    checked: frozenset[Credentials] = frozenset()
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether it came to a letter's envelope sender, which speaks for nobody."""
+        return self.reply_address is not None and self.reply_address.purpose is Purpose.BOUNCE
 
 
 class MailReader:

@@ -26,8 +26,9 @@ from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.boards.followers import not_played
-from pbmserv.service.core.context import CommandContext, IncomingMail, Services
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.delivery.mail_reader import IncomingMail
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
 from pbmserv.store.boards import boards

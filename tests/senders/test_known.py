@@ -1,0 +1,203 @@
+"""Whom a mail itself shows to write, by its proven sender or a reply address, need not say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from signing import publish, signed
+from zone import Zone
+
+DOMAIN = "players.example"
+FIRST = "-size=4x4 -atoms=1"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    """alice, bob, carol, dave, and a board between the first two on which alice is to fire."""
+    zone = Zone()
+    publish(zone, DOMAIN)
+    with indoors(tmp_path, names=zone) as house:
+        house.sign_up("alice", "bob", "carol", "dave")
+        house.send(address_of("alice"), f"blackbox challenge alice bob {FIRST}")
+        house.send(address_of("alice"), f"blackbox move 1 alice {PASSWORD} b2")
+        house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} c3")
+        house.letters()
+        yield house
+
+
+def writes(
+    house: Indoors, who: str, subject: str, body: str = "", *, sign: bool = True, to: str = ""
+) -> list[Posted]:
+    """A mail, signed by its sender's domain as mails are."""
+    house.mails += 1
+    to = to or house.server.mail_domain.address
+    raw = (
+        f"From: {address_of(who)}\r\nTo: {to}\r\nSubject: {subject}\r\n"
+        f"Message-ID: <{house.mails}@{DOMAIN}>\r\nContent-Type: text/plain\r\n\r\n{body}\r\n"
+    ).encode()
+    return house.send_raw(address_of(who), signed(raw, DOMAIN) if sign else raw, to)
+
+
+def kinds(letters: list[Posted]) -> set[str]:
+    return {kind for one in letters for kind in (one.kind, *one.inside)}
+
+
+def flat(letter: Posted) -> str:
+    return " ".join(letter.text.split())
+
+
+LINES = {
+    "challenge carol": "challenged",
+    "blackbox challenge carol -size=5x5 --nagtime=3": "challenged",
+    "challenge bob carol -race": "challenged",
+    "challenge dave -race": "challenged",
+    "solo": "started",
+    "solo -size=6x6 -atoms=2-3": "started",
+    "seek": "seek",
+    "seek 2 -unrated": "seek",
+    "seek -unrated -fair": "seek",
+    "prefs": "prefs",
+    "prefs digest=off": "prefs",
+    "prefs remind=2d,6h tz=UTC": "prefs",
+    "prefs digest off": "prefs",
+    "daily": "daily-set",
+    "daily 07:30": "daily-set",
+    "away tomorrow": "away",
+    "away until tomorrow": "away",
+    "export": "export",
+    "signoff": "signoff-asked",
+    "delete": "delete-asked",
+    "forgot": "reset",
+    "change address alice@work.example": "address-asked",
+    "move 1 2,+d4": "board",
+    "board 1 +d3": "board",
+    "queue 1 d if #: c else 4": "queued",
+    "check 1": "check",
+    "preview 1 +d4": "preview",
+    "show": "board",
+    "showas 1": "board",
+    "showas active": "board",
+    "games": "games",
+    "resign 1": "result",
+}
+
+
+def test_a_proven_sender_need_not_say_who_writes(house: Indoors) -> None:
+    wrong = {}
+    for line, kind in LINES.items():
+        letters = writes(house, "alice", line)
+        if kind not in kinds([one for one in letters if one.recipient == address_of("alice")]):
+            wrong[line] = [one.text.splitlines()[2:6] for one in letters]
+    assert wrong == {}
+
+
+def test_nor_need_who_replies(house: Indoors) -> None:
+    (asked,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
+    wrong = {}
+    for line, kind in LINES.items():
+        if line.split()[1:2] == ["1"]:  # which is the next test's
+            continue
+        letters = house.reply(asked, line)
+        if line.startswith("change address"):  # a letter that was passed on is not enough for it
+            assert "write your userid and password, too" in flat(letters[0])
+        elif kind not in kinds(letters):
+            wrong[line] = [one.text.splitlines()[2:6] for one in letters]
+    assert wrong == {}
+
+
+def test_a_forged_sender_gets_nothing_by_that(house: Indoors) -> None:
+    wrong = {}
+    for line in LINES:
+        letters = writes(house, "alice", line, sign=False)
+        if not kinds(letters) <= {"refusal", "games", "preview", "show"} or {
+            one.recipient for one in letters
+        } != {address_of("alice")}:
+            wrong[line] = [one.text.splitlines()[2:6] for one in letters]
+    assert wrong == {}
+    (found,) = writes(house, "alice", "games all")
+    assert found.text.count("alice - bob") == found.text.count(" - ") == 1
+
+
+@pytest.mark.parametrize("front", ["Re: ", "Fwd: ", "AW: ", "[players] Re: "])
+def test_what_was_passed_on_asks_for_nothing_in_its_readers_name(
+    house: Indoors, front: str
+) -> None:
+    (letter,) = writes(house, "alice", f"{front}challenge carol")
+    assert letter.kind == "refusal"
+    (letter,) = writes(house, "alice", f"{front}a joke", "resign 1\r\nsolo")
+    assert letter.kind in {"refusal", "report"}
+    assert "alice to move" in house.send(address_of("bob"), "games bob")[0].text.replace("your", "")
+
+
+def test_a_letter_of_one_board_speaks_of_no_other_by_its_number(house: Indoors) -> None:
+    house.send(address_of("alice"), f"blackbox challenge alice carol {FIRST}")
+    (there,) = house.send(address_of("carol"), f"blackbox showas carol {PASSWORD} 2")
+    (mine,) = house.send(address_of("alice"), f"blackbox showas alice {PASSWORD} 2")
+    assert mine.board == there.board == 2
+    letters = house.reply(mine, "solo\nresign 1\nmove 1 2")
+    (report,) = letters
+    assert report.inside == ("started", "refusal", "refusal"), report.text
+    # The owner's own mail program proves more than the letter does.
+    letters = writes(house, "alice", "Re:", "solo\r\nmove 1 2", to=mine.reply_to)
+    assert "refusal" not in {kind for one in letters for kind in one.inside}
+
+
+def test_who_shares_an_address_must_say_which(tmp_path: Path) -> None:
+    zone = Zone()
+    publish(zone, DOMAIN)
+    with indoors(tmp_path, names=zone) as house:
+        house.sign_up("alice", "bob")
+        house.send(address_of("alice"), f"signup anna {PASSWORD}")
+        house.send(address_of("alice"), f"blackbox challenge anna bob {FIRST}")
+        (letter,) = writes(house, "alice", "prefs")
+        assert "Several players have your address: alice, anna." in flat(letter)
+        (letter,) = writes(house, "alice", "prefs anna")
+        assert letter.subject == "Preferences of anna"
+        # At a board it is clear which of them sits there.
+        letters = writes(house, "alice", "move 1 b2")
+        assert "refusal" not in kinds(letters)
+
+
+def test_words_for_several_go_to_all_of_them(house: Indoors) -> None:
+    for to in ("bob", "bob, carol", "bob carol", "bob carol alice"):
+        letters = writes(house, "alice", f"message {to}", "Good morning!")
+        assert "message-sent" in kinds(letters), [one.text for one in letters]
+    letters = writes(house, "alice", "", "message bob carol\r\nGood morning!")
+    assert "Good morning!" in letters[1].text
+
+
+def test_a_word_that_may_be_a_password_is_not_repeated(house: Indoors) -> None:
+    for line in (
+        "message bob secret99 carol",
+        "message bob secret99",
+        "move 1 bob secret99 2",
+        "move 1 secret99 2",
+        "prefs alice secret99 digest=off",
+        "showas 1 secret99",
+        "solo secret99",
+        "challenge secret99",
+        "seek secret99",
+        "resign 1 secret99",
+        "queue 1 secret99 b",
+    ):
+        letters = writes(house, "alice", line)
+        assert all("secret99" not in letter.raw.decode() for letter in letters), line
+
+
+def test_a_name_in_front_still_means_that_player(house: Indoors) -> None:
+    (letter,) = writes(house, "alice", "resign 1 bob")
+    assert letter.kind == "refusal"
+    (letter,) = writes(house, "alice", f"prefs bob {PASSWORD}")
+    assert letter.subject == "Preferences of bob"
+    assert letter.recipient == address_of("bob")
+
+
+def test_a_players_own_record_comes_to_the_proven_player(house: Indoors) -> None:
+    writes(house, "alice", "solo -seed=box -size=4x4 -atoms=1")
+    writes(house, "alice", "solve 2")
+    assert kinds(writes(house, "alice", "record 2")) == {"record"}
+    assert kinds(writes(house, "alice", "record 2", sign=False)) == {"refusal"}
+    assert kinds(writes(house, "bob", "record 2")) == {"refusal"}
