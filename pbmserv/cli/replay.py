@@ -77,6 +77,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
         terms=USUAL,
         seat=None if seat is None else Seat(seat),
         own_move=True,
+        daily=0,
     )
     values = {
         "scene": scene,

@@ -36,6 +36,7 @@ from pbmserv.letters.scene import (
 from pbmserv.letters.shortening import Reader, cut, told_once
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.store import solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -86,7 +87,8 @@ class Composer:
         """
         player, seen, reply_to = self._about(connection, row)
         composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
-        root = self._thread_root(row, seen)
+        thread = self._thread(row, seen)
+        root = "" if thread == row.message_id else thread
         references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
         headers = Headers(
             from_name="pbmserv",
@@ -97,6 +99,8 @@ class Composer:
             message_id=row.message_id,
             in_reply_to=row.in_reply_to or root,
             references=references,
+            thread=thread,
+            topic=seen.topic if seen and thread else "",
             date=row.created_at,
             x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
@@ -281,17 +285,18 @@ class Composer:
         newest = self.positions.newest(connection, board)
         self.positions.remember(board_id, newest)
         position = newest if ply is None else newest.at(ply)
-        return _Seen(board, position, _own_seat(board, seat, player))
+        daily = solo.daily_of_board(connection, board_id) if board.seats == 1 else None
+        own = _own_seat(board, seat, player)
+        return _Seen(board, position, own, daily.number if daily else 0)
 
     # -- where it belongs ------------------------------------------------------------------
 
-    def _thread_root(self, row: QueuedLetter, seen: _Seen | None) -> str:
-        """The first letter of this board to this seat, unless this is it."""
+    def _thread(self, row: QueuedLetter, seen: _Seen | None) -> str:
+        """The Message-ID of the first letter of this board to this seat; "" = it is about none."""
         if seen is None or (seen.seat is None and not kind_of(row.letter).to_followers):
             return ""
         seat = "s" if seen.seat is None else seen.seat
-        root = f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.mail_domain.domain}>"
-        return "" if root == row.message_id else root
+        return f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.mail_domain.domain}>"
 
     def _reply_to(
         self,
@@ -339,11 +344,17 @@ def _numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A board at a ply, through somebody's eyes."""
+    """A board at a ply, through somebody's eyes; the number of its day's box, if it is one."""
 
     board: BoardRow
     position: Position
     seat: Seat | None
+    daily: int
+
+    @property
+    def topic(self) -> str:
+        """The board's name, the same in all its letters."""
+        return f"{self.position.game.info.title} {self.board.id}"
 
     @property
     def turn(self) -> int:
@@ -362,6 +373,7 @@ class _Seen:
             terms=self.board.terms,
             seat=self.seat,
             own_move=words.get("event") == "moved",
+            daily=self.daily,
             after=words.get("after"),
         )
 

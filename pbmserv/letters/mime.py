@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import sha256
 from typing import Literal
@@ -66,6 +66,8 @@ class Headers:
         message_id: ours, with its angle brackets; also decides the boundary.
         in_reply_to: a message id with its angle brackets, ``None`` or ``""`` for none.
         references: message ids of the thread, oldest first.
+        thread: the id of the thread's first letter, which may be this one; ``""`` for none.
+        topic: what the whole thread is about; ``""`` for none.
         date: aware; written in UTC.
         x_loop: by what we know our own letters if they come back; one word.
         list_id: the identifier of RFC 2919 without angle brackets.
@@ -83,6 +85,8 @@ class Headers:
     message_id: str
     in_reply_to: str | None
     references: tuple[str, ...]
+    thread: str
+    topic: str
     date: datetime
     x_loop: str
     list_id: str
@@ -170,6 +174,7 @@ def _header_lines(headers: Headers) -> str:
         f"From: {_mailbox(headers.from_name, headers.from_addr)}",
         f"To: {_address(headers.to)}",
         f"Reply-To: {_address(headers.reply_to)}",
+        *_for_outlook(headers),
         f"Subject: {_unstructured(headers.subject)}",
         f"Message-ID: {message_id}",
     ]
@@ -189,6 +194,29 @@ def _header_lines(headers: Headers) -> str:
         lines.append(f"Feedback-ID: {_word(headers.feedback_id)}")
     lines.append("MIME-Version: 1.0\r\n")
     return "\r\n".join(lines)
+
+
+_EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
+_FILETIME_EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
+
+
+def _for_outlook(headers: Headers) -> tuple[str, ...]:
+    """What Outlook groups a thread by, whose subjects differ: it looks at no ``References``.
+
+    MS-OXOMSG section 2.2.1.3: 22 octets, of which the last 16 name the conversation, and 5 for
+    this letter's place in it. MS-OXCMAIL section 2.2.3.2.7: the topic is the subject's, if that
+    comes first.
+    """
+    if not headers.thread:
+        return ()
+    begun = (_EPOCH - _FILETIME_EPOCH) // timedelta(microseconds=1) * 10
+    since = (headers.date - _EPOCH) // timedelta(microseconds=1) * 10
+    index = b"\x01" + (begun >> 16 & 0xFFFFFFFFFF).to_bytes(5)
+    index += sha256(headers.thread.encode()).digest()[:16]
+    index += (1 << 31 | since >> 23 & 0x7FFFFFFF).to_bytes(4)
+    index += sha256(headers.message_id.encode()).digest()[:1]
+    coded = base64.b64encode(index).decode("ascii")
+    return (f"Thread-Topic: {_unstructured(headers.topic)}", f"Thread-Index: {coded}")
 
 
 def _word(text: str) -> str:

@@ -52,6 +52,7 @@ class BoardScene:
         options: canonical option words of the challenge.
         rated: whether the result changes ratings.
         terms: how long its players may take.
+        daily: number of the box of the day that it is; 0 = it is none.
     """
 
     number: int
@@ -68,6 +69,7 @@ class BoardScene:
     options: tuple[str, ...]
     rated: bool
     terms: Terms
+    daily: int
 
     @property
     def key(self) -> str:
@@ -92,16 +94,19 @@ class BoardScene:
         return "-race" in self.options or len(self.names) == 1
 
     @property
+    def best(self) -> list[str]:
+        """Who came first; nobody while the board runs."""
+        places = self.outcome.places if self.outcome else ()
+        return [name for name, place in zip(self.names, places, strict=False) if place == 1]
+
+    @property
     def winners(self) -> str:
         """Who came first, for a sentence; "" while the board runs."""
-        places = self.outcome.places if self.outcome else ()
-        return listing(
-            [name for name, place in zip(self.names, places, strict=False) if place == 1]
-        )
+        return listing(self.best)
 
     @property
     def players(self) -> str:
-        """The players in one phrase; the same in every letter, so subjects stay a thread."""
+        """The players in one phrase, by seat."""
         return " - ".join(self.names)
 
 
@@ -124,6 +129,7 @@ def board_scene(
     terms: Terms,
     seat: Seat | None,
     own_move: bool,
+    daily: int,
     after: int | None = None,
 ) -> BoardScene:
     """What *seat* may see of a position.
@@ -155,6 +161,7 @@ def board_scene(
         options=options,
         rated=rated,
         terms=terms,
+        daily=daily,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
@@ -13,6 +13,14 @@ from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, daily_boards, daily_boxes, daily_readers, scores
+
+FIRST = date(2026, 1, 1)
+"""The UTC day of the box of the day with the number 1."""
+
+
+def number_of(day: int) -> int:
+    """The number of a day's box."""
+    return day - (FIRST - date(1970, 1, 1)).days + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +114,11 @@ class DayBoard:
     board_id: int
     solved: bool | None
     score: int | None
+
+    @property
+    def number(self) -> int:
+        """The number that players know the day's box by."""
+        return number_of(self.day)
 
 
 _DUE = (

@@ -57,7 +57,7 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(server:
     assert "postmaster@games.example" in goodbye.text
     assert [f.subject for f in server.letters(PHONE)] == [
         "Your address was changed, alice",
-        "Re: Blackbox 1: alice - bob",
+        "Waiting for bob: Blackbox 1",
     ]
 
     # Letters in the old mailbox are dead; the board came anew to where letters go now.
@@ -80,8 +80,8 @@ def test_boards_come_anew_to_the_new_address(server: Running) -> None:
     letters = changing(server, HOME)
     server.reply(letters[HOME], "")
     found = {letter.subject: letter for letter in server.letters(HOME)}
-    assert set(found) == {"Your address was changed, alice", "Re: Blackbox 1: alice - bob"}
-    server.reply(found["Re: Blackbox 1: alice - bob"], "b3,d3,h8,f2")
+    assert set(found) == {"Your address was changed, alice", "Waiting for bob: Blackbox 1"}
+    server.reply(found["Waiting for bob: Blackbox 1"], "b3,d3,h8,f2")
     assert "Your atoms are hidden" in server.letter(HOME).text
 
 
@@ -152,7 +152,7 @@ def test_a_new_password_is_told_to_every_address_once(server: Running) -> None:
     server.reply(server.letter(old), "password best-one")
     assert set(by_address(server)) == {old, HOME}
     server.send(old, "prefs alice best-one")
-    assert server.letter(old).subject == "Preferences of alice"
+    assert server.letter(old).subject == "Your preferences, alice"
 
 
 REFUSED = "The userid and the password do not belong together."
@@ -176,7 +176,7 @@ def test_guesses_are_slowed_down_and_nothing_tells_it(server: Running) -> None:
     # The player is not locked out, neither by password nor by reply.
     server.send(alice, "prefs alice secret")
     letter = server.letter(alice)
-    assert letter.subject == "Preferences of alice"
+    assert letter.subject == "Your preferences, alice"
     server.reply(letter, "games")
     assert server.letter(alice)
 
@@ -184,7 +184,7 @@ def test_guesses_are_slowed_down_and_nothing_tells_it(server: Running) -> None:
     assert isinstance(clock, MovableClock)
     clock.move(minutes=10)
     server.send(thief, "prefs alice secret")
-    assert server.letter(alice).subject == "Preferences of alice"
+    assert server.letter(alice).subject == "Your preferences, alice"
 
 
 def without_dates(letter: Letter) -> str:

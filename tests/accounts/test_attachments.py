@@ -22,6 +22,8 @@ HEADERS = Headers(
     message_id="<export.f00d@play.example>",
     in_reply_to=None,
     references=(),
+    thread="",
+    topic="",
     date=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     x_loop="games@play.example",
     list_id="games.play.example",

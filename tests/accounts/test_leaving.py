@@ -101,7 +101,7 @@ def test_the_question_does_not_wait_for_ever(server: Running) -> None:
         assert f"{command} alice PASSWORD" in late.text
     server.reply(asked(server, alice, "signoff alice secret"), "no")
     server.letters()
-    assert asked(server, alice, "prefs alice secret").subject == "Preferences of alice"
+    assert asked(server, alice, "prefs alice secret").subject == "Your preferences, alice"
 
 
 def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Running) -> None:
@@ -227,7 +227,7 @@ def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Running) -> None
     assert [row["state"] for row in mails if row["raw"]] == ["kept"]
     letter = asked(server, home, "games bob secret-bob")
     assert str(letter.message["To"]) == home
-    assert asked(server, home, "prefs bob secret-bob").subject == "Preferences of bob"
+    assert asked(server, home, "prefs bob secret-bob").subject == "Your preferences, bob"
 
 
 def test_who_has_signed_off_can_still_export_and_delete(server: Running) -> None:

@@ -172,7 +172,7 @@ def test_a_turned_off_digest_lets_go_what_waited(embedded: Running) -> None:
     with embedded.server.database.reading.connect() as connection:
         assert "tray" in connection.execute(select(outbox.c.state)).scalars().all()
     embedded.send(alice, "prefs alice secret digest=off")
-    assert {f.subject for f in embedded.letters(alice)} >= {"Preferences of alice"}
+    assert {f.subject for f in embedded.letters(alice)} >= {"Your preferences, alice"}
     with embedded.server.database.reading.connect() as connection:
         assert "tray" not in connection.execute(select(outbox.c.state)).scalars().all()
 

@@ -14,7 +14,7 @@ HARD, SOFT, REFUSED, NONE = Verdict.HARD, Verdict.SOFT, Verdict.REFUSED, None
 RETURNED = """Return-Path: <{our}>
 From: pbmserv <pbmserv@games.example>
 To: {to}
-Subject: Blackbox 1: alice - bob
+Subject: Your move: Blackbox 1 against bob
 Message-ID: <1.0.0.abc@games.example>
 
 Delivery to the following recipient failed: <nobody@elsewhere.example>
@@ -109,7 +109,7 @@ EXCHANGE_ONLINE = multipart(
 To: <{our}>
 Date: Sun, 1 Mar 2026 12:00:00 +0000
 Message-ID: <0a1b2c3d-0000@PLAYERS01.prod.outlook.com>
-Subject: Undeliverable: Blackbox 1: alice - bob
+Subject: Undeliverable: Your move: Blackbox 1 against bob
 Auto-Submitted: auto-replied""",
     """Delivery has failed to these recipients or groups:
 
@@ -269,7 +269,7 @@ Sorry, we were unable to deliver your message to the following address.
 
 EXCHANGE_OLD = """From: System Administrator <postmaster@players.example>
 To: {our}
-Subject: Undeliverable: Blackbox 1: alice - bob
+Subject: Undeliverable: Your move: Blackbox 1 against bob
 Date: Sun, 1 Mar 2026 12:00:00 -0000
 X-Mailer: Internet Mail Service (5.5.2653.19)
 MIME-Version: 1.0
@@ -283,7 +283,7 @@ Content-Type: text/plain
 Your message
 
   To:      {to}
-  Subject: Blackbox 1: alice - bob
+  Subject: Your move: Blackbox 1 against bob
   Sent:    Sun, 1 Mar 2026 12:00:00 -0000
 
 did not reach the following recipient(s):
@@ -338,7 +338,7 @@ Message will be retried for 2 more day(s)
 
 RECEIPT = """From: alice <{to}>
 To: {our}
-Subject: Read: Blackbox 1: alice - bob
+Subject: Read: Your move: Blackbox 1 against bob
 MIME-Version: 1.0
 Content-Type: multipart/report; report-type=disposition-notification; boundary=x
 
@@ -362,7 +362,7 @@ COMPLAINT = RECEIPT.replace("disposition-notification", "feedback-report")
 
 MICROSOFT_PLAIN = """From: Microsoft Outlook <MicrosoftExchange329e@players.example>
 To: {our}
-Subject: Undeliverable: Blackbox 1: alice - bob
+Subject: Undeliverable: Your move: Blackbox 1 against bob
 Message-ID: <ndr1@players.example>
 Content-Type: text/plain; charset=us-ascii
 
@@ -381,7 +381,7 @@ Remote Server returned '550 5.1.1 RESOLVER.ADR.RecipNotFound; not found'
 
 MICROSOFT_HTML = """From: postmaster@players.example
 To: {our}
-Subject: Unzustellbar: Blackbox 1: alice - bob
+Subject: Unzustellbar: Your move: Blackbox 1 against bob
 Message-ID: <ndr2@players.example>
 Content-Type: text/html; charset=utf-8
 

@@ -98,7 +98,7 @@ def test_a_game_goes_to_its_end_and_counts_for_no_rating(server: Indoors) -> Non
     assert "blackbox challenge alice house-hard" in letter.text
     assert "rating:" not in letter.text
     again = one(server.reply(letter, "rematch"))
-    assert again.subject == "Blackbox 2: house-hard - alice"
+    assert again.subject == "Your move: Blackbox 2 against house-hard"
     assert "hide 4 atoms" in again.text
     moved = one(server.reply(again, HIDING))
     assert "* house-hard fired port" in moved.text

@@ -12,6 +12,9 @@ from letter_reading import Page, check_form, facts
 from mailto_links import drafts_of
 from stories import BOB, STORIES
 
+from pbmserv.commands.reading.mail import read
+from pbmserv.commands.table.looking import Games, Help
+from pbmserv.errors import PlayerError
 from pbmserv.inbound.auto_mail import automatic
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.letters.environment import templates_root
@@ -85,7 +88,9 @@ def test_letters_about_a_board_are_one_thread(letters: list[Posted]) -> None:
             root = f"<{letter.board}.0.{letter.seat}."
             threads = (letter.message["Message-ID"], letter.message["References"])
             assert any(str(ids or "").startswith(root) for ids in threads), letter.subject
-            assert letter.subject.removeprefix("Re: ").startswith(f"Blackbox {letter.board}: ")
+            assert letter.message["Thread-Topic"] == f"Blackbox {letter.board}"
+            assert f"Blackbox {letter.board}" in letter.subject or "Daily Box" in letter.subject
+        assert not letter.subject.startswith("Re:")
 
 
 def test_every_letter_says_that_a_machine_has_written_it(letters: list[Posted]) -> None:
@@ -128,3 +133,14 @@ def test_passwords_stand_in_no_letter(letters: list[Posted]) -> None:
             assert PASSWORD not in part
             assert "another-word" not in part
             assert "new-word" not in part
+
+
+def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None:
+    """Some programs write to From, where the subject of a reply is read as a command."""
+    subjects = {letter.subject for letter in letters}
+    # Its name is worth it: at worst somebody called "box" is asked for a password.
+    for subject in {one for one in subjects if not re.fullmatch(r"Daily Box \d+", one)}:
+        for body in ("", "b3", "yes"):
+            read_as = read(f"Re: {subject}", body, games=("blackbox",), reply=False)
+            asked = [line.asked for line in read_as.lines]
+            assert all(isinstance(one, PlayerError | Help | Games) for one in asked), subject

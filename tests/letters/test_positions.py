@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -128,11 +129,14 @@ def test_a_board_is_one_thread_for_each_player(games: list[Played], number: int)
     assert len(set(ids)) == len(ids)
     for first, *later in threads.values():
         root = first.message["Message-ID"]
+        index = b64decode(first.message["Thread-Index"])
         assert root.startswith(f"<{board}.0.{first.seat}.")
-        assert not first.subject.startswith("Re:")
         assert root not in str(first.message["References"])
         for letter in later:
-            assert letter.subject == f"Re: {first.subject}"
+            assert f"Blackbox {board}" in letter.subject
+            assert letter.message["Thread-Topic"] == f"Blackbox {board}"
+            place = b64decode(letter.message["Thread-Index"])
+            assert (len(place), place[:22]) == (27, index[:22])
             references = letter.message["References"].split()
             assert references[0] == root
             assert letter.message["In-Reply-To"] in references

@@ -118,19 +118,38 @@ class Player:
         editor = self.folder / "editor"
         editor.write_text(_EDITOR % body)
         editor.chmod(0o755)
-        rc = self.folder / "muttrc"
-        rc.write_text(
-            _RC.format(
-                box=self.mta.maildir(self.name),
-                name=self.name,
-                port=self.mta.port,
-                editor=editor,
-                folder=self.folder,
-            )
-        )
+        rc = self._rc(editor)
         newest = str(self.letters()[-1]["Message-ID"]).strip("<>")  # two may have the same Date
         keys = f'push "<limit>~i {newest}<enter><reply><send-message><quit>"'
         _in_a_terminal([program("mutt"), "-n", "-F", str(rc), "-e", keys], self.folder)
+
+    def thread_in_mutt(self) -> list[str]:
+        """The subjects of the newest letter's thread, as mutt sorts the Maildir."""
+        copied = self.folder / "thread"
+        rc = self._rc(self.folder / "no-editor", "set sort = threads\nset confirmcreate = no\n")
+        newest = str(self.letters()[-1]["Message-ID"]).strip("<>")
+        keys = (
+            f'push "<search>~i {newest}<enter><tag-thread><tag-prefix><copy-message>'
+            f'<kill-line>{copied}<enter><quit>"'
+        )
+        _in_a_terminal([program("mutt"), "-n", "-F", str(rc), "-e", keys], self.folder)
+        parse = BytesParser(policy=policy.default)
+        found = [*copied.glob("new/*"), *copied.glob("cur/*")]
+        return sorted(str(parse.parsebytes(path.read_bytes())["Subject"]) for path in found)
+
+    def _rc(self, editor: Path, more: str = "") -> Path:
+        """How mutt is set up."""
+        self.folder.mkdir(exist_ok=True)
+        rc = self.folder / "muttrc"
+        settings = _RC.format(
+            box=self.mta.maildir(self.name),
+            name=self.name,
+            port=self.mta.port,
+            editor=editor,
+            folder=self.folder,
+        )
+        rc.write_text(settings + more)
+        return rc
 
 
 def _arrived(path: Path) -> tuple[int, str]:

@@ -65,6 +65,14 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
             assert "-- Reply above this line --" not in text_of(lost).split("writes:")[1]
             threads = {str(one["References"]).split()[0] for one in bob.letters()[4:]}
             assert len(threads) == 1, "the letters of a board are one thread"
+            assert alice.thread_in_mutt() == [
+                "A challenge from bob: Blackbox 1",
+                "Waiting for bob: Blackbox 1",
+                "Waiting for bob: Blackbox 1",
+                "You won Blackbox 1 against bob",
+                "Your move: Blackbox 1 against bob",
+                "Your move: Blackbox 1 against bob",
+            ]
 
             records = {key.name("games.example"): key.record.encode() for key in keys}
 

@@ -27,9 +27,14 @@ NOTES = {"Auto-Submitted": "auto-generated"}
 PLAIN: dict[str, str] = {}
 
 LETTERS = (
-    ("en", EXCHANGE, "Automatic reply: Blackbox 1: alice - bob", "I am out of the office."),
-    ("en", SIEVE, "Auto: Blackbox 1: alice - bob", "I will read your mail next week."),
-    ("en", GMAIL, "Gone fishing Re: Blackbox 1: alice - bob", "Back in two weeks."),
+    (
+        "en",
+        EXCHANGE,
+        "Automatic reply: Your move: Blackbox 1 against bob",
+        "I am out of the office.",
+    ),
+    ("en", SIEVE, "Auto: Your move: Blackbox 1 against bob", "I will read your mail next week."),
+    ("en", GMAIL, "Gone fishing Re: Your move: Blackbox 1 against bob", "Back in two weeks."),
     ("en", PLAIN, "Out of Office: Blackbox 1", "I have no access to mail."),
     ("de", EXCHANGE, "Automatische Antwort: Blackbox 1", "Ich bin bis 14.03. nicht im Büro."),
     ("de", PLAIN, "Abwesenheitsnotiz: Blackbox 1", "Ich bin im Urlaub."),
@@ -57,9 +62,9 @@ LETTERS = (
     ("en", PLAIN, "Alice Smith is out of the office.", "I will respond when I return."),
     ("en", NOTES, "Alice Smith/Berlin/ACME is out of the office (returning 03/12/2026)", "x"),
     ("en", PLAIN, "I'm out of the office", "Back on Monday."),
-    ("en", PLAIN, "[EXTERN] Automatic reply: Blackbox 1: alice - bob", "I am away."),
-    ("en", PLAIN, "Re: Automatic reply: Blackbox 1: alice - bob", "I am away."),
-    ("en", PLAIN, "Re: Blackbox 1: alice - bob (Out of office)", "I am away."),
+    ("en", PLAIN, "[EXTERN] Automatic reply: Your move: Blackbox 1 against bob", "I am away."),
+    ("en", PLAIN, "Re: Automatic reply: Your move: Blackbox 1 against bob", "I am away."),
+    ("en", PLAIN, "Re: Your move: Blackbox 1 against bob (Out of office)", "I am away."),
     ("de", PLAIN, "Alice Schmidt ist außer Haus.", "Ich kehre zurück am 14.03.2026."),
     ("de", PLAIN, "Urlaub", "Ich bin erst am Montag wieder da."),
     ("fr", NOTES, "Alice Dupont est absent(e).", "Je serai absent(e) du 01/03 au 14/03."),

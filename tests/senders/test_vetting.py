@@ -136,7 +136,7 @@ def test_the_same_slip_all_over_a_mail_is_one_slip(server: Indoors, runs: Runs) 
         assert said(letter) == [REFUSED] * 20
     assert len(runs) == 1
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
-    assert letter.subject == "Preferences of alice"
+    assert letter.subject == "Your preferences, alice"
 
 
 def test_a_closed_door_costs_no_argon2(server: Indoors, runs: Runs) -> None:
@@ -188,7 +188,7 @@ def test_a_new_password_is_good_from_the_next_line_on(server: Indoors, runs: Run
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
     assert REFUSED in flat(letter.text)
     (letter,) = server.send(ALICE, "prefs alice other-word")
-    assert letter.subject == "Preferences of alice"
+    assert letter.subject == "Your preferences, alice"
 
 
 def test_the_time_does_not_tell_who_exists(server: Indoors, runs: Runs) -> None:

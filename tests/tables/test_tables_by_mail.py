@@ -22,7 +22,8 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     started = bob.letters()[-1]
     assert "Board 1" in started.text or "board 1" in started.text
     server.send(carol.address, "subscribe 1 carol secret")
-    assert "You follow board 1" in carol.letter().text
+    followed = carol.letter()
+    assert "You follow board 1" in followed.text
 
     server.reply(started, "a5,c6,e7,g5")
     news = carol.letter()
@@ -32,7 +33,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     server.reply(news, "notify")
     assert "You get one letter when board 1 is over." in carol.letter().text
     server.reply(alice.letters()[-1], "b6,d7,f5,a7")
-    first, second = (alice, bob) if "alice - bob" in started.subject else (bob, alice)
+    first, second = (alice, bob) if "alice - bob" in followed.subject else (bob, alice)
     open_up(server, first, second)
     server.reply(bob.letters()[-1], "resign")
     assert "bob has resigned: alice wins board 1" in carol.letter().text

@@ -163,7 +163,7 @@ def test_a_rematch_has_the_other_side_first(server: Running) -> None:
     assert "Board 2: bob is asked to play" in alice.letter().text
     asked = bob.letter()
     assert "alice would like a rematch of board 1." in asked.text
-    assert asked.subject == "Blackbox 2: bob - alice"
+    assert asked.subject == "A rematch with alice: Blackbox 2"
     assert "Options: -fair." in asked.text
 
     # Who asks for the same says yes.

@@ -11,8 +11,9 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.service.solo.daily_box import day_of, number_of
+from pbmserv.service.solo.daily_box import day_of
 from pbmserv.store.boards import boards
+from pbmserv.store.solo import number_of
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 

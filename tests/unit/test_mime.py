@@ -28,6 +28,8 @@ HEADERS = Headers(
     message_id="<12.7.1.f00d@play.example>",
     in_reply_to="<her-mail@player.example>",
     references=("<12.0.1.abc@play.example>", "<her-mail@player.example>"),
+    thread="<12.0.1.abc@play.example>",
+    topic="Board 12",
     date=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     x_loop="games@play.example",
     list_id="blackbox.play.example",
@@ -93,6 +95,8 @@ Date: Fri, 02 Jan 2026 03:04:05 +0000
 From: Blackbox <games@play.example>
 To: ada@player.example
 Reply-To: r.k3j2h4@play.example
+Thread-Topic: Board 12
+Thread-Index: AdXANmkFixktMTLZhh64Ec48Cne+A412vBY8
 Subject: Board 12, move 7: your turn
 Message-ID: <12.7.1.f00d@play.example>
 In-Reply-To: <her-mail@player.example>

@@ -1,7 +1,8 @@
 """The box of the day, its streaks and weekly table; and the scores of races and solo games.
 
-Days are UTC. Box number 1 is that of `FIRST`. What a day's box is, is drawn when the first player
-gets it, so nobody can know it before; everybody's board of that day is made of the same words.
+Days are UTC. Box number 1 is that of `pbmserv.store.solo.FIRST`. What a day's box is, is drawn when
+the first player gets it, so nobody can know it before; everybody's board of that day is made of the
+same words.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pbmserv.commands.table.looking import Scores, Week
@@ -34,9 +35,6 @@ from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.operators import audit
 from pbmserv.store.solo import Reader
 
-FIRST = date(2026, 1, 1)
-"""The UTC day of box number 1."""
-
 USUAL_MINUTE = 8 * 60
 """Minute of the local day at which the box comes where no time is named."""
 
@@ -46,11 +44,6 @@ _TIME = re.compile(r"@?([01]?[0-9]|2[0-3])[:.]([0-5][0-9])", re.ASCII)
 def day_of(now: datetime) -> int:
     """The UTC day of a moment, as days since 1970."""
     return (now.astimezone(UTC).date() - EPOCH).days
-
-
-def number_of(day: int) -> int:
-    """The number of a day's box."""
-    return day - (FIRST - EPOCH).days + 1
 
 
 def daily(context: CommandContext, command: Daily) -> Answer:
@@ -120,7 +113,7 @@ def ended(context: CommandContext, board: BoardRow, after: Position) -> dict[str
     solo.settle_daily(context.connection, board.id, solved=solved, score=score)
     notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
     return {
-        "number": number_of(one.day),
+        "number": one.number,
         "solved": solved,
         "score": score,
         "shots": game.shots(notes),
@@ -169,7 +162,7 @@ def week(context: CommandContext, command: Week) -> Answer:
             "game": game.info.key,
             "rows": rows,
             "first": f"{first:%Y-%m-%d}",
-            "number": number_of(today),
+            "number": solo.number_of(today),
         }
         parts.append(Part("week", words))
     if not parts:
@@ -192,7 +185,7 @@ def _give(
     proposal = Proposal(game, options, rated, USUAL, (player,))
     board = make_board(context, proposal, {player.id})
     solo.give_daily(context.connection, player.id, key, day, board.id)
-    about = {"number": number_of(day), "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}"}
+    about = {"number": solo.number_of(day), "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}"}
     part = Part("daily", about, board.id, 0, board.sitters[0].seat, board.thread)
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
 
