@@ -122,6 +122,10 @@ class StoreAway(ServerFault):
     asked all the same. Nothing is wrong with that, and it can be asked again."""
 
 
+class SetAside(PbmError):
+    """A letter is to wait: a process that made it did not come back, and was killed."""
+
+
 class ConfigError(ServerFault):
     """A setting is wrong. The message names it and says what would be right."""
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.stages.app import Server
+from pbmserv.store import bots
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -31,15 +32,15 @@ class Table:
 
 
 def seat_pairs(
-    server: Server, count: int, tag: str = "p", *, game: str = "blackbox"
+    server: Server, count: int, tag: str = "p", *, game: str = "blackbox", bot: bool = False
 ) -> list[Table]:
-    """*count* boards, two new players at each."""
+    """*count* boards, two new players at each; or one against the server's bot."""
     return server.writer.submit(
-        lambda c: [_table(server, c, f"{tag}{n}", game) for n in range(count)]
+        lambda c: [_table(server, c, f"{tag}{n}", game, bot=bot) for n in range(count)]
     ).result()
 
 
-def _table(server: Server, connection: Connection, name: str, key: str) -> Table:
+def _table(server: Server, connection: Connection, name: str, key: str, *, bot: bool) -> Table:
     now = server.clock.now()
     hashed = server.passwords.hash("secret")
     pair = []
@@ -47,6 +48,8 @@ def _table(server: Server, connection: Connection, name: str, key: str) -> Table
         player = players.create(connection, userid, hashed, f"{userid}@players.example", now)
         assert player is not None
         pair.append(player)
+    if bot:
+        pair[1] = bots.account(connection, "house", now)
     one, two = pair
     game = server.registry.newest(key)
     board = boards.create(

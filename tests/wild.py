@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import MappingProxyType
 
-from heaps import Heap, Heaps, HeapView, show_heaps
+from heaps import STONES, Heap, Heaps, HeapView, Taker, show_heaps
 
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat, Step
@@ -41,8 +43,22 @@ WAYS: dict[str, Callable[[], object]] = {
 }
 
 
+class Dreamer(Taker):
+    """Takes one stone, and never comes back from thinking about a player who has passed."""
+
+    def choose(self, view: HeapView, rng: Rng) -> str:
+        return "1" if not view.heap.passed else str(_loop())
+
+
 class Wild(Heaps):
-    """See the module."""
+    """See the module. Besides, nobody comes back from making a letter once three are gone."""
+
+    bots = MappingProxyType({"house": Dreamer()})
+
+    def view(self, state: Heap, seat: Seat | None) -> HeapView:
+        if state.stones == STONES - 3 and threading.current_thread().name.startswith("sender"):
+            _loop()
+        return super().view(state, seat)
 
     def parse(self, view: HeapView, text: str) -> Move:
         word = text.strip().lower()

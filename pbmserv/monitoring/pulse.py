@@ -9,9 +9,11 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from threading import Thread
 from time import monotonic
+from typing import Protocol
 
 
 class Pulse:
@@ -38,6 +40,29 @@ class Pulse:
         """Seconds since it was heard of at its work; 0 while it waits for some."""
         beat_at = self._beat_at
         return 0.0 if beat_at is None else monotonic() - beat_at
+
+
+class Watch(Protocol):
+    """Shows the supervisor which piece of work a process is at, and a process which pieces one
+    before it did not come back from: it was killed for that."""
+
+    def of(self, number: int) -> AbstractContextManager[None]:
+        """While that letter is made, or that board thought about."""
+        ...
+
+    def times_stuck(self, number: int) -> int:
+        """How often a process of this kind was killed over it."""
+        ...
+
+
+class Unwatched:
+    """Nobody looks: all stages are in one process."""
+
+    def of(self, number: int) -> AbstractContextManager[None]:  # noqa: ARG002
+        return nullcontext()
+
+    def times_stuck(self, number: int) -> int:  # noqa: ARG002
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

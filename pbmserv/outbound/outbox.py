@@ -109,6 +109,7 @@ class Outbox(Protocol):
         """Render letters and keep their bytes, so that every attempt sends the same.
 
         Raises:
+            SetAside: one of them is to wait for an attempt later on.
             ServerFault: one of them can never be rendered.
         """
         ...

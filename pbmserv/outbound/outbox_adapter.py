@@ -10,11 +10,19 @@ from typing import Any, Protocol
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.errors import StoreAway
+from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.monitoring.pulse import Watch
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
+from pbmserv.outbound.outbox import (
+    ClaimedLetter,
+    Failed,
+    Later,
+    Result,
+    Sent,
+    Untried,
+)
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
@@ -142,12 +150,14 @@ class DatabaseOutbox:
         composer: Composer,
         signer: Signer,
         clock: Clock,
+        watch: Watch,
     ) -> None:
         self._database = database
         self._rows = rows
         self._composer = composer
         self._signer = signer
         self._clock = clock
+        self._watch = watch
         self._claimed: dict[int, QueuedLetter] = {}
 
     def reclaim(self) -> None:
@@ -187,12 +197,28 @@ class DatabaseOutbox:
         try:
             with self._database.reading.connect() as connection:
                 for letter_id in ids:
-                    raw = self._composer.bytes_of(connection, self._claimed[letter_id])
-                    made[letter_id] = self._signer.signed(raw)
+                    row = self._claimed[letter_id]
+                    self._must_end(row)
+                    with self._watch.of(letter_id):
+                        raw = self._composer.bytes_of(connection, row)
+                        made[letter_id] = self._signer.signed(raw)
             self._rows.keep(kept_letters.packed(made), self._clock.now())
         except UNAVAILABLE as error:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
+
+    def _must_end(self, row: QueuedLetter) -> None:
+        """Raise for a letter that a sender before this one was killed over.
+
+        Raises:
+            SetAside: this was once, and it has not waited since.
+            ServerFault: it was so once more.
+        """
+        times = self._watch.times_stuck(row.id)
+        if times > 1:
+            raise ServerFault(f"making it was stopped {times} times")
+        if times > row.attempts:
+            raise SetAside("making it was stopped")
 
     def renew(self, ids: Sequence[int]) -> None:
         """See the port."""

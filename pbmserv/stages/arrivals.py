@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.files import alone_with, file_of
-from pbmserv.stages.current_mail import Claims
+from pbmserv.stages.current_work import Claims
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals

@@ -17,7 +17,7 @@ from pbmserv.errors import StoreAway
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
-from pbmserv.monitoring.pulse import Vital
+from pbmserv.monitoring.pulse import Unwatched, Vital, Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.outbound.outbox_adapter import DatabaseOutbox, OutboxRows, WrittenRows
@@ -41,7 +41,7 @@ from pbmserv.service.time.rounds import Rounds
 from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, Removal, TwoStores
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_mail import Claims, CurrentMail
+from pbmserv.stages.current_work import Claims, CurrentWork
 from pbmserv.stages.door import Door
 from pbmserv.stages.play import Play
 from pbmserv.store.boards.positions import Positions
@@ -152,7 +152,7 @@ class PlayStage:
         ring_post: Ring,
         ring_bots: Ring,
         passwords: Passwords | None = None,
-        current: CurrentMail | None = None,
+        current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
         claims: Claims | None = None,
         *,
@@ -293,6 +293,7 @@ class PostStage:
         rows: what changes the outbox.
         relay: where letters go; default: where the settings say.
         claims: what a post before this one had claimed, and where this one's claims are noted.
+        watch: tells the supervisor which letter is being made.
     """
 
     def __init__(
@@ -301,6 +302,7 @@ class PostStage:
         rows: OutboxRows,
         relay: Relay | None = None,
         claims: Claims | None = None,
+        watch: Watch | None = None,
     ) -> None:
         settings = base.settings
         self._base = base
@@ -311,7 +313,9 @@ class PostStage:
         composer = Composer(
             base.mail_domain, base.registry, Positions(base.registry), settings.web_url
         )
-        self.outbox = DatabaseOutbox(base.game, rows, composer, self.signer, base.clock)
+        self.outbox = DatabaseOutbox(
+            base.game, rows, composer, self.signer, base.clock, watch or Unwatched()
+        )
         self.sender = Sender(
             self.outbox,
             self.relay,
@@ -349,10 +353,17 @@ class PostStage:
 
 
 class BotsStage:
-    """Thinks for the bots. *moves*: makes what was thought of."""
+    """Thinks for the bots.
 
-    def __init__(self, base: Base, moves: Moves) -> None:
-        self.bot_worker = BotWorker(Positions(base.registry), base.game, base.clock, moves)
+    Args:
+        moves: makes what was thought of.
+        watch: tells the supervisor which board is being thought about.
+    """
+
+    def __init__(self, base: Base, moves: Moves, watch: Watch | None = None) -> None:
+        self.bot_worker = BotWorker(
+            Positions(base.registry), base.game, base.clock, moves, watch or Unwatched()
+        )
 
     def start(self) -> None:
         """Begin to think."""

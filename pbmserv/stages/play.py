@@ -35,7 +35,7 @@ from pbmserv.service.delivery.mail_log import Outcome, note_mail
 from pbmserv.service.delivery.mail_reader import IncomingMail, MailReader, is_set_aside
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.stages.arrivals import Arrivals, Gone
-from pbmserv.stages.current_mail import CurrentMail, Timed
+from pbmserv.stages.current_work import CurrentWork, Timed
 from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Arrival
@@ -81,7 +81,7 @@ class Play:
         *,
         ring_post: Callable[[], None],
         ring_bots: Callable[[], None],
-        current: CurrentMail | None = None,
+        current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
         keeps_order: bool = True,
     ) -> None:
@@ -94,7 +94,7 @@ class Play:
         self._forms = forms
         self._ring_post = ring_post
         self._ring_bots = ring_bots
-        self._current = current or CurrentMail()
+        self._current = current or CurrentWork()
         self._suspects = Suspects(suspects or {})
         self._is_alone = False
         self._keeps_order = keeps_order

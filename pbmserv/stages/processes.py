@@ -24,7 +24,7 @@ from pbmserv.service.bots.bot_worker import Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_mail import Claims, CurrentMail
+from pbmserv.stages.current_work import Claims, CurrentWork
 from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
 from pbmserv.stages.listeners import MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
@@ -48,6 +48,7 @@ class Given:
 
     Attributes:
         folder: where the stages of this machine meet.
+        current: shows the parent what it is at.
         stages: all that run on this machine.
         posts: how many send.
         claims: what the process before this one had claimed when it died.
@@ -60,7 +61,7 @@ class Given:
     folder: Path
     stages: tuple[str, ...]
     posts: int
-    current: CurrentMail
+    current: CurrentWork
     claims: Claims
     suspects: dict[int, int]
     ready: Callable[[], None]
@@ -204,7 +205,7 @@ async def _post(name: str, base: Base, given: Given) -> None:
         written, end = AskedRows(play.ask), play.end
     else:
         written, close = _own_rows(base)
-    stage = PostStage(base, written, claims=given.claims)
+    stage = PostStage(base, written, claims=given.claims, watch=given.current)
 
     def state() -> StageState:
         return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
@@ -245,7 +246,7 @@ def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
 async def _bots(name: str, base: Base, given: Given) -> None:
     play = Asking(given.folder / "play.sock")
     moves: Moves = _AskedMoves(play)
-    stage = BotsStage(base, moves)
+    stage = BotsStage(base, moves, given.current)
 
     def state() -> StageState:
         return StageState(stage.vitals(), counted=counted())

@@ -3,7 +3,8 @@
 It forks before it has any thread or connection, so that what all have imported is in memory once.
 It holds the listening sockets, passes signals on, and sees which mail play is at: a mail that
 play dies with, or that keeps it for longer than any may, is carried out alone the next time, and
-the time after that kept for a person.
+the time after that kept for a person. Likewise it sees which letter a post makes and which board
+the bots think about; who does not come back from one is killed, and its successor sets that aside.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from types import FrameType
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
 from pbmserv.net.ports import Bound
-from pbmserv.stages.current_mail import NONE, Claims, CurrentMail
+from pbmserv.stages.current_work import NONE, Claims, CurrentWork, Stuck
 from pbmserv.stages.preflight import STAGES
 from pbmserv.stages.processes import Given, run
 
 SHARED = 4
 """How many times as long a mail may keep play on PostgreSQL, where another host's lock may keep it,
-too."""
+too; and how many times as long a letter may keep a post and a board the bots, who are niced."""
 LOOK_S = 0.25
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 10.0
@@ -41,6 +42,13 @@ LASTING_S = 30.0
 STOP_S = 25.0
 """Seconds that processes have to end by themselves."""
 PR_SET_PDEATHSIG = 1
+
+_WORK = {
+    "play": ("a mail keeps play", "arrival"),
+    "post": ("a letter keeps post", "letter"),
+    "bots": ("a board keeps the bots", "board"),
+}
+"""Who is watched: what the log says, and what the numbers are of."""
 
 _log = logging.getLogger("pbmserv.stages")
 
@@ -52,6 +60,8 @@ class _Child:
     Attributes:
         pid: 0 while it does not run.
         again_at: when it is started again.
+        current: what it is at.
+        stuck: what it was killed over.
     """
 
     name: str
@@ -61,6 +71,8 @@ class _Child:
     again_at: float = 0.0
     is_ready: bool = False
     claims: Claims = field(default_factory=Claims)
+    current: CurrentWork = field(default_factory=CurrentWork)
+    stuck: int = NONE
 
 
 @dataclass(slots=True)
@@ -79,9 +91,7 @@ class Supervisor:
     stages: Sequence[str]
     ready: Callable[[], None]
     _children: dict[str, _Child] = field(default_factory=dict)
-    _current: CurrentMail = field(default_factory=CurrentMail)
     _suspects: dict[int, int] = field(default_factory=dict)
-    _stuck: int = NONE
     _is_stopping: bool = False
     _is_told: bool = False
     _code: int = 0
@@ -94,6 +104,10 @@ class Supervisor:
             if stage in self.stages:
                 names += [f"post{n}" for n in range(1, posts + 1)] if stage == "post" else [stage]
         self._children = {name: _Child(name) for name in names}
+        letters = Stuck()  # one for all posts: what one was killed over comes to another next
+        for name in names:
+            if name.startswith("post"):
+                self._children[name].current = CurrentWork(letters)
         told, tell = os.pipe()
         alive, hold = os.pipe()  # nobody writes: children see its end when we are gone
         os.set_blocking(told, False)
@@ -109,7 +123,7 @@ class Supervisor:
                 self.folder,
                 tuple(names),
                 max(1, posts),
-                self._current,
+                self._children[name].current,
                 self._children[name].claims,
                 dict(self._suspects),
                 lambda: _write(tell, f"{name}\n"),
@@ -129,7 +143,7 @@ class Supervisor:
                 for _ in selector.select(LOOK_S):
                     self._hear(told)
                 self._reap()
-                self._look_at_play()
+                self._look_at_work()
         self._end()
         for end in (told, tell, alive, hold):
             os.close(end)
@@ -188,27 +202,31 @@ class Supervisor:
             elif not self._is_stopping:
                 _log.error("a process has died; it is started again", extra=facts)
             child.pause_s = min(LONGEST_PAUSE_S, child.pause_s * 2)
-            if child.name == "play":
-                self._suspect()
+            self._suspect(child)
 
-    def _suspect(self) -> None:
-        """Remember what play died with: what it was stuck in, else all that it had in hand."""
-        for number in [self._stuck] if self._stuck != NONE else self._current.all():
-            self._suspects[number] = self._suspects.get(number, 0) + 1
-        self._stuck = NONE
-        self._current.clear()
+    def _suspect(self, child: _Child) -> None:
+        """Remember what a process was stuck in; of play, else all that it died with."""
+        if child.name == "play":
+            for number in [child.stuck] if child.stuck != NONE else child.current.all():
+                self._suspects[number] = self._suspects.get(number, 0) + 1
+        elif child.stuck != NONE:
+            child.current.stuck.note(child.stuck)
+        child.stuck = NONE
+        child.current.clear()
 
-    def _look_at_play(self) -> None:
-        """End a play that does not come back from a mail."""
-        play = self._children.get("play")
-        number, seconds = self._current.longest()
+    def _look_at_work(self) -> None:
+        """End a process that does not come back from a piece of its work."""
         is_shared = not self.settings.database.startswith("sqlite")
-        longest = self.settings.mail_seconds * (SHARED if is_shared else 1)
-        if play is not None and play.pid and number != NONE and seconds > longest:
-            facts = {"arrival": number, "seconds": round(seconds, 1)}
-            _log.error("a mail keeps play for too long; play is started again", extra=facts)
-            self._stuck = number
-            _kill(play, signal.SIGKILL)
+        for child in self._children.values():
+            number, seconds = child.current.longest()
+            is_patient = is_shared or child.name != "play"
+            longest = self.settings.mail_seconds * (SHARED if is_patient else 1)
+            if child.pid and number != NONE and child.stuck == NONE and seconds > longest:
+                work, named = _WORK[child.name.rstrip("0123456789")]
+                facts = {"stage": child.name, named: number, "seconds": round(seconds, 1)}
+                _log.error(f"{work} for too long; it is started again", extra=facts)
+                child.stuck = number
+                _kill(child, signal.SIGKILL)
 
     def _end(self) -> None:
         """End all, and wait for them. Nobody new is let in: the listening sockets go first."""

@@ -19,7 +19,7 @@ from wire import Wire, mail
 from pbmserv.engine.registry import Registry
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import plies
-from pbmserv.store.tables.mail import inbox
+from pbmserv.store.tables.mail import inbox, outbox
 
 pytestmark = pytest.mark.slow
 
@@ -33,13 +33,14 @@ OFTEN = 4
 
 @dataclass
 class House:
-    """A server with a bad plug-in, and boards of it and of a good game."""
+    """A server with a bad plug-in, and boards of it, of a good game, and of it with a bot."""
 
     process: Process
     database: Database
     sink: Sink
     wild: list[Table]
     good: list[Table]
+    dreaming: list[Table]
 
     def send(self, table: Table, seat: int, words: str) -> float:
         """Send a move; seconds until its 250."""
@@ -62,6 +63,13 @@ class House:
             rows = connection.execute(select(plies.c.board_id, plies.c.seat))
             return Counter((row.board_id, row.seat) for row in rows)
 
+    def aside(self) -> set[str]:
+        """To whom letters go that wait since a post did not come back from them."""
+        with self.database.reading.connect() as connection:
+            why = outbox.c.error == "not made: SetAside"
+            found = select(outbox.c.recipient).where(outbox.c.state == "queued", why)
+            return set(connection.execute(found).scalars())
+
     def kept(self) -> list[str]:
         """Why mails are kept for the operator."""
         with self.database.reading.connect() as connection:
@@ -77,10 +85,11 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
         with start(database.url, tmp_path) as preparing:
             wild = seat_pairs(preparing.server, 2, "w", game="heaps")
             good = seat_pairs(preparing.server, OTHERS)
+            dreaming = seat_pairs(preparing.server, 2, "d", game="heaps", bot=True)
     monkeypatch.setenv("PYTHONPATH", announce(tmp_path / "plug-in"))
     relay = f"smtp://127.0.0.1:{sink.port}"
     process = Process(tmp_path, database.url, relay=relay, mail_seconds=str(SECONDS))
-    return House(process, database, sink, wild, good)
+    return House(process, database, sink, wild, good, dreaming)
 
 
 @pytest.mark.parametrize("way", ["loop", "sleep", "abort", "vanish"])
@@ -116,6 +125,35 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
     )
     wait_until(lambda: house.played() == promised, "everybody goes on")
     assert len(house.kept()) == 1
+    assert house.process.stop() == 0
+
+
+def test_letters_that_are_never_made(house: House) -> None:
+    bad, other = house.wild
+    house.send(bad, 0, "3")
+    house.send(other, 0, "1")
+    for table in house.good:
+        house.send(table, 0, HIDINGS[0])
+    writers = [table.players[0].address for table in [*house.good, other]]
+    wait_until(lambda: all(map(house.letters, writers)), "others get their letters")
+    wait_until(lambda: house.aside() == {player.address for player in bad.players}, "two wait")
+    assert not any(house.letters(player.address) for player in bad.players)
+    assert house.played()[bad.board, 0] == 1  # the move stands
+    assert house.process.errors.count("a letter keeps post for too long") == 2
+    house.send(other, 1, "1")
+    wait_until(lambda: len(house.letters(other.players[1].address)) == 2, "letters go on")
+    assert house.process.stop() == 0
+
+
+def test_a_bot_that_never_comes_back(house: House) -> None:
+    bad, other = house.dreaming
+    house.send(bad, 0, "pass")
+    house.send(other, 0, "1")
+    wait_until(lambda: house.played()[other.board, 1] == 1, "the bot moves on the other board")
+    wait_until(lambda: bool(house.letters(bad.players[0].address)), "the answer waits no longer")
+    assert house.played()[bad.board, 1] == 0
+    assert house.process.errors.count("a board keeps the bots for too long") == 1
+    assert house.process.errors.count("does not come back from a board") == 1
     assert house.process.stop() == 0
 
 

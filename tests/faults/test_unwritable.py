@@ -140,13 +140,13 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 500)  # more than a slow disk takes
     monkeypatch.setattr(smtp, "PATIENCE", patience)
     asked = []
-    take = Door.take
+    take = Door.arrives
 
     async def counted(door: Door, envelope: Envelope) -> str:
         asked.append(envelope.recipient)
         return await take(door, envelope)
 
-    monkeypatch.setattr(Door, "take", counted)
+    monkeypatch.setattr(Door, "arrives", counted)
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with (
         start(url, tmp_path, lmtp="127.0.0.1:0") as server,

@@ -12,8 +12,10 @@ from running import MovableClock
 from sqlalchemy import Connection, select
 
 from pbmserv.engine.registry import Registry
+from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.monitoring.pulse import Unwatched
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
 from pbmserv.outbound.outbox_adapter import LEASE, DatabaseOutbox, WrittenRows
@@ -28,6 +30,16 @@ from pbmserv.store.tables.mail import outbox as rows
 PATIENCE_S = 20
 
 
+class Stopped(Unwatched):
+    """Knows over which letters a process was killed."""
+
+    def __init__(self) -> None:
+        self.times: dict[int, int] = {}
+
+    def times_stuck(self, number: int) -> int:
+        return self.times.get(number, 0)
+
+
 class Post:
     """A server's half of the queue: its own connections, writer and worker."""
 
@@ -37,6 +49,7 @@ class Post:
         self.writer: Writer = open_writer(self.database)
         registry = Registry.installed()
         house = MailDomain("pbmserv", "games.example", KeyRing({1: b"k" * 32}))
+        self.watch = Stopped()
         composer = Composer(house, registry, Positions(registry), "")
         self.queue = DatabaseOutbox(
             self.database,
@@ -44,6 +57,7 @@ class Post:
             composer,
             Signer("games.example", ()),
             clock,
+            self.watch,
         )
 
     def post(self, count: int, clock: MovableClock) -> None:
@@ -115,6 +129,27 @@ def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> No
     with post.database.reading.connect() as connection:
         found = connection.execute(select(rows.c.id, rows.c.error).order_by(rows.c.id)).all()
     assert [tuple(row) for row in found] == [(1, ""), (2, ""), (3, "550 no"), (4, "")]
+
+
+def test_a_letter_over_which_a_process_was_killed_waits_once_and_then_fails(
+    post: Post, clock: MovableClock
+) -> None:
+    post.post(2, clock)
+    ids = [row.id for row in post.queue.claim(9)]
+    post.watch.times[1] = 1
+    with pytest.raises(SetAside):
+        post.queue.prepare(ids)
+    assert [letter.id for letter in post.queue.prepare([2])] == [2]
+    post.queue.settle([Later(1, clock.now(), "set aside"), Sent(2)])
+    assert [row.attempts for row in post.queue.claim(9)] == [1]
+    assert [letter.id for letter in post.queue.prepare([1])] == [1]  # it has waited
+    post.queue.settle([Later(1, clock.now(), "451")])
+
+    post.post(1, clock)
+    post.queue.claim(9)
+    post.watch.times[3] = 2
+    with pytest.raises(ServerFault, match="stopped 2 times"):
+        post.queue.prepare([3])
 
 
 def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(

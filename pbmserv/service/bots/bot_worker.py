@@ -22,7 +22,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.position import bot_move
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import ServerFault
-from pbmserv.monitoring.pulse import Vital
+from pbmserv.monitoring.pulse import Vital, Watch
 from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.bots.bot_moves import Kept
@@ -82,15 +82,23 @@ class BotWorker:
 
     Args:
         moves: makes what was thought of.
+        watch: sees which board is thought about, and knows those that nobody came back from.
     """
 
     def __init__(
-        self, positions: Positions, database: Database, clock: Clock, moves: Moves
+        self,
+        positions: Positions,
+        database: Database,
+        clock: Clock,
+        moves: Moves,
+        watch: Watch,
     ) -> None:
         self._positions = positions
         self._database = database
         self._clock = clock
         self._moves = moves
+        self._watch = watch
+        self._set_aside: dict[int, int] = {}
         self._rounds = Rounds(
             self.run_once, "house", POLL_S, "the house could not look at its boards"
         )
@@ -126,8 +134,16 @@ class BotWorker:
         if self._rounds.ending:
             return
         self._rounds.beat()
+        times_stuck = self._watch.times_stuck(board_id)
+        if times_stuck > self._set_aside.get(board_id, 0):  # a process before this one was killed
+            self._set_aside[board_id] = times_stuck
+            log.error("the house does not come back from a board", extra={"board": board_id})
+            self._moves.put_off(board_id)
+            return
         try:
-            self._moves.act(board_id, self._think(board_id))
+            with self._watch.of(board_id):
+                thought = self._think(board_id)
+            self._moves.act(board_id, thought)
         except (ServerFault, *UNAVAILABLE):
             raise  # that ails no single board
         except Exception as error:  # noqa: BLE001 - one board must not stop the others

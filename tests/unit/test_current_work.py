@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import threading
 
-from pbmserv.stages.current_mail import CLAIMS, NONE, Claims, CurrentMail
+from pbmserv.stages.current_work import CLAIMS, MOST_STUCK, NONE, Claims, CurrentWork, Stuck
 
 
 def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
-    current = CurrentMail()
+    current = CurrentWork()
     begun, over = threading.Event(), threading.Event()
 
     def stuck() -> None:
@@ -30,7 +30,7 @@ def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
 
 
 def test_what_a_process_dies_with_is_left() -> None:
-    current, claims = CurrentMail(), Claims()
+    current, claims = CurrentWork(), Claims()
     pid = os.fork()
     if not pid:
         claims.begin()
@@ -53,3 +53,19 @@ def test_more_claims_than_there_is_room_for_are_let_be() -> None:
     assert len(claims.left()) == CLAIMS
     claims.remove(range(1, CLAIMS + 3))
     assert claims.left() == []
+
+
+def test_all_of_a_kind_know_what_one_was_killed_over() -> None:
+    letters = Stuck()
+    posts = [CurrentWork(letters) for _ in range(2)]
+    letters.note(7)
+    letters.note(8)
+    letters.note(7)
+    pid = os.fork()
+    if not pid:
+        os._exit(posts[1].times_stuck(7))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 2
+    assert (posts[0].times_stuck(8), posts[0].times_stuck(9)) == (1, 0)
+    for number in range(100, 100 + MOST_STUCK):
+        letters.note(number)
+    assert (letters.times(7), letters.times(100)) == (0, 1)  # the oldest gave way

@@ -1,5 +1,5 @@
-"""What a process has in hand, in memory that outlives it: the supervisor sees which mail play is
-stuck in or has died with, and a successor what its predecessor had claimed."""
+"""What a process has in hand, in memory that outlives it: the supervisor sees what it is stuck in
+or died with, and a successor what its predecessor was stuck in and had claimed."""
 
 from __future__ import annotations
 
@@ -17,34 +17,67 @@ from pbmserv.service.core.results import Done
 
 _LAYOUT = struct.Struct("=qd")
 _NUMBER = struct.Struct("=q")
+_TIMES = struct.Struct("=qq")
 NONE = 0
+MOST_STUCK = 64
 CLAIMS = 1024
 """More than any process claims at a time; what does not fit waits for the end of its lease."""
 THREADS = 16
-"""Threads of play that can be seen: the one that reads mails, and those that write."""
+"""Threads of a process that can be seen: in play the one that reads mails, and those that write."""
 
 
-class CurrentMail:
-    """Numbers and since when, in memory that a forked child shares with its parent.
+class Stuck:
+    """Numbers of work that processes were killed over, and how often: written by the parent, read
+    by all children of a kind. The oldest goes when there are too many."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, _TIMES.size * MOST_STUCK)
+        self._next = count()
+
+    def note(self, number: int) -> None:
+        """Once more."""
+        for place, (known, times) in enumerate(_TIMES.iter_unpack(self._memory)):
+            if known == number:
+                _TIMES.pack_into(self._memory, place * _TIMES.size, number, times + 1)
+                return
+        place = next(self._next) % MOST_STUCK
+        _TIMES.pack_into(self._memory, place * _TIMES.size, number, 1)
+
+    def times(self, number: int) -> int:
+        """How often."""
+        return int(dict(_TIMES.iter_unpack(self._memory)).get(number, 0))
+
+
+class CurrentWork:
+    """Numbers (of arrivals, letters, boards) and since when, in memory that a forked child shares
+    with its parent.
 
     Each thread has a place of its own, so that one that is stuck is seen beside others that are
     not.
+
+    Attributes:
+        stuck: what processes of this kind were killed over.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stuck: Stuck | None = None) -> None:
+        self.stuck = stuck or Stuck()
         self._memory = mmap.mmap(-1, _LAYOUT.size * THREADS)
         self._places = count()
         self._mine = threading.local()
 
     @contextmanager
     def of(self, number: int) -> Iterator[None]:
-        """While that arrival is read or carried out by this thread."""
+        """While this thread is at it."""
         at = self._place()
         _LAYOUT.pack_into(self._memory, at, number, monotonic())
         try:
             yield
         finally:
             _LAYOUT.pack_into(self._memory, at, NONE, 0.0)
+
+    def times_stuck(self, number: int) -> int:
+        """How often a process of this kind was killed over it."""
+        return self.stuck.times(number)
 
     def clear(self) -> None:
         """Whoever carried something out has died."""
@@ -56,7 +89,7 @@ class CurrentMail:
         return [number for number, _ in self._look()]
 
     def longest(self) -> tuple[int, float]:
-        """The arrival that has been in hand for longest and for how many seconds; `NONE`."""
+        """The work that has been in hand for longest and for how many seconds; `NONE`."""
         found = self._look()
         if not found:
             return NONE, 0.0
@@ -79,7 +112,7 @@ class Timed:
     __slots__ = ("_current", "_job", "_number", "took_s")
 
     def __init__(
-        self, job: Callable[[Connection], Done], current: CurrentMail, number: int
+        self, job: Callable[[Connection], Done], current: CurrentWork, number: int
     ) -> None:
         self._job = job
         self._current = current
