@@ -78,7 +78,11 @@ def zone(name: str) -> tzinfo:
 
 
 NOTICE = timedelta(hours=24)
-"""Counted time between a wait's first reminder and its forfeit, at least."""
+"""Counted time between a wait's first reminder and its forfeit, at least; and before the forfeit
+when the last of the usual reminders comes."""
+
+TOGETHER = timedelta(hours=3)
+"""A reminder of one board speaks of every board whose own would come in this time, too."""
 
 RECOVERY = timedelta(hours=1)
 """After an outage nothing is asked or taken for so long: moves may be on their way."""
@@ -95,11 +99,13 @@ class Terms:
         nag: counted days until the reminder; 0 = none.
         forfeit: counted days until the board is lost; 0 = never.
         total: a player's days over the whole board; ``None`` = no limit.
+        alone: no other person waits: nobody is reminded, and the board ends without notice.
     """
 
     nag: int = 7
     forfeit: int = 21
     total: int | None = None
+    alone: bool = False
 
     def limit(self, used: timedelta) -> timedelta | None:
         """Counted time that the present wait may take; ``None`` = as long as one likes."""
@@ -126,15 +132,13 @@ class SeatClock:
         since: when its present wait began; ``None`` = nobody waits for it.
         reminded: when its player was reminded during this wait, oldest first.
         used: counted time of its earlier waits; kept where the terms have a total.
+        covered: counted time of this wait up to which reminders are done with.
     """
 
     since: datetime | None = None
     reminded: tuple[datetime, ...] = ()
     used: timedelta = _NO_TIME
-
-    def remind(self, now: datetime) -> SeatClock:
-        """The clock after a reminder."""
-        return replace(self, reminded=(*self.reminded, now))
+    covered: timedelta = _NO_TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +150,20 @@ class Person:
         away: their absences, in any order.
         before: how long before a forfeit they want extra reminders.
         night: may be reminded at night.
+        digest: gets one mail a day, which is what reminds them.
     """
 
     zone: tzinfo = UTC
     away: tuple[Span, ...] = ()
     before: tuple[timedelta, ...] = ()
     night: bool = False
+    digest: bool = False
 
     @classmethod
-    def of(cls, tz: str, remind: str, away: Iterable[Span] = ()) -> Person:
+    def of(cls, tz: str, remind: str, away: Iterable[Span] = (), *, digest: bool = False) -> Person:
         """From a zone's name and a ``remind`` preference (``2d,6h,night``)."""
         before, night = read_remind(remind)
-        return cls(zone(tz), tuple(away), before, night)
+        return cls(zone(tz), tuple(away), before, night, digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +188,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Remind:
-    """The player must be reminded now."""
+    """The player must be reminded now; `reminded` gives the clock after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +208,17 @@ def decide(
 
     A reminder covers every threshold that was reached before it, so one that had to wait for
     the morning does not come twice. A forfeit needs a reminder that came `NOTICE` earlier; where
-    there was none, one becomes due in its place.
+    there was none, one becomes due in its place. The reader of a digest is reminded when that is
+    made; until then it is only said when to look again.
     """
     if clock.since is None:
         return Wait(None)
-    forfeit = forfeit_at(clock, terms, person, server, now) if clock.reminded else None
-    if forfeit is not None and forfeit <= now:
+    forfeit = forfeit_at(clock, terms, person, server, now)
+    if forfeit is not None and forfeit <= now and (clock.reminded or terms.alone):
         return Forfeit(_is_total(clock, terms))
+    if terms.alone or person.digest:
+        return Wait(forfeit)
+    forfeit = forfeit if clock.reminded else None
     reminder = _reminder_at(clock, terms, person, server, now)
     if reminder is not None and reminder <= now:
         return Remind()
@@ -227,9 +237,29 @@ def forfeit_at(
         return None
     stopped = merged((*person.away, *server.down))
     first = clock.reminded[0] if clock.reminded else now
-    notice = counted(clock.since, first, stopped) + NOTICE
+    notice = _NO_TIME if terms.alone else counted(clock.since, first, stopped) + NOTICE
     reached = instant(clock.since, max(limit, notice), stopped)
     return _allowed(max(reached, now), person, server, awake=False)
+
+
+def reminded(
+    clock: SeatClock,
+    terms: Terms,
+    person: Person,
+    server: Server,
+    now: datetime,
+    ahead: timedelta = TOGETHER,
+) -> SeatClock | None:
+    """The clock after a letter that goes to its player at *now* and reminds of all that becomes
+    due until *ahead* later; ``None`` = nothing does, or the player must not be bothered."""
+    if clock.since is None or terms.alone:
+        return None
+    if _allowed(now, person, server, awake=False) != now:
+        return None
+    covered = counted(clock.since, now, merged((*person.away, *server.down))) + ahead
+    if not any(mark <= covered for mark in _open_marks(clock, terms, person)):
+        return None
+    return replace(clock, reminded=(*clock.reminded, now), covered=covered)
 
 
 def earliest(clock: SeatClock, terms: Terms, person: Person) -> datetime | None:
@@ -293,6 +323,7 @@ def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]]:
             "since": clock.since.isoformat() if clock.since else None,
             "reminded": [at.isoformat() for at in clock.reminded],
             "used": clock.used.total_seconds(),
+            "covered": clock.covered.total_seconds(),
         }
         for clock in clocks
     ]
@@ -306,6 +337,7 @@ def from_json(kept: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]
                 datetime.fromisoformat(one["since"]) if one["since"] else None,
                 tuple(map(datetime.fromisoformat, one["reminded"])),
                 timedelta(seconds=one["used"]),
+                timedelta(seconds=one.get("covered", 0)),
             )
             for one in kept or ()
         ]
@@ -317,10 +349,21 @@ def from_json(kept: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]
 
 def _marks(terms: Terms, limit: timedelta | None, person: Person) -> list[timedelta]:
     """Counted times at which a reminder is due, all of them before the limit."""
+    if terms.alone:
+        return []
     marks = [timedelta(days=terms.nag)] if terms.nag else []
     if limit is not None:
-        marks += [limit - before for before in person.before]
+        marks += [limit - before for before in (NOTICE, *person.before)]
         return [mark for mark in marks if _NO_TIME < mark < limit]
+    return marks
+
+
+def _open_marks(clock: SeatClock, terms: Terms, person: Person) -> list[timedelta]:
+    """Those of the marks that no reminder has covered yet."""
+    limit = terms.limit(clock.used)
+    marks = [mark for mark in _marks(terms, limit, person) if mark > clock.covered]
+    if not clock.reminded and limit is not None:
+        marks.append(limit)  # nobody loses without a reminder, whatever the terms say
     return marks
 
 
@@ -328,17 +371,10 @@ def _reminder_at(
     clock: SeatClock, terms: Terms, person: Person, server: Server, now: datetime
 ) -> datetime | None:
     assert clock.since is not None
-    stopped = merged((*person.away, *server.down))
-    limit = terms.limit(clock.used)
-    marks = _marks(terms, limit, person)
-    if clock.reminded:
-        covered = counted(clock.since, clock.reminded[-1], stopped)
-        marks = [mark for mark in marks if mark > covered]
-    elif limit is not None:
-        marks.append(limit)  # nobody loses without a reminder, whatever the terms say
+    marks = _open_marks(clock, terms, person)
     if not marks:
         return None
-    reached = instant(clock.since, min(marks), stopped)
+    reached = instant(clock.since, min(marks), merged((*person.away, *server.down)))
     return _allowed(max(reached, now), person, server, awake=not person.night)
 
 

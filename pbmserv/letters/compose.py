@@ -160,7 +160,7 @@ class Composer:
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
             values["numbers"] = _numbers(row.words["lines"])
-        elif row.letter == "tray":
+        elif row.letter in {"tray", "reminders"}:
             reader.parts = len(row.words["waiting"]) + len(row.words["news"])
             for name in ("waiting", "news"):
                 parts = row.words[name]

@@ -31,7 +31,7 @@ class LetterKind:
     """What is true of every letter of a kind.
 
     Attributes:
-        can_wait: it goes into a digest; results, reminders and all answers are sent at once.
+        can_wait: it goes into a digest; results and all answers are sent at once.
         subscription: what its reader would end to get no more of them: ``digest``, ``broadcasts``,
             ``challenges``, ``reminders``, ``follow``, ``daily``, or ``single`` (news of one's own
             boards, which can come once a day instead); ``""``: it is an answer.
@@ -149,6 +149,12 @@ KINDS: Mapping[str, LetterKind] = {
     "preview": LetterKind(beyond_record=True),
     "queued": _PLAIN,
     "reminder": LetterKind(subscription="reminders", soon_stale=True),
+    "reminders": LetterKind(
+        subscription="reminders",
+        question=Question(Purpose.TRAY),
+        asks_of_itself=True,
+        soon_stale=True,
+    ),
     "result": LetterKind(tells_turn=True, waits_for_bot=True),
     "saved": _PLAIN,
     "seek": _PLAIN,

@@ -1,8 +1,9 @@
-"""When a letter that was not taken is tried again, and when to give up."""
+"""When a letter, or a relay that is down, is tried again, and when to give up."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+import threading
+from datetime import datetime, timedelta
 
 #: Waits after the first, second … attempt; the last one repeats. Short at first for
 #: greylisting, long later, as RFC 5321, 4.5.4.1 wants it.
@@ -28,3 +29,78 @@ def delay(attempt: int, age: timedelta, jitter: float) -> timedelta | None:
         return None
     wait = WAITS[min(attempt, len(WAITS)) - 1]
     return wait * (1 + _SPREAD * (jitter - 0.5))
+
+
+#: Failures in a row, over all threads, that open the breaker.
+FAILURES = 5
+SHORTEST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(minutes=15)
+
+
+class Breaker:
+    """A circuit breaker; shared by the threads that use one relay.
+
+    Closed: letters flow. Open: none goes out before the pause is over. Then one
+    letter at a time is let through as a trial; if it gets an answer the breaker
+    closes, else the next pause is twice as long.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._trials = 0
+        self._until: datetime | None = None
+
+    def allowance(self, now: datetime, most: int) -> int:
+        """How many letters may be tried now: 0, 1 (a trial) or *most*.
+
+        Granting a trial begins the next pause at once, so that two threads
+        never try together.
+        """
+        with self._lock:
+            if self._until is None:
+                return most
+            if now < self._until:
+                return 0
+            self._trials += 1
+            self._until = now + self._pause()
+            return 1
+
+    def next_trial(self) -> datetime | None:
+        """When the next trial may be, ``None`` while letters flow."""
+        with self._lock:
+            return self._until
+
+    @property
+    def failures(self) -> int:
+        """Attempts in a row in which the relay could not be reached."""
+        with self._lock:
+            return self._failures
+
+    def untried(self, now: datetime) -> None:
+        """No letter was there for the trial: the next one may have it at once."""
+        with self._lock:
+            if self._until is not None:
+                self._trials -= 1
+                self._until = now
+
+    def answered(self) -> bool:
+        """The relay answered, if only to refuse a letter; whether that ended a pause."""
+        with self._lock:
+            was_open = self._until is not None
+            self._failures = self._trials = 0
+            self._until = None
+            return was_open
+
+    def failed(self, now: datetime) -> bool:
+        """The relay could not be reached; whether that began a pause."""
+        with self._lock:
+            self._failures += 1
+            if self._until is None and self._failures >= FAILURES:
+                self._until = now + self._pause()
+                return True
+            return False
+
+    def _pause(self) -> timedelta:
+        # Ten doublings are past the longest pause; a long outage must not overflow.
+        return min(SHORTEST_PAUSE * (1 << min(self._trials, 10)), LONGEST_PAUSE)

@@ -20,7 +20,6 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.monitoring.pulse import Pulse, Vital
-from pbmserv.outbound.breaker import Breaker
 from pbmserv.outbound.domains import Domains, domain_of
 from pbmserv.outbound.outbox import (
     ClaimedLetter,
@@ -34,7 +33,7 @@ from pbmserv.outbound.outbox import (
     note_letter,
 )
 from pbmserv.outbound.relay import OutgoingLetter, Relay
-from pbmserv.outbound.retry import LIFETIME, delay
+from pbmserv.outbound.retry import LIFETIME, Breaker, delay
 
 __all__ = ["ClaimedLetter", "Failed", "Later", "Outbox", "Result", "Sender", "Sent", "Untried"]
 

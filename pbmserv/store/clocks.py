@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from pbmserv.engine.clocks import Person, SeatClock, Server, Span, Terms, earliest, to_json, turned
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import absences, players
-from pbmserv.store.tables.boards import heartbeats, outages, seats
+from pbmserv.store.tables.boards import RUNNING, heartbeats, outages, seats
 from pbmserv.store.tables.mail import outbox
 
 GAP = timedelta(minutes=5)
@@ -57,6 +57,7 @@ def opening(
     )
     wishes = {row.id: row.remind for row in found}
     started = turned((SeatClock(),) * len(sitting), waiting, (), now, {})
+    terms = replace(terms, alone=False)  # perhaps those of another board; early is no harm
     looks = [
         earliest(clock, terms, Person.of("UTC", wishes.get(player, "")))
         for clock, player in zip(started, sitting, strict=True)
@@ -76,6 +77,9 @@ _MINE = (
     select(boards.c.id)
     .where(boards.c.id == bindparam("board"), boards.c.due_at <= bindparam("now"))
     .with_for_update(skip_locked=True)  # SQLite has one writer and leaves the clause out
+)
+_HELD = (
+    select(boards.c.id).where(boards.c.id == bindparam("board")).with_for_update(skip_locked=True)
 )
 _SET = (
     update(boards)
@@ -99,6 +103,11 @@ def claim(connection: Connection, board_id: int, now: datetime) -> bool:
     return connection.execute(_MINE, {"board": board_id, "now": now}).first() is not None
 
 
+def hold(connection: Connection, board_id: int) -> bool:
+    """Lock a board for this transaction, due or not; False = somebody else has it."""
+    return connection.execute(_HELD, {"board": board_id}).first() is not None
+
+
 def set_times(connection: Connection, board_id: int, times: Times) -> None:
     """Write the clocks of a board."""
     connection.execute(_SET, {"board": board_id, "clocks": times.kept, "due": times.due_at})
@@ -109,13 +118,35 @@ def put_off(connection: Connection, board_id: int, until: datetime) -> None:
     connection.execute(_PUT_OFF, {"board": board_id, "until": until})
 
 
+_SOON_DUE = (
+    select(boards.c.id)
+    .join(seats, seats.c.board_id == boards.c.id)
+    .where(
+        seats.c.player_id == bindparam("player"),
+        boards.c.due_at <= bindparam("until"),
+        boards.c.id != bindparam("but"),
+    )
+    .order_by(boards.c.due_at)
+    .limit(bindparam("most"))
+)
+
+
+def due_of_player(
+    connection: Connection, player_id: int, until: datetime, *, but: int, most: int
+) -> list[int]:
+    """A player's boards at whose clocks somebody must look until then, except board *but*."""
+    values = {"player": player_id, "until": until, "but": but, "most": most}
+    return list(connection.execute(_SOON_DUE, values).scalars())
+
+
 def look_again(connection: Connection, player_id: int, now: datetime) -> None:
     """Have a worker look at all boards of a player, whose absences or wishes have changed."""
     connection.execute(
         update(boards)
         .where(
             boards.c.id.in_(select(seats.c.board_id).where(seats.c.player_id == player_id)),
-            boards.c.due_at > now,
+            boards.c.status.in_(RUNNING),
+            or_(boards.c.due_at > now, boards.c.due_at.is_(None)),
         )
         .values(due_at=now)
     )

@@ -191,7 +191,7 @@ def test_the_clock_runs_for_people_only(server: Indoors) -> None:
     kinds = []
     for _ in range(15):
         kinds += [(letter.kind, letter.recipient) for letter in server.live(days=2)]
-    assert set(kinds) == {("reminder", ALICE), ("result", ALICE)}
+    assert kinds == [], "nobody waits: no reminder, and the board ends without a word"
     with server.server.database.reading.connect() as connection:
         outcome = connection.execute(select(board_table.c.outcome)).scalar_one()
     assert outcome["seat"] == 0

@@ -259,6 +259,7 @@ def waiting(folder: Path) -> Iterator[Posted]:
         )
         server.send(CAROL, "blackbox challenge bob carol")
         server.send(CAROL, "blackbox challenge bob carol")
+        server.send(CAROL, f"blackbox challenge carol dave {SMALL} --nagtime=2")
         server.send(CAROL, f"blackbox reject 4 carol {PASSWORD}", "Too many games.")
         server.send(CAROL, f"blackbox chat 5 carol {PASSWORD}", "Take your time.")
         server.send(CAROL, f"message carol {PASSWORD} bob", "How are you?\n\nI am well.")

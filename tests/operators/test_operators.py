@@ -88,7 +88,8 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     (told, _) = house.letters()
     assert (
         "The times of board 1 were changed. A reminder comes after 5 days without a move, and "
-        "after 40 days the game is lost. Whoever is waited for has all of that time from now on."
+        "after 40 days the game is lost; another one comes a day before that. Whoever is "
+        "waited for has all of that time from now on."
     ) in flat(told)
     assert house.live(days=4) == []
     (reminder,) = house.live(days=2)

@@ -135,7 +135,9 @@ def test_ones_own_reminders_end(house: Indoors) -> None:
     reminders = [one for _ in range(12) for one in house.live(days=1) if one.recipient == ALICE]
     assert {one.kind for one in reminders} == {"reminder"}
     pressed(house, reminders[-1])
-    assert not [one for _ in range(8) for one in house.live(days=1) if one.recipient == ALICE]
+    usual = [one for _ in range(8) for one in house.live(days=1) if one.recipient == ALICE]
+    assert [one.kind for one in usual] == ["reminder"], "the last, a day before the loss"
+    assert way_out(usual[0]) == ("", "")
 
 
 def test_the_reminder_that_everybody_gets_cannot_be_ended(house: Indoors) -> None:

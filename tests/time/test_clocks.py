@@ -32,6 +32,7 @@ from pbmserv.engine.clocks import (
     turned,
     zone,
 )
+from pbmserv.engine.clocks import reminded as remind
 from pbmserv.engine.types import Seat
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -46,15 +47,59 @@ def at(days: float) -> datetime:
 
 
 def reminded(*days: float) -> SeatClock:
-    return SeatClock(NOON, tuple(at(day) for day in days))
+    """A clock whose last reminder covered all that was due by then, and no more."""
+    return SeatClock(NOON, tuple(at(day) for day in days), covered=days[-1] * DAY)
 
 
 def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
     clock = SeatClock(NOON)
     assert decide(clock, Terms(), Person(), UP, at(0)) == Wait(at(7))
     assert decide(clock, Terms(), Person(), UP, at(7)) == Remind()
-    assert decide(reminded(7), Terms(), Person(), UP, at(7)) == Wait(at(21))
-    assert decide(reminded(7), Terms(), Person(), UP, at(21)) == Forfeit(total=False)
+    assert decide(reminded(7), Terms(), Person(), UP, at(7)) == Wait(at(20))
+    assert decide(reminded(7), Terms(), Person(), UP, at(20)) == Remind()
+    assert decide(reminded(7, 20), Terms(), Person(), UP, at(20)) == Wait(at(21))
+    assert decide(reminded(7, 20), Terms(), Person(), UP, at(21)) == Forfeit(total=False)
+
+
+def test_where_no_other_person_waits_a_board_ends_without_a_word() -> None:
+    terms = Terms(alone=True)
+    assert earliest(SeatClock(NOON), terms, Person()) == at(21)
+    assert decide(SeatClock(NOON), terms, Person.of("UTC", "2d"), UP, at(20)) == Wait(at(21))
+    assert decide(SeatClock(NOON), terms, Person(), UP, at(21)) == Forfeit(total=False)
+    gone = Person(away=((at(5), at(15)),))
+    assert decide(SeatClock(NOON), terms, gone, UP, at(21)) == Wait(at(31))
+    endless = Terms(7, 0, alone=True)
+    assert decide(SeatClock(NOON), endless, Person(), UP, at(900)) == Wait(None)
+
+
+def test_a_letter_reminds_of_what_becomes_due_in_the_next_hours_and_once() -> None:
+    person = Person.of("UTC", "2d,6h")
+    assert remind(SeatClock(NOON), Terms(), person, UP, at(7) - 4 * HOUR) is None
+    early = remind(SeatClock(NOON), Terms(), person, UP, at(7) - 2 * HOUR)
+    assert early is not None
+    assert early.reminded == (at(7) - 2 * HOUR,)
+    assert decide(early, Terms(), person, UP, at(7)) == Wait(at(19))
+    assert remind(early, Terms(), person, UP, at(7)) is None
+    assert remind(SeatClock(NOON), Terms(alone=True), person, UP, at(21)) is None
+    gone = Person(away=((at(6), at(8)),))
+    assert remind(SeatClock(NOON), Terms(), gone, UP, at(7)) is None
+    down = Server(((at(6), at(7)),), at(7))
+    assert remind(SeatClock(NOON), Terms(), Person(), down, at(7) + HOUR / 2) is None
+
+
+def test_a_digest_is_the_reminder_of_its_reader() -> None:
+    person = Person(digest=True)
+    clock = SeatClock(NOON)
+    assert decide(clock, Terms(), person, UP, at(7)) == Wait(at(21))
+    told = remind(clock, Terms(), person, UP, at(6.5), DAY)
+    assert told is not None
+    assert decide(told, Terms(), person, UP, at(7)) == Wait(at(21))
+    assert decide(told, Terms(), person, UP, at(21)) == Forfeit(total=False)
+    assert remind(told, Terms(), person, UP, at(18.5), DAY) is None
+    assert remind(told, Terms(), person, UP, at(19.5), DAY) is not None
+    # Without a digest that says it, nothing is lost; and a look is always ahead of the clock.
+    assert decide(clock, Terms(), person, UP, at(21)) == Wait(at(22))
+    assert decide(clock, Terms(7, 0), person, UP, at(21)) == Wait(None)
 
 
 def test_nobody_waits_for_a_stopped_clock() -> None:
@@ -65,16 +110,17 @@ def test_nobody_waits_for_a_stopped_clock() -> None:
 
 def test_zero_means_never() -> None:
     assert decide(SeatClock(NOON), Terms(0, 0), Person(), UP, at(900)) == Wait(None)
+    assert decide(SeatClock(NOON), Terms(0, 5), Person(), UP, at(0)) == Wait(at(4))
     assert decide(reminded(7), Terms(7, 0), Person(), UP, at(900)) == Wait(None)
     assert earliest(SeatClock(NOON), Terms(0, 0), Person()) is None
 
 
 def test_without_a_reminder_one_comes_in_place_of_the_forfeit_and_a_day_is_left() -> None:
-    terms = Terms(0, 5)
-    assert decide(SeatClock(NOON), terms, Person(), UP, at(4.9)) == Wait(at(5))
-    assert decide(SeatClock(NOON), terms, Person(), UP, at(5)) == Remind()
-    assert decide(reminded(5), terms, Person(), UP, at(5)) == Wait(at(6))
-    assert decide(reminded(5), terms, Person(), UP, at(6)) == Forfeit(total=False)
+    terms = Terms(0, 1)
+    assert decide(SeatClock(NOON), terms, Person(), UP, at(0.9)) == Wait(at(1))
+    assert decide(SeatClock(NOON), terms, Person(), UP, at(1)) == Remind()
+    assert decide(reminded(1), terms, Person(), UP, at(1)) == Wait(at(2))
+    assert decide(reminded(1), terms, Person(), UP, at(2)) == Forfeit(total=False)
 
 
 def test_a_keeper_that_was_late_with_the_reminder_is_late_with_the_forfeit() -> None:
@@ -86,9 +132,10 @@ def test_extra_reminders_come_before_the_forfeit() -> None:
     person = Person.of("UTC", "2d,6h")
     assert decide(reminded(7), Terms(), person, UP, at(18.9)) == Wait(at(19))
     assert decide(reminded(7), Terms(), person, UP, at(19)) == Remind()
-    last = decide(reminded(7, 19), Terms(), person, UP, at(19))
+    assert decide(reminded(7, 19), Terms(), person, UP, at(19)) == Wait(at(20))
+    last = decide(reminded(7, 19, 20), Terms(), person, UP, at(20))
     assert last == Wait(at(20.75) + 60 * timedelta(minutes=1))  # 06:00 is night; 07:00 is not
-    assert decide(reminded(7, 19, 20.8), Terms(), person, UP, at(20.8)) == Wait(at(21))
+    assert decide(reminded(7, 19, 20, 20.8), Terms(), person, UP, at(20.8)) == Wait(at(21))
 
 
 def test_one_reminder_covers_all_that_were_due() -> None:
@@ -118,8 +165,13 @@ def test_reminders_wait_for_the_morning_but_forfeits_do_not() -> None:
     assert decide(clock, Terms(), person, UP, began + 7 * DAY) == Wait(morning)
     assert decide(clock, Terms(), owl, UP, began + 7 * DAY) == Remind()
     assert decide(clock, Terms(), person, UP, morning) == Remind()
-    told = clock.remind(morning)
-    assert decide(told, Terms(), person, UP, morning) == Wait(began + 21 * DAY)
+    told = remind(clock, Terms(), person, UP, morning)
+    assert told is not None
+    last = datetime(2026, 3, 22, 6, tzinfo=UTC)
+    assert decide(told, Terms(), person, UP, morning) == Wait(last)
+    told = remind(told, Terms(), person, UP, last)
+    assert told is not None
+    assert decide(told, Terms(), person, UP, last) == Wait(began + 21 * DAY)
     assert decide(told, Terms(), person, UP, began + 21 * DAY) == Forfeit(total=False)
 
 
@@ -140,7 +192,7 @@ def test_nights_end_at_seven_by_local_clocks(moment: str, morning: str) -> None:
 def test_time_away_does_not_count_and_nothing_is_asked_meanwhile() -> None:
     person = Person(away=((at(5), at(15)),))
     assert decide(SeatClock(NOON), Terms(), person, UP, at(10)) == Wait(at(17))
-    assert decide(reminded(17), Terms(), person, UP, at(17)) == Wait(at(31))
+    assert decide(reminded(17), Terms(), person, UP, at(17)) == Wait(at(30))
     leaving = Person(away=((at(7), at(9)),))
     assert decide(SeatClock(NOON), Terms(), leaving, UP, at(7)) == Wait(at(9))
     gone = Person(away=((at(21), at(30)),))
@@ -150,36 +202,39 @@ def test_time_away_does_not_count_and_nothing_is_asked_meanwhile() -> None:
 def test_time_that_the_server_was_down_does_not_count() -> None:
     server = Server(((at(1), at(4)), (at(6), at(8))), at(8))
     assert decide(SeatClock(NOON), Terms(), Person(), server, at(8)) == Wait(at(12))
-    assert decide(reminded(12), Terms(), Person(), server, at(12)) == Wait(at(26))
+    assert decide(reminded(12), Terms(), Person(), server, at(12)) == Wait(at(25))
 
 
 def test_in_the_hour_after_an_outage_nothing_happens() -> None:
     down = Server(((at(20.9), at(21)),), at(21))
     due = at(21.1)
     back = Server(((at(21), due),), due)
-    assert decide(reminded(7), Terms(), Person(), down, at(21.05)) == Wait(at(21.1))
-    assert decide(reminded(7), Terms(), Person(), back, due) == Wait(due + RECOVERY)
+    assert decide(reminded(7, 20), Terms(), Person(), down, at(21.05)) == Wait(at(21.1))
+    assert decide(reminded(7, 20), Terms(), Person(), back, due) == Wait(due + RECOVERY)
     assert decide(SeatClock(at(14)), Terms(), Person(), back, due) == Wait(due + RECOVERY)
 
 
 def test_total_time_is_lost_by_the_same_safe_rules() -> None:
     terms = Terms(7, 21, 10)
     clock = SeatClock(NOON, (), 6 * DAY)
-    assert decide(clock, terms, Person(), UP, at(1)) == Wait(at(4))
-    assert decide(clock, terms, Person(), UP, at(4)) == Remind()
-    told = clock.remind(at(4))
-    assert decide(told, terms, Person(), UP, at(4)) == Wait(at(5))
-    assert decide(told, terms, Person(), UP, at(5)) == Forfeit(total=True)
+    assert decide(clock, terms, Person(), UP, at(1)) == Wait(at(3))
+    assert decide(clock, terms, Person(), UP, at(3)) == Remind()
+    told = remind(clock, terms, Person(), UP, at(3))
+    assert told is not None
+    assert decide(told, terms, Person(), UP, at(3)) == Wait(at(4))
+    assert decide(told, terms, Person(), UP, at(4)) == Forfeit(total=True)
     spent = SeatClock(NOON, (), 11 * DAY)
     assert decide(spent, terms, Person(), UP, at(0)) == Remind()
-    assert decide(spent.remind(at(0)), terms, Person(), UP, at(0.9)) == Wait(at(1))
+    told = remind(spent, terms, Person(), UP, at(0))
+    assert told is not None
+    assert decide(told, terms, Person(), UP, at(0.9)) == Wait(at(1))
     assert Terms(7, 21, 10).for_answer() == Terms(7, 21)
 
 
 def test_a_turn_stops_one_clock_and_starts_the_other() -> None:
     clocks = turned((SeatClock(), SeatClock()), {Seat(0), Seat(1)}, (), at(0), {})
     assert clocks == (SeatClock(NOON), SeatClock(NOON))
-    clocks = (clocks[0].remind(at(7)), clocks[1].remind(at(7)))
+    clocks = (reminded(7), reminded(7))
     clocks = turned(clocks, {Seat(1)}, {Seat(0)}, at(8), {Seat(0): 8 * DAY})
     assert clocks == (SeatClock(None, (), 8 * DAY), reminded(7))
     clocks = turned(clocks, {Seat(0)}, {Seat(1)}, at(9), {})
@@ -226,12 +281,13 @@ def test_an_instant_is_the_first_moment_with_that_count(
     st.sampled_from(["", "2d,6h", "night", "1d,night", "30d"]),
     st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kathmandu", "Pacific/Auckland"]),
     st.tuples(st.integers(0, 9), st.integers(0, 25), st.none() | st.integers(1, 30)),
+    st.booleans(),
     moments,
 )
 def test_no_look_is_promised_before_its_time_and_the_first_one_is_early_enough(
-    away: list, down: list, remind: str, tz: str, terms: tuple, now: datetime
+    away: list, down: list, wish: str, tz: str, terms: tuple, digest: bool, now: datetime
 ) -> None:
-    clock, person = SeatClock(NOON), Person.of(tz, remind, away)
+    clock, person = SeatClock(NOON), Person.of(tz, wish, away, digest=digest)
     server = Server(tuple(down), NOON - DAY)
     decision = decide(clock, Terms(*terms), person, server, now)
     first = earliest(clock, Terms(*terms), person)
@@ -246,6 +302,6 @@ def test_no_look_is_promised_before_its_time_and_the_first_one_is_early_enough(
 
 @given(st.lists(moments, max_size=3), st.none() | moments, st.integers(0, 10**12))
 def test_clocks_come_back_from_their_rows(told: list, since: datetime | None, used: int) -> None:
-    clock = SeatClock(since, tuple(told), timedelta(microseconds=used))
+    clock = SeatClock(since, tuple(told), timedelta(microseconds=used), timedelta(seconds=used))
     assert from_json(to_json((clock, SeatClock()))) == (clock, SeatClock())
     assert from_json(None) == ()

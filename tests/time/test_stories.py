@@ -49,7 +49,11 @@ def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Running)
         reminder.text.split()
     )
     assert "2x2" not in reminder.subject
-    server.live(days=14, minutes=-1)
+    server.live(days=13, minutes=-1)
+    assert server.letters() == []
+    server.live(minutes=1)
+    assert "Reminder: your move in board 1" in server.letter("alice@players.example").text
+    server.live(days=1, minutes=-1)
     assert server.letters() == []
     server.live(minutes=1)
     to_alice, to_bob = server.letters()
@@ -76,6 +80,55 @@ def test_a_reminder_can_be_answered_and_the_clock_starts_anew(server: Running) -
     assert "Reminder: your move" in server.letter("bob@players.example").text
     server.live(days=13)
     assert status(server) == "active"
+
+
+def test_reminders_of_one_evening_are_one_letter_and_one_reply_answers_them(
+    server: Running,
+) -> None:
+    alice, bob = server.sign_up("alice"), server.sign_up("bob")
+    for hours, words in ((1, ""), (4, "--forfeittime=20"), (0, "--nagtime=5")):
+        server.send(alice, f"blackbox challenge alice bob -size=2x2 -atoms=1 {words}".strip())
+        server.live(hours=hours)
+    server.letters()
+    server.live(days=5, hours=-5)
+    server.live(hours=7)  # the one with --nagtime=5 is alone
+    reminder = server.letter(bob)
+    assert "alice waits for your answer about board 3" in reminder.text
+    server.live(days=1, hours=17)
+    together = server.letter(bob)
+    assert together.subject == "Reminder: 2 boards wait for you"
+    text = " ".join(together.text.split())
+    assert text.count("has waited for your answer since 1 March 2026.") == 2
+    places = [text.index(f"Blackbox {board} with alice: a challenge") for board in (2, 1)]
+    assert places == sorted(places), "the one that is lost first stands first"
+    assert together.html.count("Without one the challenge is withdrawn on") == 2
+    server.reply(together, "2: reject\n1: b2")
+    assert "2 of 2 done" in server.letter(bob).subject
+    server.live(days=1)
+    assert server.letters(bob) == [], "each was reminded of once"
+
+
+def test_where_no_other_person_waits_a_board_ends_quietly(server: Running) -> None:
+    alice = server.sign_up("alice")
+    server.send(alice, "blackbox challenge alice house -size=2x2 -atoms=1")
+    server.reply(server.letter(alice), "yes")
+    server.reply(server.letter(alice), "b2")
+    server.letters()
+    server.send(alice, "blackbox daily alice secret 12:00")
+    server.live(days=1)
+    words = (
+        "Nobody waits for you here, so no reminder comes; after 21 days without a move the board"
+    )
+    server.send(alice, "blackbox show 1")
+    told = server.letters(alice)
+    assert words in " ".join(told[-1].text.split())
+    server.send(alice, "blackbox daily alice secret off")
+    server.send(alice, "prefs alice secret digest=daily@07:30")
+    server.letters()
+    for _ in range(25):
+        server.live(days=1)
+    assert server.letters() == [], "no reminder, no result, no digest of nothing else"
+    assert [status(server, board) for board in (1, 2)] == ["finished", "declined"]
 
 
 def test_a_challenge_that_nobody_answers_is_withdrawn(server: Running) -> None:

@@ -109,7 +109,7 @@ def test_a_lone_line_counts_when_just_one_board_waits(server: Running) -> None:
     assert "bob" in server.letters(alice)[-1].text
 
 
-def test_reminders_and_results_do_not_wait_and_no_news_is_no_mail(server: Running) -> None:
+def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Running) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     server.send(bob, "prefs bob secret digest=daily@07:30")
     server.letters()
@@ -119,17 +119,26 @@ def test_reminders_and_results_do_not_wait_and_no_news_is_no_mail(server: Runnin
     server.send(alice, "message alice secret bob", "How are you?")
     server.letters(alice)
     server.live(hours=23)
-    server.reply(server.letter(bob), "1: b2")
+    asked = server.letter(bob)
+    assert "Board 1 has waited for your answer since 4 March 2026." in one_line(asked.text)
+    assert "the challenge is withdrawn on Friday 6 March 2026, 12:00" in one_line(asked.text)
+    server.reply(asked, "1: b2")
     assert "1 of 1" in server.letter(bob).subject
     server.send(alice, "blackbox move 1 alice secret a1")
     server.letters(alice)
     server.send(alice, "blackbox move 1 alice secret 1")
     server.letters(alice)
     server.live(days=1)
-    kinds = {one_line(letter.text)[:8] for letter in server.letters(bob)}
-    assert "Reminder" in kinds
-    server.live(days=1)
-    assert any("You took too long" in letter.text for letter in server.letters(bob))
+    (digest,) = server.letters(bob)
+    assert "1 board waiting for you" in digest.subject
+    assert "Board 1 has waited for your move since 5 March 2026." in one_line(digest.text)
+    assert "the game is lost on Saturday 7 March 2026, 11:00" in one_line(digest.text)
+    server.live(hours=23)
+    (again,) = server.letters(bob)
+    assert "has waited for your move" not in again.text, "once is enough"
+    server.live(hours=1)
+    assert "You took too long" in server.letter(bob).text
+    assert states(server, "reminder") == states(server, "reminders") == []
     assert "alice" in server.letters(alice)[-1].text
 
 

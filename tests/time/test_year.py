@@ -25,6 +25,7 @@ from pbmserv.engine.clocks import (
     Wait,
     decide,
     merged,
+    reminded,
     turned,
 )
 from pbmserv.engine.clocks import counted as counted_by_engine
@@ -97,25 +98,52 @@ class ClockHouse:
                 return [Event("withdrawn", number, late[0], people)]
             return [Event("forfeit", number, late[0])]
         found = []
-        looks = []
         for seat, decision in decisions.items():
             if isinstance(decision, Remind):
-                clocks = list(board.clocks)
-                clocks[seat] = clocks[seat].remind(self.now)
-                board.clocks = tuple(clocks)
+                assert self._remind(number, seat)
                 found.append(Event("remind", number, seat))
-            after = self._decide(board, seat)
-            assert isinstance(after, Wait)
-            looks += [after.until] if after.until else []
-        if looks:
-            heapq.heappush(self.due, (min(looks), number))
+                found += self._others(number, board.sitting[seat])
+        self._look_later(number)
         return found
 
+    def _others(self, but: int, human: Human) -> list[Event]:
+        """What the same letter reminds of."""
+        found = []
+        for number, board in self.boards.items():
+            if number == but or board.over or human not in board.sitting:
+                continue
+            if any(isinstance(self._decide(board, seat), Forfeit) for seat in (0, 1)):
+                continue
+            seat = board.sitting.index(human)
+            if self._remind(number, seat):
+                found.append(Event("remind", number, seat))
+                self._look_later(number)
+        return found
+
+    def _remind(self, number: int, seat: int) -> bool:
+        board = self.boards[number]
+        clocks = list(board.clocks)
+        after = reminded(clocks[seat], *self._facts(board, seat))
+        if after is not None:
+            clocks[seat] = after
+            board.clocks = tuple(clocks)
+        return after is not None
+
+    def _look_later(self, number: int) -> None:
+        decisions = [self._decide(self.boards[number], seat) for seat in (0, 1)]
+        looks = [one.until if isinstance(one, Wait) else self.now for one in decisions]
+        due = [at for at in looks if at is not None]
+        if due:
+            heapq.heappush(self.due, (min(due), number))
+
     def _decide(self, board: ClockBoard, seat: int) -> Wait | Remind | Forfeit:
+        return decide(board.clocks[seat], *self._facts(board, seat))
+
+    def _facts(self, board: ClockBoard, seat: int) -> tuple[Terms, Person, Server, datetime]:
         human = board.sitting[seat]
         person = Person(human.zone, tuple(human.away), human.offsets, human.night)
         terms = board.terms.for_answer() if board.asked else board.terms
-        return decide(board.clocks[seat], terms, person, self.server, self.now)
+        return terms, person, self.server, self.now
 
     def _turn(self, number: int, ended: set[Seat], *, playing: bool = True) -> None:
         board = self.boards[number]
@@ -151,11 +179,20 @@ def check(world: World) -> Counter[str]:
     """Hold everything that happened against the rules; how often each thing did."""
     seen: Counter[str] = Counter()
     used: dict[tuple[int, int], timedelta] = {}
+    letters: dict[int, set[datetime]] = {human.number: set() for human in world.humans}
+    for at, number in world.trays:
+        letters[number].add(at)
+    for wait in world.waits:
+        if wait.human.digest is None:
+            letters[wait.human.number].update(at for at, kind in wait.happened if kind == "remind")
+    in_time: dict[int, set[datetime]] = {human.number: set() for human in world.humans}
     for wait in sorted(world.waits, key=lambda one: one.began):
         assert wait.ended is not None
         key = (wait.board, wait.seat)
         until = wait.ended + timedelta(microseconds=wait.lost)
-        wanted = expected(wait, world.outages, used.get(key, timedelta(0)), until)
+        spent = used.get(key, timedelta(0))
+        mine = sorted(letters[wait.human.number])
+        wanted = expected(wait, world.outages, spent, until, mine, in_time[wait.human.number])
         assert wait.happened == wanted, (wait, wanted)
         if not wait.answer:
             spent = counted(wait, world.outages, wait.ended)
@@ -166,11 +203,15 @@ def check(world: World) -> Counter[str]:
             assert not is_within(at, wait.human.away)
             assert not any(begins <= at < ends + HOUR for begins, ends in world.outages)
             if kind == "remind":
-                assert wait.human.night or not is_night(at, wait.human.zone)
+                chosen = wait.human.night or wait.human.digest is not None
+                assert chosen or not is_night(at, wait.human.zone)
                 last = last or at
             else:
                 assert last is not None
                 assert at - last >= DAY
+    for human in world.humans:
+        if human.digest is None:  # each letter came when it was time for one of its boards
+            assert letters[human.number] <= in_time[human.number]
     return seen
 
 

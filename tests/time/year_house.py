@@ -217,9 +217,14 @@ class ServiceHouse:
         told: Counter[tuple[int, int, str]] = Counter()
         for row in rows:
             told[row.player_id, row.board_id or 0, row.letter] += 1
+            if row.letter in {"tray", "reminders"}:
+                due = [one for one in row.words["waiting"] if one["words"]["due"]]
+                found += [Event("remind", one["board"], one["seat"]) for one in due]
+                assert row.letter == "tray" or len(due) == len(row.words["waiting"]) > 1
             if row.letter == "tray":
                 found.append(Event("tray", 0, self._numbers[row.recipient]))
             elif row.letter == "reminder":
+                told[row.player_id, 0, "reminders"] += 1  # several at once are one letter
                 found.append(Event("remind", row.board_id, row.seat))
             elif row.letter == "unanswered" and row.seat == 0:
                 late = tuple(int(userid[1:]) for userid in row.words["late"])

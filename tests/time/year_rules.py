@@ -7,10 +7,12 @@ of them what is owed now. Slow and simple, so that it can be believed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 DAY = timedelta(days=1)
+AHEAD = timedelta(hours=3)
+"""A reminder is also one of what becomes due in so much counted time."""
 HOUR = timedelta(hours=1)
 QUARTER = timedelta(minutes=15)
 """Local hours begin at quarters of an hour everywhere on Earth."""
@@ -94,43 +96,73 @@ def thresholds(wait: Waiting, used: timedelta) -> tuple[timedelta | None, list[t
     limit = min(limits, default=None)
     goals = [wait.nag * DAY] if wait.nag else []
     if limit is not None:
-        goals += [limit - offset for offset in wait.human.offsets]
+        goals += [limit - offset for offset in (DAY, *wait.human.offsets)]
         goals = [goal for goal in goals if timedelta(0) < goal < limit]
     return limit, goals
 
 
+def until_next_digest(human: Human, at: datetime) -> timedelta:
+    """From a digest to the next one, by the clocks where its reader lives."""
+    assert human.digest is not None
+    day = at.astimezone(human.zone).date()
+    while True:
+        wall = datetime.combine(day, time(*divmod(human.digest, 60)), human.zone)
+        if wall.astimezone(UTC) > at:
+            return wall.astimezone(UTC) - at
+        day += DAY
+
+
+def spoken_of(human: Human, at: datetime, letters: list[datetime]) -> timedelta:
+    """How far ahead a reminder at this moment looks; negative: none may come now."""
+    if letters[:1] == [at]:
+        return AHEAD if human.digest is None else until_next_digest(human, at)
+    return timedelta(0) if human.digest is None else -1000 * DAY
+
+
 def expected(
-    wait: Waiting, outages: list[Span], used: timedelta, until: datetime
+    wait: Waiting,
+    outages: list[Span],
+    used: timedelta,
+    until: datetime,
+    letters: list[datetime],
+    in_time: set[datetime],
 ) -> list[tuple[datetime, str]]:
     """What must have happened before *until*, in order.
 
     Args:
         outages: the server's, its first start being the end of one.
         used: counted time of the seat's earlier turns.
+        letters: when a letter went to the player in which this board can be, ascending: one that
+            reminds of any board, or the digest.
+        in_time: takes the moments at which this board alone was reason enough for a reminder.
     """
     limit, goals = thresholds(wait, used)
     edges = changes(wait, outages)
     found: list[tuple[datetime, str]] = []
     at, waited = wait.began, timedelta(0)
     first = last = None
+    letters = [moment for moment in letters if moment >= wait.began]
+    digest = wait.human.digest is not None
     while at < until:
         counting = not is_within(at, wait.human.away) and not is_within(at, outages)
         fresh = any(ends <= at < ends + HOUR for _, ends in outages)
-        owed = any(goal <= waited and (last is None or last < goal) for goal in goals)
-        if limit is not None and waited >= limit:
-            if first is not None and waited >= first + DAY and counting and not fresh:
-                return [*found, (at, "forfeit")]
-            owed = owed or first is None
-        if (
-            owed
-            and counting
-            and not fresh
-            and (wait.human.night or not is_night(at, wait.human.zone))
-        ):
+        soon = waited + spoken_of(wait.human, at, letters)
+        left = [goal for goal in goals if last is None or last < goal]
+        if limit is not None and first is None:
+            left.append(limit)
+        owed = any(goal <= soon for goal in left)
+        reached = limit is not None and waited >= limit
+        if reached and first is not None and waited >= first + DAY and counting and not fresh:
+            return [*found, (at, "forfeit")]
+        awake = digest or wait.human.night or not is_night(at, wait.human.zone)
+        if owed and counting and not fresh and awake:
             found.append((at, "remind"))
-            first, last = first if first is not None else waited, waited
+            in_time |= {at} if any(goal <= waited for goal in left) else set()
+            last = waited + spoken_of(wait.human, at, [at])
+            first = first if first is not None else waited
             continue
-        nexts = [edge for edge in edges if edge > at][:1]
+        letters = [moment for moment in letters if moment > at]
+        nexts = [*[edge for edge in edges if edge > at][:1], *letters[:1]]
         if owed:
             nexts.append(next_quarter(at))
         if counting:

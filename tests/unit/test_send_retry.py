@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.outbound.breaker import FAILURES, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker
-from pbmserv.outbound.retry import LIFETIME, delay
+from pbmserv.outbound.retry import FAILURES, LIFETIME, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker, delay
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 NEW = timedelta()

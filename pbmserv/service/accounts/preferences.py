@@ -160,7 +160,7 @@ class _Wishes:
             preferences.release_tray(connection, self.player.id, now)
         if columns:
             preferences.save(connection, self.player.id, columns)
-        if {"remind", "tz"} & columns.keys():
+        if {"remind", "tz", "digest_minute"} & columns.keys():
             clocks.look_again(connection, self.player.id, now)
         for other_id, wanted in self.blocks.items():
             change = preferences.block if wanted else preferences.unblock

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 from pbmserv.commands.reading.replies import may_act, read_reply
@@ -22,26 +23,28 @@ from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.delivery.waiting_boards import (
+    MOST_DRAWN,
+    Due,
+    Remind,
+    Waiting,
+    entry,
+    said_in,
+    waiting_for,
+)
 from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
-from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.kept_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.store.tables.boards import RUNNING, BoardStatus
-
-MOST_DRAWN = 40
-"""Boards that one digest shows; of further ones it gives the numbers."""
+from pbmserv.store.tables.boards import BoardStatus
 
 MOST_SAID = 24_000
 """Octets of players' words in one digest, as they stand in HTML. It keeps short enough for mail
 programs then (`ROOM` in `letters`), and has room for a letter's longest words."""
-
-MOST_LOOKED_AT = 500
-"""Newest boards of a player among which those that wait are looked for."""
 
 LATE = timedelta(hours=1)
 """A digest that is later than this (the server was down) does not come at night, nor on a day
@@ -51,10 +54,10 @@ that has one of its own."""
 # -- made ------------------------------------------------------------------------------------
 
 
-def make(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
+def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[Notification] | None:
     """The digest of a player for whom it is due; ``None`` = somebody else makes it.
 
-    A day without news on which nothing waits has none.
+    A day without news has none if nobody else waits for the player.
     """
     due = clocks.claim_digest(context.connection, player_id, context.now)
     if due is None:
@@ -77,25 +80,44 @@ def make(context: CommandContext, player_id: int) -> Sequence[Notification] | No
             clocks.set_digest_due(context.connection, player_id, morning)
             return []
     clocks.set_digest_due(context.connection, player_id, following)
-    made = _made(context, player_id, outbox.tray(context.connection, player_id))
+    waiting = waiting_for(context, player_id)
+    ahead = following - context.now
+    reminded = _reminded(waiting, lambda number: remind(context, number, player_id, ahead))
+    made = _made(context, player_id, outbox.tray(context.connection, player_id), waiting, reminded)
     return [Notification(player.address, player_id, Part("tray", words)) for words in made]
 
 
 def gathered(context: CommandContext, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
     """Mails in place of letters that waited for another reason: one, if not very much was said."""
-    made = _made(context, player_id, news)
+    made = _made(context, player_id, news, waiting_for(context, player_id), {})
     return [Part("tray", {**words, "gathered": True}) for words in made]
 
 
+def _reminded(waiting: Sequence[Waiting], remind: Callable[[int], Due | None]) -> dict[int, Due]:
+    """Boards of which a digest reminds, by number: of no more than are drawn."""
+    found: dict[int, Due] = {}
+    for one in sorted(waiting, key=lambda one: one.since):
+        due = remind(one.board.id) if len(found) < MOST_DRAWN else None
+        if due is not None:
+            found[one.board.id] = due
+    return found
+
+
 def _made(
-    context: CommandContext, player_id: int, news: Sequence[QueuedLetter]
+    context: CommandContext,
+    player_id: int,
+    news: Sequence[QueuedLetter],
+    waiting: Sequence[Waiting],
+    due: Mapping[int, Due],
 ) -> list[dict[str, Any]]:
     """The words of a digest, and of more of them if players said more than one has room for."""
     if news:
         outbox.fold(context.connection, [letter.id for letter in news])
+    elif all(one.board.terms.alone for one in waiting):
+        return []
     batches = _batches(news)
-    found = [_words(context, player_id, batches[0])]
-    found += [_words(context, player_id, batch, only_news=True) for batch in batches[1:]]
+    found = [_words(context, player_id, batches[0], waiting, due)]
+    found += [_words(context, player_id, batch, waiting, only_news=True) for batch in batches[1:]]
     return [words for words in found if any(words.values())]
 
 
@@ -117,6 +139,8 @@ def _words(
     context: CommandContext,
     player_id: int,
     news: Sequence[QueuedLetter],
+    waits: Sequence[Waiting],
+    due: Mapping[int, Due] = MappingProxyType({}),
     *,
     only_news: bool = False,
 ) -> dict[str, Any]:
@@ -124,13 +148,17 @@ def _words(
     for letter in news:
         if letter.board_id is not None:
             by_board.setdefault(letter.board_id, []).append(letter)
-    waiting = _waiting(context, player_id)
-    if only_news:
-        waiting = [one for one in waiting if one.board.id in by_board]
-    # Newest news first, then what waited before, the newest wait first.
-    waiting.sort(key=lambda one: (max(_ids(by_board, one.board.id)), one.since), reverse=True)
+    waiting = [one for one in waits if not only_news or one.board.id in by_board]
+    # What is near its time, then the newest news, then what waited before, the newest wait first.
+    waiting.sort(
+        key=lambda one: (one.board.id in due, max(_ids(by_board, one.board.id)), one.since),
+        reverse=True,
+    )
     shown = {one.board.id for one in waiting}
-    drawn = [_entry(context, one, by_board.get(one.board.id, ())) for one in waiting[:MOST_DRAWN]]
+    drawn = [
+        entry(context, one, by_board.get(one.board.id, ()), due.get(one.board.id))
+        for one in waiting[:MOST_DRAWN]
+    ]
     others = list(_others(context, player_id, by_board, shown))
     others += [
         (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
@@ -145,11 +173,15 @@ def _words(
     }
 
 
+SEVERAL = frozenset({"tray", "reminders"})
+"""Letters about several boards, whose words say which."""
+
+
 def answerable(letter: OldLetter) -> dict[str, Any]:
     """What must be kept of a letter's words so that a reply to it is understood as ever: of a
     digest, which boards it was about, and which turn each of them waited for."""
     words = letter.words
-    if letter.letter != "tray" or not words:
+    if letter.letter not in SEVERAL or not words:
         return {}
     found = {
         "waiting": [{"board": one["board"], "turn": one["turn"]} for one in words["waiting"]],
@@ -166,50 +198,6 @@ def answerable(letter: OldLetter) -> dict[str, Any]:
 _NO_BOARD: Mapping[str, Any] = {"board": None, "ply": None, "seat": None}
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A board that waits for somebody."""
-
-    board: BoardRow
-    sitter: Sitter
-    since: datetime
-
-
-def _waiting(context: CommandContext, player_id: int) -> list[_Waiting]:
-    found = []
-    numbers = boards.of_player(context.connection, player_id, RUNNING, None, MOST_LOOKED_AT)
-    for number in numbers:
-        board = boards.load(context.connection, number)
-        sitter = board.sitter_of(player_id) if board is not None else None
-        if board is None or sitter is None or not board.clocks:
-            continue
-        since = board.clocks[sitter.seat].since
-        if since is not None:
-            found.append(_Waiting(board, sitter, since))
-    return found
-
-
-def _entry(context: CommandContext, one: _Waiting, news: Sequence[QueuedLetter]) -> dict[str, Any]:
-    """A waiting board: what is drawn, and the turn that a reply to it is meant for."""
-    board, sitter = one.board, one.sitter
-    position = context.position(board)
-    asked = sitter.accepted_at is None
-    by = [s.userid for s in board.sitters if s.accepted_at is not None]
-    return {
-        "letter": "tray-board",
-        "words": {
-            "event": "news",
-            "undecided": list(board.undecided),
-            "asked_by": by if asked else [],
-            "says": _said(news),
-        },
-        "board": board.id,
-        "ply": board.plies,
-        "seat": sitter.seat,
-        "turn": position.game.turn(position.state, sitter.seat),
-    }
-
-
 def _others(
     context: CommandContext,
     player_id: int,
@@ -224,7 +212,7 @@ def _others(
         newest = letters[-1]
         if newest.seat is not None and board.sitters[newest.seat].player_id != player_id:
             continue  # somebody else sits there now
-        says = _said(letters)
+        says = said_in(letters)
         if board.status == BoardStatus.DECLINED or newest.letter == "followed":
             entry = {"letter": newest.letter, "words": dict(newest.words), "ply": newest.ply}
         elif board.status == BoardStatus.FINISHED and not says:
@@ -235,18 +223,10 @@ def _others(
                 "undecided": list(board.undecided),
                 "asked_by": [],
                 "says": says,
+                "due": None,
             }
             entry = {"letter": "tray-board", "words": words, "ply": board.plies}
         yield newest.id, {**entry, "board": number, "seat": newest.seat}
-
-
-def _said(letters: Sequence[QueuedLetter]) -> list[dict[str, str]]:
-    """What other players said, oldest first."""
-    return [
-        {"by": letter.words["by"], "said": letter.words["said"]}
-        for letter in letters
-        if letter.words.get("said") and letter.words.get("by")
-    ]
 
 
 def _ids(by_board: Mapping[int, Sequence[QueuedLetter]], number: int) -> list[int]:

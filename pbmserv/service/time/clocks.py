@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pbmserv.commands.grammar.words import MOST_DAYS
 from pbmserv.engine.clocks import USUAL, SeatClock, Terms, counted, earliest, merged, turned
@@ -45,7 +46,8 @@ def read_times(words: Sequence[str], before: Terms = USUAL) -> Terms:
             raise OptionError(
                 "time-long", part=word, most=MOST_DAYS, example=f"--{name}={_EXAMPLES[name]}"
             )
-        terms = replace(terms, **{_NAMES[name]: days})
+        changed: dict[str, Any] = {_NAMES[name]: days}
+        terms = replace(terms, **changed)
     if "nagtime" not in seen and terms.nag >= terms.forfeit > 0:
         terms = replace(terms, nag=_nag_before(terms.forfeit))
     if terms.nag and terms.forfeit and terms.nag >= terms.forfeit:

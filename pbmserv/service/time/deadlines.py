@@ -5,14 +5,15 @@ The scheduler calls this for one due board at a time, in a transaction that has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.model import Reading
 from pbmserv.engine.clocks import (
+    TOGETHER,
     Forfeit,
     Person,
     Remind,
@@ -21,6 +22,7 @@ from pbmserv.engine.clocks import (
     Wait,
     decide,
     forfeit_at,
+    reminded,
 )
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import ReplyAddress
@@ -28,13 +30,19 @@ from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.boards.followers import not_played
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.waiting_boards import Due
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
+
+SOON = TOGETHER + timedelta(hours=10)
+"""How far ahead boards are looked for of which a reminder could speak, too: what becomes due in
+`TOGETHER` may be put off to the next morning."""
 
 _NO_MAIL = IncomingMail(Envelope("", "", b""), Mail.of_nobody("clock"), "", Reading(()), None)
 
@@ -62,11 +70,35 @@ def look(context: CommandContext, board_id: int) -> Sequence[Notification] | Non
     if not board.clocks:
         clocks.set_times(context.connection, board_id, timekeeping.started(context, board))
         return []
+    one = _look_at(context, board)
+    return None if one is None else one.result()
+
+
+def remind_in_digest(
+    context: CommandContext, number: int, player_id: int, ahead: timedelta
+) -> Due | None:
+    """Take note that a digest reminds of a board, if that is due before the next one.
+
+    Args:
+        ahead: how long after this digest the next one comes.
+    """
+    if not clocks.hold(context.connection, number):
+        return None  # it waits for the next one: a turn is being made there
+    return _remind(context, number, player_id, ahead)
+
+
+def _remind(context: CommandContext, number: int, player_id: int, ahead: timedelta) -> Due | None:
+    board = boards.lock(context.connection, number)
+    if board is None or board.status not in RUNNING or not board.clocks:
+        return None
+    one = _look_at(context, board)
+    return None if one is None else one.remind(player_id, ahead)
+
+
+def _look_at(context: CommandContext, board: BoardRow) -> _Look | None:
     since = min((c.since for c in board.clocks if c.since is not None), default=context.now)
     server = clocks.server(context.connection, since, context.now)
-    if server is None:
-        return None
-    return _Look(context, board, server).result()
+    return None if server is None else _Look(context, board, server)
 
 
 class _Look:
@@ -89,39 +121,91 @@ class _Look:
         decisions = [(*one, self._decide(*one)) for one in self._running]
         late = [(s, c, d) for s, c, d in decisions if isinstance(d, Forfeit)]
         if late:  # nobody need be reminded of a board that ends now
-            return self._end(late)
+            told = self._end(late)
+            # Where no other person has waited, only who watches is told.
+            return [one for one in told if one.part.seat is None] if self._terms.alone else told
         found = list(self._board.clocks)
-        told: list[Notification] = []
-        looks: list[datetime] = []
+        letters: list[Notification] = []
         for sitter, clock, decision in decisions:
             if isinstance(decision, Remind):
-                reminded = found[sitter.seat] = clock.remind(self._context.now)
-                told.append(self._reminder(sitter, reminded))
-                decision = self._decide(sitter, reminded)  # noqa: PLW2901 - what comes after it
-            if isinstance(decision, Wait) and decision.until is not None:
-                looks.append(decision.until)
-        times = Times(tuple(found), min(looks, default=None))
-        clocks.set_times(self._context.connection, self._board.id, times)
-        return told
+                after = self._reminded(sitter, clock, TOGETHER)
+                assert after is not None, "what is due now is covered by a reminder now"
+                found[sitter.seat] = after
+                others = tuple(self._others(sitter))
+                if others:
+                    parts = (self._due(sitter, after), *others)
+                    part = waiting_boards.reminders(self._context, parts)
+                    letters.append(Notification(sitter.address, sitter.player_id, part))
+                else:
+                    letters.append(self._reminder(sitter, after))
+        self._write(found)
+        return letters
+
+    def remind(self, player_id: int, ahead: timedelta) -> Due | None:
+        """Take note that a letter reminds the player of this board, if that is due by then."""
+        if any(isinstance(self._decide(*one), Forfeit) for one in self._running):
+            return None  # it ends when it is looked at for itself
+        found = list(self._board.clocks)
+        for sitter, clock in self._running:
+            if sitter.player_id != player_id:
+                continue
+            after = self._reminded(sitter, clock, ahead)
+            if after is not None:
+                found[sitter.seat] = after
+                self._write(found)
+                return self._due(sitter, after)
+        return None
+
+    def _write(self, found: Sequence[SeatClock]) -> None:
+        decisions = [self._decide(sitter, found[sitter.seat]) for sitter, _ in self._running]
+        looks = [one.until if isinstance(one, Wait) else self._context.now for one in decisions]
+        due = min((at for at in looks if at is not None), default=None)
+        clocks.set_times(self._context.connection, self._board.id, Times(tuple(found), due))
+
+    def _reminded(self, sitter: Sitter, clock: SeatClock, ahead: timedelta) -> SeatClock | None:
+        person = self._people[sitter.seat]
+        return reminded(clock, self._terms, person, self._server, self._context.now, ahead)
+
+    def _others(self, sitter: Sitter) -> Iterator[Due]:
+        """The player's other boards that are near their time, too."""
+        context, until = self._context, self._context.now + SOON
+        numbers = clocks.due_of_player(
+            context.connection,
+            sitter.player_id,
+            until,
+            but=self._board.id,
+            most=waiting_boards.MOST_DRAWN - 1,
+        )
+        for number in numbers:
+            if not clocks.claim(context.connection, number, until):
+                continue  # somebody else has it, and reminds of it
+            due = _remind(context, number, sitter.player_id, TOGETHER)
+            if due is not None:
+                yield due
 
     def _person(self, sitter: Sitter, clock: SeatClock) -> Person:
         assert clock.since is not None
         away = clocks.away(self._context.connection, sitter.player_id, clock.since)
-        return Person.of(sitter.tz, sitter.remind, away)
+        return sitter.person_away(away)
 
     def _decide(self, sitter: Sitter, clock: SeatClock) -> Wait | Remind | Forfeit:
         person = self._people[sitter.seat]
         return decide(clock, self._terms, person, self._server, self._context.now)
 
+    def _due(self, sitter: Sitter, clock: SeatClock) -> Due:
+        assert clock.since is not None
+        person = self._people[sitter.seat]
+        lost = forfeit_at(clock, self._terms, person, self._server, self._context.now)
+        return Due(self._board, sitter, clock.since, lost)
+
     def _reminder(self, sitter: Sitter, clock: SeatClock) -> Notification:
-        board, now = self._board, self._context.now
-        lost = forfeit_at(clock, self._terms, self._people[sitter.seat], self._server, now)
+        board, due = self._board, self._due(sitter, clock)
         words = {
             "event": "news",
             "undecided": list(board.undecided),
             "asked_by": [s.userid for s in board.sitters if s.accepted_at is not None],
-            "since": _iso(clock.since),
-            "forfeit_at": _iso(lost),
+            "since": _iso(due.since),
+            "forfeit_at": _iso(due.lost_at),
             "tz": sitter.tz,
         }
         return Notification.sitter(
@@ -142,7 +226,7 @@ class _Look:
         why = {
             "by": sitter.userid,
             "since": _iso(clock.since),
-            "reminded": _iso(clock.reminded[0]),
+            "reminded": _iso(next(iter(clock.reminded), None)),
             "total": self._terms.total if forfeit.total else None,
         }
         forfeited = plies.forfeit(self._context, self._board, sitter, position, why)
@@ -160,7 +244,7 @@ class _Look:
             why = {
                 "by": sitter.userid,
                 "since": _iso(clock.since),
-                "reminded": _iso(clock.reminded[0]),
+                "reminded": _iso(next(iter(clock.reminded), None)),
                 "total": None,
             }
             position = self._context.played.get(board.id) or self._context.position(board)

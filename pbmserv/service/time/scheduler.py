@@ -51,6 +51,10 @@ PutOff = Callable[[Connection, int, datetime], None]
 Do = Callable[[CommandContext, int], Sequence[Notification] | None]
 
 
+def _digest(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
+    return digest.make(context, player_id, deadlines.remind_in_digest)
+
+
 def _nothing() -> datetime | None:
     return None
 
@@ -105,7 +109,7 @@ class Scheduler:
         """Do all that is due now."""
         self.beat()
         self._drain(clocks.due, deadlines.look, clocks.put_off)
-        self._drain(clocks.due_digests, digest.make, clocks.put_off_digest)
+        self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.make, solo.put_off_dailies)
         self._forget()
 

@@ -323,7 +323,8 @@ def _erase_letters(
     own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
     # Digests and reports are about many boards, so they are found by their readers alone.
     several = and_(
-        outbox.c.letter.in_(("tray", "report")), or_(outbox.c.player_id.in_(readers), anybody)
+        outbox.c.letter.in_(("tray", "reminders", "report")),
+        or_(outbox.c.player_id.in_(readers), anybody),
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
     kept_letters.drop_bytes(connection, copies)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
-from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json
+from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json
 from pbmserv.engine.types import Seat
 from pbmserv.store import clocks
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
@@ -43,7 +43,12 @@ class Sitter:
     @property
     def person(self) -> Person:
         """What their clock must know, but for absences."""
-        return Person.of(self.tz, self.remind)
+        return self.person_away(())
+
+    def person_away(self, away: Iterable[Span]) -> Person:
+        """The same with their absences. A digest that cannot arrive reminds nobody."""
+        digest = self.digest and self.unreachable_since is None
+        return Person.of(self.tz, self.remind, away, digest=digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +136,15 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
         return None
     found = dict(zip(_NAMES, rows[0], strict=False))  # what comes after them is the sitter's
-    terms = Terms(found.pop("nag_days"), found.pop("forfeit_days"), found.pop("total_days"))
     found["options"] = tuple(found["options"])
     found["clocks"] = from_json(found["clocks"])
     sitters = tuple([Sitter(*row[len(_NAMES) :]) for row in rows])
+    terms = Terms(
+        found.pop("nag_days"),
+        found.pop("forfeit_days"),
+        found.pop("total_days"),
+        alone=sum([sitter.state != PlayerState.BOT for sitter in sitters]) == 1,
+    )
     return BoardRow(**found, terms=terms, sitters=sitters)
 
 

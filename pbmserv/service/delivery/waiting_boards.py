@@ -1,0 +1,114 @@
+"""Boards that wait for a player, as a letter about several of them shows them: the digest, and
+the letter that reminds of more than one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Part
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.tables.boards import RUNNING
+
+MOST_DRAWN = 40
+"""Boards that one such letter shows; of further ones it gives the numbers."""
+
+MOST_LOOKED_AT = 500
+"""Newest boards of a player among which those that wait are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A board of which a letter reminds.
+
+    Attributes:
+        sitter: whom it reminds.
+        since: when the wait began.
+        lost_at: when the board will be lost; ``None`` = never.
+    """
+
+    board: BoardRow
+    sitter: Sitter
+    since: datetime
+    lost_at: datetime | None
+
+
+Remind = Callable[[CommandContext, int, int, timedelta], Due | None]
+"""Takes note that a digest reminds a player of a board (context, board, player, time until the
+next digest); ``None`` = nothing is due there before that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A board that waits for somebody."""
+
+    board: BoardRow
+    sitter: Sitter
+    since: datetime
+
+
+def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
+    found = []
+    numbers = boards.of_player(context.connection, player_id, RUNNING, None, MOST_LOOKED_AT)
+    for number in numbers:
+        board = boards.load(context.connection, number)
+        sitter = board.sitter_of(player_id) if board is not None else None
+        if board is None or sitter is None or not board.clocks:
+            continue
+        since = board.clocks[sitter.seat].since
+        if since is not None:
+            found.append(Waiting(board, sitter, since))
+    return found
+
+
+def entry(
+    context: CommandContext, one: Waiting, news: Sequence[QueuedLetter], due: Due | None
+) -> dict[str, Any]:
+    """A waiting board: what is drawn, and the turn that a reply to it is meant for."""
+    board, sitter = one.board, one.sitter
+    position = context.position(board)
+    asked = sitter.accepted_at is None
+    by = [s.userid for s in board.sitters if s.accepted_at is not None]
+    return {
+        "letter": "tray-board",
+        "words": {
+            "event": "news",
+            "undecided": list(board.undecided),
+            "asked_by": by if asked else [],
+            "says": said_in(news),
+            "due": due
+            and {
+                "since": due.since.isoformat(),
+                "forfeit_at": due.lost_at and due.lost_at.isoformat(),
+                "tz": sitter.tz,
+            },
+        },
+        "board": board.id,
+        "ply": board.plies,
+        "seat": sitter.seat,
+        "turn": position.game.turn(position.state, sitter.seat),
+    }
+
+
+def reminders(context: CommandContext, due: Sequence[Due]) -> Part:
+    """One letter that reminds of several boards, the one that is lost first at the top."""
+    never = datetime.max.replace(tzinfo=UTC)
+    ordered = sorted(due, key=lambda one: (one.lost_at or never, one.since))
+    entries = [
+        entry(context, Waiting(one.board, one.sitter, one.since), (), one) for one in ordered
+    ]
+    return Part("reminders", {"waiting": entries, "more": [], "news": []})
+
+
+def said_in(letters: Sequence[QueuedLetter]) -> list[dict[str, str]]:
+    """What other players said, oldest first."""
+    return [
+        {"by": letter.words["by"], "said": letter.words["said"]}
+        for letter in letters
+        if letter.words.get("said") and letter.words.get("by")
+    ]
