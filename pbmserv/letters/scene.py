@@ -82,13 +82,6 @@ class BoardScene:
         return self.game.info.title
 
     @property
-    def again(self) -> str:
-        """The command for one more game of the same kind."""
-        if len(self.names) == 1:
-            return " ".join((self.key, "solo", *self.names, *self.options))
-        return " ".join((self.key, "challenge", *self.names, *self.options))
-
-    @property
     def race(self) -> bool:
         """Whether each plays a box of their own, of which others see nothing until it is over."""
         return "-race" in self.options or len(self.names) == 1

@@ -183,6 +183,15 @@ def subscribe(connection: Connection, reader: Reader) -> None:
     )
 
 
+def minute_of(connection: Connection, player_id: int, game: str) -> int | None:
+    """The minute of the local day at which a player gets the box; ``None`` = gets none."""
+    return connection.execute(
+        select(daily_readers.c.minute).where(
+            daily_readers.c.player_id == player_id, daily_readers.c.game == game
+        )
+    ).scalar()
+
+
 def unsubscribe(connection: Connection, player_id: int, game: str) -> bool:
     """No more; whether there was anything to end."""
     done = connection.execute(

@@ -49,6 +49,8 @@ def day_of(now: datetime) -> int:
 def daily(context: CommandContext, command: Daily) -> Answer:
     """``game daily userid password [HH:MM|off]``: get the box of the day from now on, or no more.
 
+    Without an hour it comes when it came before.
+
     Raises:
         Refused: the game has none, or the time is none.
     """
@@ -57,17 +59,22 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     key = game.info.key
     if not races(game):
         raise Refused("no-daily", part=key, example="list")
+    before = solo.minute_of(context.connection, player.id, key)
     if command.when == "off":
-        if not solo.unsubscribe(context.connection, player.id, key):
+        if before is None:
             raise Refused("daily-off", part="off", example=f"{key} daily {player.userid} PASSWORD")
-        return Answer((Part("daily-set", {"title": game.info.title, "at": "", "game": key}),))
-    minute = _minute(command.when, f"{key} daily {player.userid} PASSWORD 07:30")
+        solo.unsubscribe(context.connection, player.id, key)
+        ended = {"title": game.info.title, "at": "", "game": key, "before": _clock(before)}
+        return Answer((Part("daily-set", ended),))
+    usual = USUAL_MINUTE if before is None else before
+    example = f"{key} daily {player.userid} PASSWORD 07:30"
+    minute = _minute(command.when, example) if command.when else usual
     due = next_local(context.now, zone(player.tz), minute)
     solo.subscribe(context.connection, Reader(player.id, key, minute, due))
     words = {
         "title": game.info.title,
         "game": key,
-        "at": f"{minute // 60:02}:{minute % 60:02}",
+        "at": _clock(minute),
         "tz": player.tz,
         "today": not solo.has_daily(context.connection, player.id, key, day_of(context.now)),
     }
@@ -190,9 +197,12 @@ def _give(
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
 
 
+def _clock(minute: int) -> str:
+    """A minute of the day as people write it."""
+    return f"{minute // 60:02}:{minute % 60:02}"
+
+
 def _minute(text: str, example: str) -> int:
-    if not text:
-        return USUAL_MINUTE
     found = _TIME.fullmatch(text)
     if found is None:
         raise Refused("daily-time", part=text[:20], example=example)
