@@ -31,7 +31,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 
-_LEADING_BACK = frozenset({UNDO, REDO, RESTART})
+_LEADING_BACK = frozenset({UNDO, REDO})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Position:
         ply: the ply that led here; ``None`` at the start.
         before: the position before it; ``None`` at the start.
         redo: positions that redo would bring back, the next one first.
-        stands: after an undo, redo or restart: see `newest`.
+        stands: after an undo or redo: see `newest`.
         turns: how many turns have been used. It is what everybody may know of the number of
             plies: free moves may be private (seals), and so is how many there were.
         state: the game's own; only its `view` may leave the server.
@@ -129,17 +129,22 @@ class Position:
         Undos and the plies that they took back are left out, and all before a restart.
         """
         position = self.newest
-        while position is not None:
+        while position is not None and not position.restarts:
             yield position
             position = position.before.newest if position.before is not None else None
 
     @property
     def newest(self) -> Position | None:
-        """The newest position that stands: this one, or the one that an undo, a redo or a restart
-        led back to; ``None`` at the start."""
+        """The newest position that stands: this one, or the one that an undo or a redo led back
+        to; ``None`` at the start."""
         if self.ply is None:
             return None
         return self.stands if self.ply.text in _LEADING_BACK else self
+
+    @property
+    def restarts(self) -> bool:
+        """Whether its ply began the board anew; what came before can be had back by undo."""
+        return self.ply is not None and self.ply.text == RESTART
 
     def after(self, number: int) -> list[Position]:
         """Positions after ply *number*, oldest first, without what was taken back."""
@@ -160,8 +165,8 @@ class Position:
         match ply.text:
             case record.UNDO:
                 target = self.undoable(ply.seat)
-                newest = next(self.backwards())
-                return self._back(ply, target, "undone", (newest, *self.redo))
+                assert self.newest is not None
+                return self._back(ply, target, "undone", (self.newest, *self.redo))
             case record.REDO if self.redo:
                 return self._back(ply, self.redo[0], "redone", self.redo[1:])
             case record.RESTART:
@@ -172,7 +177,11 @@ class Position:
 
     def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
         """The position after a ply that leads to one that was there before, its turns too."""
-        step = Step(target.state, {None: ""}, (Note(kind, ply.seat, frozenset({ply.seat})),))
+        notes: tuple[Note, ...] = (Note(kind, ply.seat, frozenset({ply.seat})),)
+        newest = target.newest
+        if newest is not None and (kind == "redone" or self.game.outcome(target.state)):
+            notes += newest.step.notes
+        step = Step(target.state, {None: ""}, notes)
         return Position(
             self.game,
             self.seed,
@@ -203,12 +212,12 @@ class Position:
         return position
 
     def undoable(self, seat: Seat) -> Position:
-        """The position that an undo by *seat* leads back to.
+        """The position that an undo by *seat* leads back to; a restart can be undone, too.
 
         Raises:
             Illegal: the last ply is another seat's, or somebody learnt something from it.
         """
-        last = next(self.backwards(), None)
+        last = self.newest
         if last is None or last.ply is None or last.before is None:
             raise Illegal("undo-nothing")
         if last.ply.seat != seat:
@@ -231,12 +240,16 @@ class Position:
         Raises:
             Illegal: this is no practice, or nothing was undone.
         """
-        game = self.game
-        if not (races(game) and game.practice(self.state)):
+        if not self.is_practice:
             raise Illegal("no-practice", part=text)
         if text == REDO and not self.redo:
             raise Illegal("redo-nothing")
         return self.play(Ply(self.number + 1, seat, text, free=True))
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether everything can be taken back, also what ended it."""
+        return races(self.game) and bool(self.game.practice(self.state))
 
     def withdraw(self, seat: Seat) -> Position:
         """The position after *seat* has resigned."""

@@ -42,7 +42,10 @@ def test_many_boxes_are_answered_line_by_line() -> None:
     ("arguments", "why"),
     [
         (["--size", "7", "--atoms", "A1"], "--size '7' is not like 7x7"),
-        (["--size", "1x7", "--atoms", "A1"], "size 1x7: a board is 2 to 26 cells wide and high"),
+        (
+            ["--size", "1x7", "--atoms", "A1"],
+            "size 1x7: sides of 2 cells or more, together 52 at most",
+        ),
         (["--atoms", "A1,Z9"], "'Z9' is no cell of a 7x7 board"),
         (["--atoms", "A1 1H"], "'1H' names a cell twice"),
     ],
@@ -63,7 +66,7 @@ def test_a_wrong_argument_is_named_in_one_line(arguments: list[str], why: str) -
         ('{"w":true,"h":7,"atoms":[]}', '"w" and "h" must be whole numbers'),
         ('{"w":7,"h":7,"atoms":"A1"}', '"atoms" must be a list of cells like "G1"'),
         ('{"w":7,"h":7,"atoms":[1]}', '"atoms" must be a list of cells like "G1"'),
-        ('{"w":7,"h":99,"atoms":[]}', "size 7x99: a board is 2 to 26 cells wide and high"),
+        ('{"w":7,"h":99,"atoms":[]}', "size 7x99: sides of 2 cells or more, together 52 at most"),
     ],
 )
 def test_a_wrong_line_is_named_after_the_answers_before_it(line: str, why: str) -> None:

@@ -59,7 +59,38 @@ def test_a_cell_has_eight_names_and_a_port_has_one(w: int, h: int, data: st.Data
         assert board.port(label) == port
 
 
-@pytest.mark.parametrize(("width", "height"), [(1, 7), (7, 1), (27, 7), (7, 27), (0, 0)])
+@pytest.mark.parametrize(("width", "height"), [(1, 7), (7, 1), (27, 26), (2, 51), (51, 2), (0, 0)])
 def test_other_sizes_are_refused(width: int, height: int) -> None:
-    with pytest.raises(ValueError, match="2 to 26"):
+    with pytest.raises(ValueError, match="together 52 at most"):
         geometry(width, height)
+
+
+@given(st.integers(27, 50), st.data())
+def test_columns_beyond_z_are_labelled_as_in_a_table(w: int, data: st.DataObject) -> None:
+    board = geometry(w, data.draw(st.integers(2, 52 - w)))
+    assert (board.top[25], board.top[26]) == ("Z", "AA")
+    assert board.bottom[0] not in board.top
+    assert len(set(board.ports)) == len(board.ports) <= 2 * 52  # each detour has a letter
+    cell = data.draw(st.sampled_from(board.cells))
+    row, column = divmod(cell, w)
+    for letter in (board.top[column], board.bottom[column]):
+        assert board.cell(letter + board.right[row]) == board.cell(board.left[row] + letter) == cell
+
+
+def test_ports_clockwise_as_another_program_counts_them() -> None:
+    board = geometry(3, 2)
+    labels = [board.ports[port] for port in board.clockwise]
+    assert labels == ["A", "B", "C", "3", "4", "F", "E", "D", "2", "1"]
+    places = [board.around[port] for port in board.clockwise]
+    assert places == [
+        (1, 0),
+        (2, 0),
+        (3, 0),
+        (4, 1),
+        (4, 2),
+        (3, 3),
+        (2, 3),
+        (1, 3),
+        (0, 2),
+        (0, 1),
+    ]

@@ -202,7 +202,7 @@ def test_sealing_what_is_sealed_opens_it_but_a_gap_is_closed_first() -> None:
 def test_a_right_guess_wins_at_once_and_opens_both_boxes() -> None:
     board = hidden()
     step = board.types(ALICE, "+g1,?,+b2,g,+b4,+f5")
-    assert kinds(step) == ["marked", "guess-right", "revealed", "revealed"]
+    assert kinds(step) == ["marked", "guess-right", "revealed", "revealed", "box-id", "box-id"]
     assert board.outcome == Outcome((1, 2), "solved", ALICE)
     assert GAME.to_act(board.state) == frozenset()
     assert not any(board.state.boxes[ALICE].marks), (
@@ -311,7 +311,7 @@ def test_resigning_gives_the_other_the_board(loser: Seat) -> None:
     step = GAME.withdraw(hidden().state, loser)
     places = (2, 1) if loser == ALICE else (1, 2)
     assert GAME.outcome(step.state) == Outcome(places, "resigned", loser)
-    assert kinds(step) == ["resigned", "revealed", "revealed"]
+    assert kinds(step) == ["resigned", "revealed", "revealed", "box-id", "box-id"]
     assert step.reveals
 
 

@@ -19,7 +19,7 @@ from hashlib import sha1
 from typing import NoReturn
 
 from pbmserv.errors import OptionError
-from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST
+from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST, has_labels
 
 SEED_LIMIT = 100
 """Longest text of a seed, in characters."""
@@ -46,8 +46,9 @@ class Parameters:
     """What kind of box it is.
 
     Attributes:
-        width, height: cells across and down, 2 to 26 each. (Simon Tatham's program allows 255.)
-        least, most: how many atoms there may be, 1 to all cells.
+        width, height: cells across and down, 2 or more each and 52 together (see
+            `geometry.has_labels`; Simon Tatham's program allows 255 each).
+        least, most: how many atoms there may be, 0 to all cells.
     """
 
     width: int
@@ -192,14 +193,9 @@ def _from_letters(text: str) -> Parameters:
 
 
 def _check(kind: Parameters, part: str) -> None:
-    sides = (kind.width, kind.height)
-    if not all(SMALLEST <= side <= LARGEST for side in sides):
-        values = {"least": SMALLEST, "most": LARGEST}
-        raise OptionError("blackbox.size-range", part=part, example=EXAMPLE_PARAMETERS, **values)
-    if kind.least < 1:
-        _refuse("atoms-none", part, EXAMPLE_PARAMETERS)
+    must_have_labels(kind.width, kind.height, part, EXAMPLE_PARAMETERS)
     if kind.most < kind.least:
-        turned = Parameters(kind.width, kind.height, max(kind.most, 1), kind.least)
+        turned = Parameters(kind.width, kind.height, kind.most, kind.least)
         _refuse("atoms-order", part, turned.parameters)
     cells = kind.width * kind.height
     if kind.most > cells:
@@ -211,6 +207,17 @@ def _check(kind: Parameters, part: str) -> None:
             width=kind.width,
             height=kind.height,
         )
+
+
+def must_have_labels(width: int, height: int, part: str, example: str) -> None:
+    """Refuse a board on which not every port and detour can have a label.
+
+    Raises:
+        OptionError: it is too small or too large.
+    """
+    if not has_labels(width, height):
+        values = {"least": SMALLEST, "most": 2 * LARGEST}
+        raise OptionError("blackbox.size-labels", part=part, example=example, **values)
 
 
 def read_seed(text: str) -> str:
@@ -235,6 +242,7 @@ def read_seed(text: str) -> str:
 
 
 def _described_cells(kind: Parameters, digits: str) -> tuple[int, ...]:
+    digits = digits.rstrip(".")  # copied together with the end of our sentence
     if not _HEX.fullmatch(digits):
         wrong = next(digit for digit in digits if not _HEX.fullmatch(digit))
         _refuse("id-digit", wrong, EXAMPLE_ID)

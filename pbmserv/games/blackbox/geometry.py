@@ -9,9 +9,19 @@ from string import ascii_uppercase
 
 SMALLEST = 2
 LARGEST = 26
+"""Of both sides; in practice one may be longer, see `has_labels`."""
+
+_COLUMNS = (*ascii_uppercase, *(a + b for a in ascii_uppercase for b in ascii_uppercase))
+"""Labels of the columns of boards wider than the alphabet, as in a table: ``Z`` and then ``AA``."""
 
 _ROW_LAST = re.compile(r"([A-Z]{1,2})([0-9]{1,3})")
 _ROW_FIRST = re.compile(r"([0-9]{1,3})([A-Z]{1,2})")
+
+
+def has_labels(width: int, height: int) -> bool:
+    """Whether a board of this size can be labelled: there are 52 letters for detours, of which
+    there may be half as many as ports."""
+    return min(width, height) >= SMALLEST and width + height <= 2 * LARGEST
 
 
 class Geometry:
@@ -23,7 +33,8 @@ class Geometry:
     from the top: the order of their labels on each side.
 
     Attributes:
-        width, height: cells across and down, 2 to 26 each.
+        width, height: cells across and down, 2 or more each and 52 together, since each detour
+            needs a letter.
         top, right, bottom, left: the labels of each side, in label order.
         ports: all labels; ``ports[n]`` is the label of port n.
     """
@@ -48,16 +59,17 @@ class Geometry:
         """Lay out a board.
 
         Raises:
-            ValueError: a side is shorter than 2 or longer than 26.
+            ValueError: there are no labels for it (`has_labels`).
         """
-        if not (SMALLEST <= width <= LARGEST and SMALLEST <= height <= LARGEST):
-            raise ValueError(f"a board is {SMALLEST} to {LARGEST} cells wide and high")
+        if not has_labels(width, height):
+            raise ValueError(f"sides of {SMALLEST} cells or more, together {2 * LARGEST} at most")
         self.width = width
         self.height = height
-        self.top = tuple(ascii_uppercase[:width])
-        if 2 * width <= len(ascii_uppercase):
-            self.bottom = tuple(ascii_uppercase[width : 2 * width])
-        else:
+        self.top: tuple[str, ...] = tuple(ascii_uppercase[:width])
+        self.bottom: tuple[str, ...] = tuple(ascii_uppercase[width : 2 * width])
+        if width > LARGEST:
+            self.top, self.bottom = _COLUMNS[:width], _COLUMNS[width : 2 * width]
+        elif 2 * width > LARGEST:
             self.bottom = tuple(letter * 2 for letter in self.top)
         self.left = tuple(str(n) for n in range(1, height + 1))
         self.right = tuple(str(n) for n in range(height + 1, 2 * height + 1))
@@ -68,6 +80,28 @@ class Geometry:
         self._names = {name: cell for cell, name in enumerate(self.names)}
         self._columns = _positions(self.top, self.bottom)
         self._rows = _positions(self.left, self.right)
+
+    @property
+    def clockwise(self) -> tuple[int, ...]:
+        """The ports in the order of their numbers in Simon Tatham's program: clockwise."""
+        width, height = self.width, self.height
+        bottom, left = width + height, 2 * width + height
+        return (
+            *range(bottom),
+            *range(left - 1, bottom - 1, -1),
+            *range(len(self.ports) - 1, left - 1, -1),
+        )
+
+    @property
+    def around(self) -> tuple[tuple[int, int], ...]:
+        """For each port its column and row, where the cells begin at 1."""
+        width, height = self.width, self.height
+        return (
+            *((column, 0) for column in range(1, width + 1)),
+            *((width + 1, row) for row in range(1, height + 1)),
+            *((column, height + 1) for column in range(1, width + 1)),
+            *((0, row) for row in range(1, height + 1)),
+        )
 
     def port(self, label: str) -> int | None:
         """The port with this label (upper case), or ``None``."""

@@ -239,7 +239,8 @@ class _Reader:
             self._refuse("two-rows", kind, part, first=rows[0], second=rows[1])
         if len(columns) > 1:
             self._refuse("two-columns", kind, part, first=columns[0], second=columns[1])
-        if columns and len(columns[0]) > 1 and columns[0][0] != columns[0][1]:
+        known = bool(columns) and self._board.column(columns[0]) is not None
+        if columns and not known and len(columns[0]) > 1 and columns[0][0] != columns[0][1]:
             self._refuse("two-columns", kind, part, first=columns[0][0], second=columns[0][1])
         if not rows:
             self._refuse("no-row", kind, part, column=columns[0])

@@ -23,19 +23,21 @@ OPENING = 4
 """Turns of each player after which giving up counts: a hiding and three rays or guesses."""
 
 MOST_GUESSES = 99
+ENDLESS = 1_000_000
+"""As many guesses as it takes, which is the rule of practice; no record has room for so many."""
 SCORINGS = ("classic", "timed", "first")
 
 MEANINGS = (
     ("-size=WxH", "the board, 2x2 to 26x26 (default 7x7)"),
     ("-atoms=N", "number of hidden atoms (default 4); N-M: the hider chooses"),
-    ("-guesses=N", "how many guesses each player has (default 3)"),
+    ("-guesses=N", "how many guesses each player has (default 3; in practice no limit)"),
     ("-fair", "a guess that explains every port counts as right"),
     ("-clue", "a wrong guess shows one contradiction"),
     ("-race", "1 to 8 players solve the same box, hidden by the server, each on their own"),
     ("-scoring=HOW", "of a race: classic (default), timed, or first"),
     ("-seed=TEXT", "of a race: the box that comes from this text"),
     ("-id=GAMEID", "of a race: the box of a game ID, as Simon Tatham's program has them"),
-    ("-practice", "a race of one without a score, with undo, redo and restart"),
+    ("-practice", "a race of one without a score: guess and undo as often as you like"),
     ("-unrated", "the result changes no ratings"),
 )
 
@@ -100,6 +102,8 @@ class Options:
 CLASSIC = Options()
 RACE = Options(guesses=1, fair=True, race=True)
 """What a race has where nothing else is asked for; a race of one has clues, too."""
+PRACTICE = Options(guesses=ENDLESS, fair=True, race=True)
+"""The same of practice, in which a wrong guess ends nothing."""
 
 
 def rated(options: Options) -> bool:
@@ -127,7 +131,7 @@ def anew(options: Options) -> Options:
 
 
 def _words(options: Options, box: tuple[str, ...]) -> tuple[str, ...]:
-    usual = RACE if options.race else CLASSIC
+    usual = PRACTICE if options.practice else RACE if options.race else CLASSIC
     words = ["-race"] if options.race else []
     if (options.width, options.height) != (CLASSIC.width, CLASSIC.height):
         words.append(f"-size={options.width}x{options.height}")
@@ -196,8 +200,11 @@ def read_options(words: Sequence[str], seats: int) -> Options:
         options = _with_value(options, word, name, value)
     if options.practice and seats != 1:
         raise OptionError("blackbox.practice-alone", part=seen["practice"], example="-race")
+    if options.practice and "guesses" not in seen:
+        options = replace(options, guesses=ENDLESS)
     if options.id:
-        return _with_id(options, seen)
+        options = _with_id(options, seen)
+    _check_size(options, seen)
     _check_fit(options, seen.get("atoms", ""))
     return options
 
@@ -268,10 +275,6 @@ def _with_size(options: Options, word: str, value: str) -> Options:
     if not found:
         raise OptionError("blackbox.size-form", part=word, example=example)
     width, height = int(found[1]), int(found[2])
-    if not (SMALLEST <= width <= LARGEST and SMALLEST <= height <= LARGEST):
-        raise OptionError(
-            "blackbox.size-range", part=word, example=example, least=SMALLEST, most=LARGEST
-        )
     return replace(options, width=width, height=height)
 
 
@@ -281,7 +284,7 @@ def _with_atoms(options: Options, word: str, value: str) -> Options:
         raise OptionError("blackbox.atoms-form", part=word, example=_EXAMPLES["atoms"])
     least = int(found[1])
     most = int(found[2]) if found[2] else least
-    if least < 1:
+    if least < 1 and not options.race:
         raise OptionError("blackbox.atoms-none", part=word, example=_EXAMPLES["atoms"])
     if most < least:
         raise OptionError("blackbox.atoms-order", part=word, example=f"-atoms={most or 1}-{least}")
@@ -295,6 +298,21 @@ def _with_guesses(options: Options, word: str, value: str) -> Options:
     if not 1 <= int(value) <= MOST_GUESSES:
         raise OptionError("blackbox.guesses-range", part=word, example=example, most=MOST_GUESSES)
     return replace(options, guesses=int(value))
+
+
+def _check_size(options: Options, seen: dict[str, str]) -> None:
+    part = seen.get("size") or seen.get("id", "")
+    width, height = options.width, options.height
+    if options.practice:
+        game_ids.must_have_labels(width, height, part, _EXAMPLES["size"])
+    elif not (min(width, height) >= SMALLEST and max(width, height) <= LARGEST):
+        raise OptionError(
+            "blackbox.size-range",
+            part=part,
+            example=_EXAMPLES["size"],
+            least=SMALLEST,
+            most=LARGEST,
+        )
 
 
 def _check_fit(options: Options, atoms: str) -> None:

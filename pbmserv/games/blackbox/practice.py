@@ -17,7 +17,7 @@ from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped
 from pbmserv.games.blackbox.legality import elements_of
-from pbmserv.games.blackbox.options import MOST_GUESSES, Options
+from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, score
 from pbmserv.games.blackbox.rules import dropped_out, play
 from pbmserv.games.blackbox.state import State, new_state
@@ -36,7 +36,7 @@ class Scoring(StrEnum):
 
 
 USUAL_GUESSES = {
-    Scoring.PRACTICE: MOST_GUESSES,
+    Scoring.PRACTICE: ENDLESS,
     Scoring.CLASSIC: 1,
     Scoring.TIMED: MOST_GUESSES,
 }
@@ -170,7 +170,8 @@ class Practice:
     def _words(self) -> Iterator[str]:
         practice = self.scoring is Scoring.PRACTICE
         yield "-practice" if practice else f"-scoring={self.scoring}"
-        yield f"-guesses={self.options.guesses}"
+        if self.options.guesses != ENDLESS:
+            yield f"-guesses={self.options.guesses}"
         for flag in ("fair", "clue"):
             if getattr(self.options, flag):
                 yield f"-{flag}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from string import ascii_letters
@@ -10,6 +11,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
+from pbmserv.games.blackbox.game_ids import SeededNumbers, descriptive_id
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind, print_elements
 from pbmserv.games.blackbox.rays import HIT, seen_by_rays, trace, trace_all
@@ -25,6 +27,10 @@ from pbmserv.games.blackbox.state import (
 
 _USING = frozenset({Kind.PROBE, Kind.GUESS})
 """What of a move uses a turn, once the atoms are hidden."""
+
+
+_LASERS = {HIT_MARK: 0x2000, REFLECTION_MARK: 0x1000}
+_BALL, _LOCK = 3, 4
 
 
 def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
@@ -110,9 +116,10 @@ def over(state: State) -> tuple[Note, ...]:
     """What is told when a board is over: where the atoms were, what the markers missed, scores."""
     if not state.options.race:
         return revealed(state)
-    where = tuple(replace(note, kind="revealed-race") for note in revealed(state)[:1])
+    where = (replace(revealed(state)[0], kind="revealed-race"),)
     found = [lessons(state, Seat(seat)) for seat in range(len(state.boxes))]
-    return (*where, *(note for notes in found for note in notes), *racing.score_notes(state))
+    notes = (note for notes in found for note in notes)
+    return (*where, *notes, *racing.score_notes(state), _id_of(state, Seat(0), "box-id-race"))
 
 
 def _ended(seats: int, seat: Seat, reason: str) -> Outcome:
@@ -123,12 +130,27 @@ def _ended(seats: int, seat: Seat, reason: str) -> Outcome:
 
 
 def revealed(state: State) -> tuple[Note, ...]:
-    """One note for each box: where its atoms were."""
-    return tuple(
-        Note("revealed", Seat(solver), None, {"cells": names(state.options.board, box.atoms)})
-        for solver, box in enumerate(state.boxes)
-        if box.atoms is not None
+    """Two notes for each box: where its atoms were, and the game ID that it can be had by."""
+    filled = [
+        (Seat(solver), box) for solver, box in enumerate(state.boxes) if box.atoms is not None
+    ]
+    where = tuple(
+        Note(
+            "revealed",
+            solver,
+            None,
+            {"cells": names(state.options.board, box.atoms or frozenset())},
+        )
+        for solver, box in filled
     )
+    return (*where, *(_id_of(state, solver, "box-id") for solver, _ in filled))
+
+
+def _id_of(state: State, solver: Seat, kind: str) -> Note:
+    """The game ID of an opened box."""
+    options, atoms = state.options, state.boxes[solver].atoms or frozenset()
+    text = descriptive_id(options.width, options.height, options.least, options.most, atoms)
+    return Note(kind, solver, None, {"id": text})
 
 
 def names(board: Geometry, cells: frozenset[int]) -> tuple[str, ...]:
@@ -222,17 +244,27 @@ class _Turn:
         differing = [port for port in range(len(real)) if real[port] != guessed[port]]
         marked = [port for port in differing if self._marks[port]]
         if marked:
-            port = self._rng.choice(marked)
+            port = self._one_of(marked)
             seen = self._values(port, real[port], self._marks[port])
             self._tell("clue-mark", **seen, **self._guessed(port, guessed[port]))
         elif differing:
-            port = self._rng.choice(differing)
+            port = self._one_of(differing)
             self._tell("clue-port", **self._fire(port))
             fired = {at for at, mark in enumerate(self._marks) if mark == self._marks[port]}
             shown = {port} if self._marks[port] in (HIT_MARK, REFLECTION_MARK) else fired
             self._result = replace(self._result, clues=self._result.clues | shown)
         else:
             self._tell("clue-none")
+
+    def _one_of(self, ports: list[int]) -> int:
+        """One of some ports. On a box that the server hides it is the one that Simon Tatham's
+        program shows, which draws it by what is on its board: so his saved games and ours say the
+        same, and the same markers get the same clue again."""
+        if not self._options.race:
+            return self._rng.choice(ports)
+        numbers = SeededNumbers(drawn_board(self._board, self._marks, self._aids))
+        ports = [port for port in self._board.clockwise if port in ports]
+        return ports[numbers.below(len(ports))]
 
     def _fire(self, port: int) -> dict[str, Value]:
         found = trace(self._board, self._atoms, port)
@@ -263,6 +295,23 @@ class _Turn:
 
     def _tell(self, kind: str, **values: Value) -> None:
         self.notes.append(Note(kind, self._seat, None, values))
+
+
+def drawn_board(board: Geometry, marks: Sequence[str], aids: Markers) -> bytes:
+    """A board as the ``grid`` of his ``blackbox.c`` holds it: 32 bits for each place, the lasers
+    around the arena, a marker taken for a ball."""
+    width = board.width + 2
+    grid = [0] * (width * (board.height + 2))
+    for port, mark in enumerate(marks):
+        column, row = board.around[port]
+        grid[row * width + column] = _LASERS.get(mark) or (
+            ascii_letters.find(mark) + 1 if mark else 0
+        )
+    for cell in board.cells:
+        row, column = divmod(cell, board.width)
+        found = _BALL if cell in aids.markers else _LOCK if cell in aids.sealed else 0
+        grid[(row + 1) * width + column + 1] = found
+    return struct.pack(f"<{len(grid)}I", *grid)
 
 
 def kind_of(port: int, found: int) -> str:

@@ -5,7 +5,7 @@
     pbmserv transcript 1
     game: blackbox
     box: w8h8m5M5#123456789012345
-    options: -practice -guesses=99 -fair -clue
+    options: -practice -fair -clue
     seconds: 95
 
     1. A
@@ -32,7 +32,7 @@ from pbmserv.engine.protocol import Saved
 from pbmserv.engine.record import WITHDRAW
 from pbmserv.errors import NotUnderstood
 from pbmserv.games.blackbox.game_ids import GameId, clipped, described, read_id
-from pbmserv.games.blackbox.options import Options, read_options
+from pbmserv.games.blackbox.options import ENDLESS, Options, read_options
 from pbmserv.games.blackbox.racing import unstamped
 
 VERSION = 1
@@ -43,9 +43,6 @@ MOST_SECONDS = 10**9
 
 SOLVE = "solve"
 """The word for giving up; that for beginning again is `engine.record.RESTART`."""
-
-_USUAL_GUESSES = 1
-"""Guesses of a race where nothing is said; a transcript always says it."""
 
 _BOX = re.compile(r"^(\s*box:\s*)board ([0-9]{1,9})\s*$", re.MULTILINE)
 _FIRST = re.compile(rf"{FIRST_LINE} ([0-9]{{1,9}})")
@@ -163,7 +160,8 @@ def _refuse(code: str, part: str, line: int) -> NoReturn:
 
 def save_board(options: Options, saved: Saved, board: int | None) -> str:
     """As `engine.protocol.Saving.save`."""
-    words = ["-practice", f"-guesses={options.guesses}", "-fair"]
+    limited = options.practice and options.guesses != ENDLESS
+    words = ["-practice", *([f"-guesses={options.guesses}"] if limited else []), "-fair"]
     words += ["-clue"] if options.clue else []
     moves = tuple(SOLVE if text == WITHDRAW else unstamped(text)[0] for text in saved.moves)
     game = read_id(options.id)
@@ -182,7 +180,6 @@ def load_board(text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved
 
     transcript = read_transcript(_BOX.sub(named, text, count=1))
     words = ["-race", "-practice", f"-id={described(transcript.game)}"]
-    usual = f"-guesses={_USUAL_GUESSES}"
-    words += [w for w in transcript.options if w.startswith("-guesses=") and w != usual]
+    words += [w for w in transcript.options if w.startswith("-guesses=")]
     moves = tuple(WITHDRAW if move == SOLVE else move for move in transcript.moves)
     return Saved(tuple(words), moves, transcript.done)

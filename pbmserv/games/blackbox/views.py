@@ -12,7 +12,7 @@ from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import EMPTY, Spots, Told, spots_of, tell
 from pbmserv.games.blackbox.examples import Examples
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding, to_act
 
@@ -66,6 +66,11 @@ class BoxView:
     fired: int | None = None
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
+
+    @property
+    def endless(self) -> bool:
+        """Whether its solver may guess as often as it takes."""
+        return self.guesses_left > MOST_GUESSES
 
     @property
     def top_marks(self) -> tuple[str, ...]:
@@ -213,6 +218,11 @@ class View:
     def guesses_left(self) -> int:
         """The reader's own guesses; 0 for a spectator."""
         return self.own.guesses_left if self.own else 0
+
+    @property
+    def endless(self) -> bool:
+        """Whether the reader may guess as often as it takes."""
+        return self.own is not None and self.own.endless
 
     @cached_property
     def marker_count(self) -> int:

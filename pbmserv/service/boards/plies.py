@@ -26,6 +26,7 @@ from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import kept_letters
 from pbmserv.store.operators import operating
+from pbmserv.store.tables.boards import BoardStatus
 
 MOST_WEIGHT = 2_000
 """What the free moves of all players at a board may weigh together (`engine.record.weight`)."""
@@ -86,6 +87,8 @@ def log_ply(
     of_the_day: dict[str, Any] = {}
     runs = outcome is None and not undecided
     bot_moves.take_note(context, board, after, runs=runs)
+    if board.status == BoardStatus.FINISHED and outcome is None:
+        boards.reopen(context.connection, board.id)
     if outcome is not None:
         early = board.rated and board.seats > 1 and after.given_up_early
         if early or (board.rated and not _everybody_played(board, after)):
@@ -208,6 +211,17 @@ def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
     return Answer((own,), told + not_played(context, board))
 
 
+def must_run_or_practise(context: CommandContext, board: BoardRow) -> Position:
+    """Refuse what only a board that is not over can be asked for, or one of practice, where the end
+    is a step like any other."""
+    if board.status == BoardStatus.FINISHED:
+        position = context.position(board)
+        if position.is_practice:
+            return position
+    must_run(context, board)
+    return context.position(board)
+
+
 def must_run(context: CommandContext, board: BoardRow) -> None:
     """Refuse what only a board that is not over can be asked for."""
     if board.status == "finished":
@@ -236,13 +250,13 @@ def undo(context: CommandContext, command: Undo) -> Answer:
         Refused: why it cannot be taken back.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
-    position = context.position(board)
+    position = must_run_or_practise(context, board)
     try:
         before = position.undoable(sitter.seat)
     except Illegal as error:
         raise Refused(error.refusal.code, part="undo", example="show") from error
-    _drop_news(context, board, sitter, position, before.number)
+    if not position.is_practice:  # of which nobody else is told
+        _drop_news(context, board, sitter, position, before.number)
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), context.words)
     context.moved.clear()  # a plan is for turns that come, not for those that are given back
     return answer

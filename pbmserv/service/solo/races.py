@@ -12,7 +12,7 @@ from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply, weight
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Illegal, MoveError, OptionError, PlayerError, Refused
 from pbmserv.inbound.body import attached_text
-from pbmserv.service.boards.plies import log_ply, must_run
+from pbmserv.service.boards.plies import log_ply, must_run, must_run_or_practise
 from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
@@ -55,8 +55,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
         Refused: this one is not, or nothing was taken back.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
-    position = context.position(board)
+    position = must_run_or_practise(context, board)
     try:
         after = position.practise(sitter.seat, command.what)
     except Illegal as error:

@@ -250,6 +250,15 @@ def finish(
     )
 
 
+def reopen(connection: Connection, board_id: int) -> None:
+    """The board is not over after all: what ended it was taken back."""
+    connection.execute(
+        update(boards)
+        .where(boards.c.id == board_id)
+        .values(status=BoardStatus.ACTIVE, outcome=None, finished_at=None)
+    )
+
+
 def of_player(
     connection: Connection, player_id: int, statuses: Sequence[str], game: str | None, limit: int
 ) -> list[int]:
