@@ -93,12 +93,14 @@ def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> 
 
 
 def marked(headline: str) -> str:
-    """The first line of a letter, with the words that end the reading of a reply.
+    """A letter's headline, with the words in its first line that end the reading of a reply.
 
-    Both stand in one line, so that a reply that quotes us without quote marks leaves neither.
+    Both stand in one line, so that a reply that quotes us without quote marks leaves neither. What
+    is too long for that goes on below.
     """
-    line = f"{' '.join(headline.split())}  -- Reply above this line --"
-    return line if len(line) <= WIDTH else f"-- Reply above this line --\n{sentence(headline)}"
+    mark = "  -- Reply above this line --"
+    first, *rest = textwrap.wrap(headline, WIDTH - len(mark), break_on_hyphens=False)
+    return "\n".join((f"{first}{mark}", *textwrap.wrap(" ".join(rest), WIDTH)))
 
 
 def said(words: str, indent: str = "  ") -> str:

@@ -96,9 +96,9 @@ def test_two_hard_ones_give_an_address_up_and_each_opponent_is_told_once(
     ]
     (bob,) = to(told, BOB)
     assert bob.subject == "alice cannot be reached"
-    assert f"You play each other in boards {first}, {second}." in flat(bob)
+    assert f"You play each other on boards {first}, {second}." in flat(bob)
     assert "Until Tuesday 17 March 2026, 00:00 (UTC) alice counts as being away" in flat(bob)
-    assert f"in board {third}." in flat(to(told, CAROL)[0])
+    assert f"on board {third}." in flat(to(told, CAROL)[0])
     assert "players.example" not in bob.text.replace(BOB, "")  # nobody learns the address
 
     house.send(BOB, f"blackbox chat {first} bob {PASSWORD}", "Still there?")

@@ -34,7 +34,7 @@ def said(server: Indoors, subject: str) -> str:
 def test_the_house_plays_what_has_a_bot(server: Indoors) -> None:
     (letter,) = server.begin(ALICE, "heaps challenge house alice")
     assert "You play house on board 1." in letter.text
-    assert "Your move in board 1" in letter.text
+    assert "Your move on board 1" in letter.text
     (letter,) = server.reply(letter, "1")
     assert "You played 1." in letter.text
     assert letter.text.index("You played 1.") < letter.text.index("house played")

@@ -81,7 +81,7 @@ def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
         assert f"* You fired port {port}:" in letter.text
         assert "* house-easy fired port" in letter.text
         assert "passed on" not in letter.text
-        assert "Your move in board 1" in letter.text
+        assert "Your move on board 1" in letter.text
         assert f"<1.{2 + 2 * turn}.0." in str(letter.message["Message-ID"])
         assert letter.message["In-Reply-To"] == f"<{server.mails}@players.example>"
     assert [seat for seat, _ in record(server)] == [1, 0, 0, 1, 0, 1]
@@ -92,7 +92,7 @@ def test_a_game_goes_to_its_end_and_counts_for_no_rating(server: Indoors) -> Non
     letter = begun(server, "house-hard")
     while letter.kind != "result":
         letter = one(server.reply(letter, unused(letter)))
-    assert "house-hard has found all atoms and wins board 1!" in letter.text
+    assert "house-hard found all the atoms and won board 1" in letter.text
     assert "Since your last move:" in letter.text
     assert "* You fired port" in letter.text
     assert "blackbox challenge alice house-hard" in letter.text

@@ -201,7 +201,7 @@ def check_form(letter: Posted, *, ascii_only: bool = True, own_words: bool = Tru
     assert not text.startswith("\n")
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
-    assert re.search(r"\A(?:\S.*  )?-- Reply above this line --\n(?!\n\n)", text), text
+    assert re.search(r"\A\S.*  -- Reply above this line --\n(?!\n\n)", text), text
     head, signature, _ = text.rpartition("\n\n-- \n")
     assert signature, text
     assert not head.endswith("\n"), text

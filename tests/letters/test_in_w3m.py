@@ -37,7 +37,7 @@ def test_the_facts_of_a_board_are_legible(tmp_path: Path) -> None:
     cells = [[cell.strip(" \u00a0\u2503") for cell in line] for line in lines]
     flat = "\n".join(" ".join(filter(None, line)) for line in cells)
     for fact in (
-        "Your move in board 1",
+        "Your move on board 1",
         "bob fired port 3: hit (#).",
         "Player alice's board: 3 guesses left",
         "Player bob's board: 3 guesses left",

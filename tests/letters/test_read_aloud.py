@@ -89,7 +89,7 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
             check_box(box, box.seat == view.seat, (ALICE, BOB)[box.seat], words)
             told += 1
         if view.outcome is None and "to accept" not in words:
-            assert ("our move in board" in words or "your turn" in words or "hide" in words) or (
+            assert ("our move on board" in words or "your turn" in words or "hide" in words) or (
                 "waiting for" in words or "to move" in words
             )
             assert re.search(r"[Rr]eply with", words)

@@ -61,7 +61,7 @@ def test_reports_of_postfix_are_counted(embedded: str, tmp_path: Path) -> None:
             alice.writes("blackbox challenge alice carol -size=2x2 -atoms=1")
             told = alice.wait_for(3)
             assert told["Subject"] == "carol cannot be reached"
-            assert "You play each other in board 1." in text_of(told)
+            assert "You play each other on board 1." in text_of(told)
 
             dave.writes("signup dave dormouse")
             wait_until(lambda: _known(database, DAVE) is not None, mta.log)

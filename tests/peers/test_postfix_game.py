@@ -56,10 +56,10 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
             bob.writes("blackbox move 1 bob tool-belt 1")
             told = text_of(alice.wait_for(6))
             assert "bob fired port 1" in told
-            assert "Your move in board 1" in told
+            assert "Your move on board 1" in told
             bob.wait_for(6)
             alice.replies_in_mutt("+a1,?\n\nThat was quick!")
-            assert "You have found all atoms and win board 1!" in text_of(alice.wait_for(7))
+            assert "You found all the atoms and won board 1" in text_of(alice.wait_for(7))
             lost = bob.wait_for(7)
             assert "That was quick!" in text_of(lost)
             assert "-- Reply above this line --" not in text_of(lost).split("writes:")[1]

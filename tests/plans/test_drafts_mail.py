@@ -21,7 +21,7 @@ def game(server: Running) -> Game:
 
 def test_submit_shows_and_confirm_plays(game: Game) -> None:
     shown = game.write(0, "submit", "3,+c3,!2")
-    assert "Not played yet in board 1: 3,+C3,!2" in shown.text
+    assert "Not played yet: 3,+C3,!2" in shown.text
     assert 'just reply "confirm".' in flat(shown)
     assert "You would put a marker on C3." in shown.text
     assert "You would seal row 2 as surely empty." in shown.text
@@ -71,7 +71,7 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
     (first,) = game.read(0)
     game.server.reply(first, "preview 3,+b3,+d3,+h8,+f2,?,!c")
     (own,) = game.read(0)
-    assert "If you played 3,+B3,+D3,+A1,+F2,?,!C in board 1" in own.text
+    assert "If you played 3,+B3,+D3,+A1,+F2,?,!C on board 1" in own.text
     assert "Port 3 would be fired; what the ray does shows only when the move is made." in flat(own)
     assert "A guess would be judged with the markers on A1, F2, B3 and D3." in flat(own)
     assert "You would seal column C as surely empty." in own.text
@@ -79,7 +79,7 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
 
     game.server.send(WATCHER, "blackbox preview 1 3,+b3")
     (spectators,) = game.server.letters(WATCHER)
-    assert "If t0a played 3,+B3 in board 1" in spectators.text
+    assert "If t0a played 3,+B3 on board 1" in spectators.text
     assert "t0a would put a marker on B3." in spectators.text
     assert "@" not in "".join(line for line in spectators.text.splitlines() if "|" in line)
 
@@ -103,7 +103,7 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
     game.move(0, "14")
     game.move(1, "3")
     letter = game.write(0, "check")
-    assert "Your markers in board 1, put to the test" in letter.text
+    assert "Do your markers on board 1 fit?" in letter.text
     assert "* Your markers explain 1 of 2 results so far (3)." in letter.text
     assert "Port 14 gave reflection (%), but with your markers it would give detour to 7." in flat(
         letter

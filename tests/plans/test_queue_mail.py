@@ -25,7 +25,7 @@ def kept(game: Game) -> list[tuple[int, str]]:
 
 def test_a_conditional_plan_is_played_when_its_turns_come(game: Game) -> None:
     answer = game.write(1, "queue", "1,+b2 if #: g else 5; 6")
-    assert "Queued in board 1" in answer.text
+    assert "Your plan for board 1" in answer.text
     assert "1,+B2 if #: G else 5; 6" in answer.text
     assert "1,+B2 if #: G else 5; 6" in answer.html
     assert game.read(0) == []  # nobody else hears of a plan
@@ -33,7 +33,7 @@ def test_a_conditional_plan_is_played_when_its_turns_come(game: Game) -> None:
     game.server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret 3", "Have fun!")
     own, news = game.read(0)
     assert "You fired port 3: hit (#)." in own.text
-    assert "Your move in board 1" in news.text
+    assert "Your move on board 1" in news.text
     assert f"{NAMES[1]} fired port 1: hit (#)." in flat(news)
     (told,) = game.read(1)  # one letter for both moves, words and all
     assert f"{NAMES[0]} fired port 3: hit (#)." in flat(told)
@@ -71,15 +71,15 @@ def test_a_plan_is_refused_or_begins_at_once_and_can_be_forgotten(game: Game) ->
     assert "You fired port 3: hit (#)." in answer.text
     assert "From your queue was played: 3" in answer.text
     (news,) = game.read(1)
-    assert "Your move in board 1" in news.text
+    assert "Your move on board 1" in news.text
     assert kept(game) == [(0, "5")]
 
     game.server.reply(answer, "queue -")
     (gone,) = game.read(0)
-    assert "Your plan for board 1 is forgotten" in gone.text
+    assert "Your plan for board 1 is dropped" in gone.text
     assert kept(game) == []
     game.server.reply(gone, "queue -")
-    assert "Nothing was queued in board 1" in game.read(0)[0].text
+    assert "You had no plan for board 1" in game.read(0)[0].text
     game.server.reply(gone, "queue 14")
     assert "This is played for you as soon as it is your turn" in game.read(0)[0].text
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_played_by_then_is_told_with_the_board_and_loses_no_turn(
     (own,) = game.read(0)
     assert "t0b to move" in own.text
     (told,) = game.read(1)
-    assert "Your move in board 1" in told.text
+    assert "Your move on board 1" in told.text
     assert f"{NAMES[0]} fired port 14: reflection (%)." in flat(told)
     words = flat(told)
     assert 'Your queued move "G" could not be played, and your plan is dropped.' in words
@@ -140,9 +140,9 @@ def test_a_plan_may_win_and_then_all_plans_are_gone(game: Game) -> None:
     game.server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret 3")
     own, lost = game.read(0)
     assert "You fired port 3" in own.text
-    assert "t0b has found all atoms and wins board 1!" in flat(lost)
+    assert "t0b found all the atoms and won board 1" in flat(lost)
     (won,) = game.read(1)
-    assert "You have found all atoms and win board 1!" in flat(won)
+    assert "You found all the atoms and won board 1" in flat(won)
     assert "From your queue was played: +B3,+D3,+A1,+F2; ?" in flat(won)
     assert kept(game) == []
     refused = game.write(1, "queue", "5")

@@ -82,7 +82,7 @@ def test_a_practice_game_goes_by_mail_and_comes_back(house: Indoors) -> None:
         assert "is the game from your file, as practice." in flat(loaded)
         assert " 1|a |" in loaded.text, "the ray of the first move"
         (won,) = house.reply(loaded, "+a4,?")
-        assert "You have found all atoms" in flat(won)
+        assert "You solved board" in flat(won)
 
 
 def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:

@@ -89,7 +89,7 @@ def test_the_examples_boards_come_out_and_the_game_goes_on_to_its_end(table: Tab
         part = table.letters[userid].message.get_body(("plain",))
         assert part is not None
         assert part["Content-Transfer-Encoding"] == "7bit"
-    assert "Your move in board 1  -- Reply above this line --\n" in table.letters[BOB].text
+    assert "Your move on board 1  -- Reply above this line --\n" in table.letters[BOB].text
     assert f"Board 1: {BOB} to move  -- Reply" in table.letters[ALICE].text
 
     table.move(BOB, "+e2,+g7,?")  # F7 it should have been
@@ -101,8 +101,8 @@ def test_the_examples_boards_come_out_and_the_game_goes_on_to_its_end(table: Tab
 
     table.move(ALICE, "+g1,?")
     ends = {userid: table.letters[userid].text for userid in (ALICE, BOB)}
-    assert ends[ALICE].startswith("You have found all atoms and win board 1!")
-    assert ends[BOB].startswith(f"{ALICE} has found all atoms and wins board 1!")
+    assert ends[ALICE].startswith("You found all the atoms and won board 1")
+    assert ends[BOB].startswith(f"{ALICE} found all the atoms and won board 1")
     opened = boards_in(ends[ALICE]) + "\n" + boards_in(ends[BOB])
     assert opened == (HERE / "game-opened.txt").read_text("ascii")
 

@@ -36,7 +36,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     first, second = (alice, bob) if "alice - bob" in followed.subject else (bob, alice)
     open_up(server, first, second)
     server.reply(bob.letters()[-1], "resign")
-    assert "bob has resigned: alice wins board 1" in carol.letter().text
+    assert "bob resigned: alice won board 1" in carol.letter().text
     won = alice.letters()[-1]
     assert "Your Blackbox rating: 1138 (+138), provisional, 1 game." in won.text
 
@@ -51,7 +51,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     server.send(carol.address, "blackbox history alice bob")
     assert carol.letter().text.count("won by alice (resigned)") == 2
     server.send(carol.address, "all show alice inactive")
-    assert "bob has resigned: alice wins board 1" in carol.letter().text
+    assert "bob resigned: alice won board 1" in carol.letter().text
     server.send(carol.address, "blackbox games alice all")
     listed = carol.letter()
     assert "2 Blackbox games of alice" in listed.text
@@ -74,7 +74,7 @@ def _played_back(record: Letter, saved: Path, capsys: pytest.CaptureFixture[str]
     assert run(["replay", str(saved)]) == 0
     boards, complaints = capsys.readouterr()
     assert "1.\n* bob hid 4 atoms.\n" in boards
-    assert "bob has resigned: alice wins board 1" in boards
+    assert "bob resigned: alice won board 1" in boards
     assert complaints == ""
     saved.write_text(record.text.replace("resign\nend", "a1,b1\nend"), encoding="utf-8")
     assert run(["replay", str(saved)]) == 1

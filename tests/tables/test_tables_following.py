@@ -62,7 +62,7 @@ def test_every_turn_or_only_the_end(server: Running) -> None:
     bob.asks(Resign(None, 1, None))
     assert carol.letters() == []
     over = dave.letter()
-    assert "bob has resigned: alice wins board 1" in over.text
+    assert "bob resigned: alice won board 1" in over.text
     assert "You get no more letters about this board." in " ".join(over.text.split())
     with server.server.database.reading.connect() as connection:
         assert boards.followers_of(connection, 1) == []

@@ -43,7 +43,7 @@ def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Running)
     assert server.letters() == []
     server.live(hours=1)
     reminder = server.letter("alice@players.example")
-    assert "Reminder: your move in board 1" in reminder.text
+    assert "Reminder: your move on board 1" in reminder.text
     assert "waited for your move since 1 March 2026" in reminder.text
     assert "the game is lost on Sunday 22 March 2026, 12:00 (UTC)" in " ".join(
         reminder.text.split()
@@ -52,21 +52,21 @@ def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Running)
     server.live(days=13, minutes=-1)
     assert server.letters() == []
     server.live(minutes=1)
-    assert "Reminder: your move in board 1" in server.letter("alice@players.example").text
+    assert "Reminder: your move on board 1" in server.letter("alice@players.example").text
     server.live(days=1, minutes=-1)
     assert server.letters() == []
     server.live(minutes=1)
     to_alice, to_bob = server.letters()
-    assert "You took too long: bob wins board 1" in to_alice.text
+    assert "You took too long: bob won board 1" in to_alice.text
     assert "Your reminder" not in to_alice.text
     assert "a reminder went out on 8 March 2026" in " ".join(to_alice.text.split())
-    assert "alice took too long: you win board 1" in to_bob.text
+    assert "alice took too long: you won board 1" in to_bob.text
     assert "* alice took too long." in to_bob.text
     assert "resigned" not in to_bob.text + to_alice.text
     server.live(days=100)
     assert server.letters() == []
     server.send("bob@players.example", "blackbox show 1")
-    assert "alice took too long: bob wins board 1" in server.letter("bob@players.example").text
+    assert "alice took too long: bob won board 1" in server.letter("bob@players.example").text
 
 
 def test_a_reminder_can_be_answered_and_the_clock_starts_anew(server: Running) -> None:
@@ -93,7 +93,7 @@ def test_reminders_of_one_evening_are_one_letter_and_one_reply_answers_them(
     server.live(days=5, hours=-5)
     server.live(hours=7)  # the one with --nagtime=5 is alone
     reminder = server.letter(bob)
-    assert "alice waits for your answer about board 3" in reminder.text
+    assert "alice waits for you on board 3" in reminder.text
     server.live(days=1, hours=17)
     together = server.letter(bob)
     assert together.subject == "Reminder: 2 boards wait for you"
@@ -139,7 +139,7 @@ def test_a_challenge_that_nobody_answers_is_withdrawn(server: Running) -> None:
         assert "Each player has 3 days for the whole game." in words
     server.live(days=2)
     reminder = server.letter("bob@players.example")
-    assert "alice waits for your answer about board 1" in reminder.text
+    assert "alice waits for you on board 1" in reminder.text
     assert "withdrawn on Thursday 5 March 2026, 12:00" in " ".join(reminder.text.split())
     server.live(days=2)
     first, second = server.letters()

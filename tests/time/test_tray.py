@@ -223,7 +223,7 @@ def test_what_else_a_line_can_say(server: Running) -> None:
     alice, bob = three_boards(server)
     mine = server.letters(alice)
     server.reply(mine[0], "1: a1")  # the number in front does no harm in its own board's thread
-    assert "Board 1 waits for bob" in server.letter(alice).text
+    assert "Board 1: bob to accept" in server.letter(alice).text
     server.reply(mine[0], "2: a1")
     assert "The letter was about: 1." in one_line(server.letter(alice).text)
     server.send(alice, "prefs alice secret")

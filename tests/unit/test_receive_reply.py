@@ -498,6 +498,6 @@ def test_bold_letters_and_items_of_a_list_lose_their_marks(line, plain):
 
 @given(st.integers(50, 90), st.integers(30, 90))
 def test_nothing_of_a_quoted_letter_flows_out_of_its_marks(long, width):
-    words = f"> Your move in board 12 -- {MARKER} --\n> {'resign undo g ' * 9}"[: long + 60]
+    words = f"> Your move on board 12 -- {MARKER} --\n> {'resign undo g ' * 9}"[: long + 60]
     rows = [row for line in words.split("\n") for row in textwrap.wrap(line, max(width, 60))]
     assert new_text("\n".join(rows)) == ""

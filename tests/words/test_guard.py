@@ -17,7 +17,7 @@ from pbmserv.errors import ServerFault
 from pbmserv.service.core import words_for_others
 from pbmserv.service.core.results import Part
 
-LETTER = """Your move in board 1
+LETTER = """Your move on board 1
 
 * Your atoms are hidden at D1, A2 and C4.
 * You have 3 guesses left, no markers set and 16 ports to fire.
@@ -109,7 +109,7 @@ def test_only_the_guard_makes_words_for_others() -> None:
         "# * Your atoms are hidden at D1, A2 and C4.",
         "YOUR ATOMS ARE HIDDEN AT D1, A2",
         "hidden at D1, A2 and C4. * You have",
-        "Nice! Your move in board 1 * Your atoms are hidden at D1, A2 and C4. * You have 3",
+        "Nice! Your move on board 1 * Your atoms are hidden at D1, A2 and C4. * You have 3",
         "| 1|  |  |  | @|5",
         "D1, A2 and C4.",
         "c4",
