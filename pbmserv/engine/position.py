@@ -153,11 +153,12 @@ class Position:
     def since(self, seat: Seat | None) -> list[Position]:
         """Positions after the last turn of *seat*, oldest first; all if it had none yet."""
         found = []
-        for position in self.backwards():
-            ply = position.ply
-            if ply is not None and ply.seat == seat and not ply.free:
+        position = self.newest
+        while position is not None and position.ply is not None:
+            if position.ply.seat == seat and not position.ply.free:
                 break
             found.append(position)
+            position = position.before.newest if position.before is not None else None
         return found[::-1]
 
     def play(self, ply: Ply) -> Position:

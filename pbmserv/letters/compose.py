@@ -89,7 +89,7 @@ class Composer:
         composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
         thread = self._thread(row, seen)
         root = "" if thread == row.message_id else thread
-        references = tuple(dict.fromkeys(i for i in (root, row.in_reply_to) if i))
+        references = tuple(dict.fromkeys(filter(None, (root, row.in_reply_to))))
         headers = Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,

@@ -162,6 +162,11 @@ def padded(values: Sequence[str], between: str) -> str:
 
     Grids are most of a letter; Jinja takes a hundred times as long for a loop over the cells.
     """
+    return _padded(tuple(values), between)
+
+
+@lru_cache(maxsize=4_096)  # most rows are empty, or were the same in the letter before
+def _padded(values: tuple[str, ...], between: str) -> str:
     return between.join([value.ljust(2) for value in values])
 
 

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Literal
 
@@ -219,6 +220,7 @@ def _for_outlook(headers: Headers) -> tuple[str, ...]:
     return (f"Thread-Topic: {_unstructured(headers.topic)}", f"Thread-Index: {coded}")
 
 
+@lru_cache(maxsize=64)
 def _word(text: str) -> str:
     """A header word of ours: printable ASCII without blanks and angle brackets."""
     if not _TOKEN.fullmatch(text):
@@ -261,6 +263,7 @@ def _address(address: str) -> str:
     return address
 
 
+@lru_cache(maxsize=16)  # nearly always the server's own
 def _mailbox(name: str, address: str) -> str:
     shown = _one_line(name)
     if not shown:

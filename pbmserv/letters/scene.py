@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from jinja2 import Template
@@ -34,7 +35,7 @@ LONGEST_HTML = 60_000
 _GAP = re.compile(r"\n{3,}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BoardScene:
     """A board as one reader may see it; the only thing a template learns about a game.
 
@@ -71,12 +72,12 @@ class BoardScene:
     terms: Terms
     daily: int
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The game's key: its template folder and its word in commands."""
         return self.game.info.key
 
-    @property
+    @cached_property
     def title(self) -> str:
         """The game's name for people."""
         return self.game.info.title

@@ -83,8 +83,9 @@ class _InHand:
 
     def add(self, found: list[Arrival]) -> None:
         with self._guard:
-            self._since.update({one.id: one.received_at for one in found})
-        self._claims.add(one.id for one in found)
+            for one in found:
+                self._since[one.id] = one.received_at
+        self._claims.add([one.id for one in found])
 
     def remove(self, number: int) -> None:
         with self._guard:

@@ -82,12 +82,13 @@ class Lanes:
         Args:
             avoided: says what is not to be begun now.
         """
-        open_ = [
-            one
-            for one in self._by_name.values()
-            if one.waiting and not one.is_held and not avoided(one.waiting[0])
-        ]
-        return min(open_, key=lambda lane: lane.used_s) if open_ else None
+        found: Lane | None = None
+        for one in self._by_name.values():  # hundreds, when many wait: no calls but where need be
+            if not one.waiting or one.is_held or (found and found.used_s <= one.used_s):
+                continue
+            if not avoided(one.waiting[0]):
+                found = one
+        return found
 
     def used(self, lane: Lane, seconds: float) -> None:
         """A mail of a lane has taken so much processor time."""

@@ -77,8 +77,12 @@ def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str
     width, height = board.width, board.height
     left = 2 * width + height
     rows = [
-        SpotRow(ports[left + y], _spots_in(empty[y], texts), ports[width + y])
-        for y, texts in enumerate(cells)
+        SpotRow(
+            ports[left + y],
+            blank if texts.count(EMPTY) == width else _spots_in(blank, texts),
+            ports[width + y],
+        )
+        for y, (blank, texts) in enumerate(zip(empty, cells, strict=True))
     ]
     return Spots(tuple(ports[:width]), tuple(rows), tuple(ports[width + height : left]))
 
@@ -101,8 +105,6 @@ def _blank(board: Geometry) -> tuple[tuple[Spot, ...], tuple[tuple[Spot, ...], .
 
 
 def _spots_in(empty: tuple[Spot, ...], texts: Sequence[str]) -> tuple[Spot, ...]:
-    if texts.count(EMPTY) == len(empty):
-        return empty
     return tuple(
         [
             spot if text == EMPTY else Spot(KINDS[text], spot.name, text.strip(), "")
@@ -115,7 +117,7 @@ def _port(unused: Spot, mark: str, ends: Sequence[str]) -> Spot:
     label = unused.name
     if mark in RESULTS:
         return Spot(RESULTS[mark], label, mark, "")
-    return Spot("detour", label, mark, "".join(end for end in ends if end != label))
+    return Spot("detour", label, mark, "".join([end for end in ends if end != label]))
 
 
 class ToldSide(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from math import gcd
 
 from pbmserv.games.blackbox.geometry import Geometry
@@ -12,7 +12,7 @@ from pbmserv.games.blackbox.moves import Kind
 from pbmserv.games.blackbox.options import Options
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Examples:
     """What a reader could write now; made only from what the reader sees.
 
@@ -44,7 +44,7 @@ class Examples:
     @property
     def mark(self) -> str:
         """A marker on a cell without one; where all have one, the removal."""
-        free = self._free()
+        free = self._free
         return "+" + self.options.board.names[free[0]] if free else self.unmark
 
     @property
@@ -57,7 +57,7 @@ class Examples:
     def seal(self) -> str:
         """A sealed cell, preferably one without a marker."""
         board = self.options.board
-        return "!" + board.names[(self._free() or _spread(board))[0]]
+        return "!" + board.names[(self._free or _spread(board))[0]]
 
     @property
     def guess(self) -> str:
@@ -65,7 +65,7 @@ class Examples:
         names = self.options.board.names
         missing = self.options.least - len(self.markers)
         if missing > 0:
-            return "".join([f"+{names[cell]}," for cell in self._free()[:missing]]) + "?"
+            return "".join([f"+{names[cell]}," for cell in self._free[:missing]]) + "?"
         extra = max(0, len(self.markers) - self.options.most)
         return "".join([f"/{names[cell]}," for cell in sorted(self.markers)[:extra]]) + "?"
 
@@ -81,6 +81,7 @@ class Examples:
             return self.mark
         return self.guess if kind == Kind.GUESS else self.probe
 
+    @cached_property
     def _free(self) -> list[int]:
         """The cells without a marker."""
         return [cell for cell in _spread(self.options.board) if cell not in self.markers]

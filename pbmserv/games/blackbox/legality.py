@@ -112,15 +112,17 @@ def _check_placement(view: View, elements: Sequence[Element], example: Example) 
 
 
 def _check_play(view: View, own: BoxView, elements: Sequence[Element], example: Example) -> None:
-    cells = [element for element in elements if element.kind == Kind.CELL]
+    kinds: dict[Kind, list[Element]] = {kind: [] for kind in Kind}
+    for element in elements:
+        kinds[element.kind].append(element)
+    cells, guesses = kinds[Kind.CELL], kinds[Kind.GUESS]
     again = len(cells) > 1 or view.phase == "hiding"
     if again and len(cells) == len(elements):
         raise Illegal("blackbox.already-hidden", part=cells[0].part, example=example(Kind.MARK))
     for cell in cells:
         better = example(Kind.MARK, "+" + cell.text)
         raise Illegal("blackbox.unsigned-cell", part=cell.part, example=better, cell=cell.text)
-    _check_probe(own, [e for e in elements if e.kind == Kind.PROBE], example)
-    guesses = [element for element in elements if element.kind == Kind.GUESS]
+    _check_probe(own, kinds[Kind.PROBE], example)
     if len(guesses) > 1:
         raise Illegal("blackbox.two-guesses", part=guesses[1].part, example=example(Kind.GUESS))
     if guesses:

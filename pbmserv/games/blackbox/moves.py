@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from operator import attrgetter
 from typing import NoReturn, Protocol
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
@@ -72,9 +73,12 @@ class Example(Protocol):
         ...
 
 
+_TEXT = attrgetter("text")
+
+
 def print_elements(elements: Iterable[Element]) -> str:
     """The canonical text of these elements."""
-    return ",".join([element.text for element in elements])
+    return ",".join(map(_TEXT, elements))
 
 
 def read_elements(

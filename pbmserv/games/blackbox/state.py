@@ -9,7 +9,7 @@ from itertools import groupby
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind
-from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.options import SEATS, Options
 
 HIT_MARK = "#"
 REFLECTION_MARK = "%"
@@ -103,6 +103,7 @@ def new_state(options: Options, seats: int, atoms: frozenset[int] | None = None)
 
 
 _NOBODY: frozenset[Seat] = frozenset()
+_ALONE = tuple(frozenset({Seat(seat)}) for seat in range(SEATS))
 
 
 def hiding(state: State) -> frozenset[Seat]:
@@ -122,7 +123,7 @@ def to_act(state: State) -> frozenset[Seat]:
         return frozenset(
             Seat(seat) for seat, box in enumerate(state.boxes) if not box.result.reason
         )
-    return hiding(state) or frozenset({_mover(state)})
+    return hiding(state) or _ALONE[state.turns % len(state.boxes)]
 
 
 def turn(state: State, seat: Seat) -> int:
@@ -133,15 +134,9 @@ def turn(state: State, seat: Seat) -> int:
     if state.options.race:
         return state.boxes[seat].result.turns + 1
     seats = len(state.boxes)
-    still_hiding = hiding(state)
-    if still_hiding:
-        return 1 if seat in still_hiding else seats + 1 + seat
-    return state.turns + 1 + (seat - _mover(state)) % seats
-
-
-def _mover(state: State) -> Seat:
-    seats = len(state.boxes)
-    return Seat((state.turns - seats) % seats)
+    if state.turns < seats:
+        return 1 if seat in hiding(state) else seats + 1 + seat
+    return state.turns + 1 + (seat - state.turns) % seats
 
 
 def box_hidden_by(state: State, seat: Seat) -> Seat:

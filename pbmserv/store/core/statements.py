@@ -144,21 +144,12 @@ class Savepoint:
     """A savepoint of a certain name; `begin_nested` would cost as much as an ordinary job."""
 
     def __init__(self, name: str) -> None:
-        self._begin = Prepared(text(f"SAVEPOINT {name}"))
-        self._undo = Prepared(text(f"ROLLBACK TO SAVEPOINT {name}"))
-        self._end = Prepared(text(f"RELEASE SAVEPOINT {name}"))
-
-    def begin(self, connection: Connection) -> None:
+        self.begin = Prepared(text(f"SAVEPOINT {name}")).run
         """From here on things can be taken back."""
-        self._begin.run(connection)
-
-    def undo(self, connection: Connection) -> None:
+        self.undo = Prepared(text(f"ROLLBACK TO SAVEPOINT {name}")).run
         """Take back everything since `begin`; `end` must follow."""
-        self._undo.run(connection)
-
-    def end(self, connection: Connection) -> None:
+        self.end = Prepared(text(f"RELEASE SAVEPOINT {name}")).run
         """Keep what there is."""
-        self._end.run(connection)
 
 
 def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:

@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from operator import attrgetter
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, Protocol, TypeVar
@@ -96,6 +97,9 @@ class _Order:
         self.result: Any = None
 
 
+_IS_SYNCED = attrgetter("is_synced")
+
+
 class _QueueWriter:
     """What both writers share: a queue, threads that serve it, and a clean end."""
 
@@ -169,19 +173,20 @@ class GroupWriter(_QueueWriter):
                 self._let_go()
                 return
 
-    def _open(self) -> Connection:
-        """The one connection that writes, kept from group to group."""
+    def _open(self, *, is_synced: bool) -> Connection:
+        """The one connection that writes, kept from group to group.
+
+        Args:
+            is_synced: commits wait for the disk; between transactions this can be changed.
+        """
         if self._connection is None:
             self._connection = self._database.writing.connect()
             self._is_synced = None
-        return self._connection
-
-    def _sync(self, connection: Connection, is_synced: bool) -> None:
-        """Whether commits wait for the disk; this can be changed between transactions only."""
         if is_synced != self._is_synced:
-            driver: Any = connection.connection.dbapi_connection
+            driver: Any = self._connection.connection.dbapi_connection
             driver.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
             self._is_synced = is_synced
+        return self._connection
 
     def _let_go(self) -> None:
         if self._connection is not None:
@@ -206,8 +211,7 @@ class GroupWriter(_QueueWriter):
     def _commit(self, batch: list[_Order]) -> None:
         failed: dict[_Order, Exception] = {}
         try:
-            connection = self._open()
-            self._sync(connection, True in [order.is_synced for order in batch])
+            connection = self._open(is_synced=any(map(_IS_SYNCED, batch)))
             with connection.begin():
                 for order in batch:
                     _JOB.begin(connection)
