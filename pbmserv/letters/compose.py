@@ -64,6 +64,9 @@ _USUAL: dict[str, Any] = {
 LONGEST = 100_000
 """Octets of a letter as it is mailed; Gmail hides what is behind 102 kB."""
 
+_FIRST_TURNS = 3
+"""So many turns of a player's first board of a game have letters that say how to play."""
+
 
 @dataclass(frozen=True, slots=True)
 class Composer:
@@ -216,6 +219,8 @@ class Composer:
             "userid": userid,
             "words": _USUAL | dict(words),
             "brief": False,
+            "beginner": seen is not None and seen.is_beginner,
+            "compact": letter == "tray-board",
             "drawn": True,
             "spoken": reader.spoken,
             "scene": scene,
@@ -286,8 +291,10 @@ class Composer:
         self.positions.remember(board_id, newest)
         position = newest if ply is None else newest.at(ply)
         daily = solo.daily_of_board(connection, board_id) if board.seats == 1 else None
-        own = _own_seat(board, seat, player)
-        return _Seen(board, position, own, daily.number if daily else 0)
+        mine = _own_seat(board, seat, player)
+        early = mine is not None and position.game.turn(position.state, mine) <= _FIRST_TURNS
+        new = early and player is not None and boards.is_first(connection, board, player.id)
+        return _Seen(board, position, mine, daily.number if daily else 0, new)
 
     # -- where it belongs ------------------------------------------------------------------
 
@@ -344,12 +351,18 @@ def _numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A board at a ply, through somebody's eyes; the number of its day's box, if it is one."""
+    """A board at a ply, through somebody's eyes.
+
+    Attributes:
+        daily: the number of its day's box; 0 = it is none.
+        is_beginner: they have hardly played yet.
+    """
 
     board: BoardRow
     position: Position
     seat: Seat | None
     daily: int
+    is_beginner: bool
 
     @property
     def topic(self) -> str:

@@ -7,7 +7,8 @@ what this letter is), ``text`` and ``html``. It is compiled twice, as ``letters/
 Mail programs throw stylesheets away, so every element must carry its own style (Gmail does so
 with answers and forwarded mail). Templates name elements and classes, ``letters/letter.css`` says
 how these look, and css_inline, which knows how selectors work, works out the style of each start
-tag. A letter that is rendered costs nothing more for it.
+tag. A letter that is rendered costs nothing more for it. Colours and type are those of the pages:
+``palette.j2`` has them.
 
 What stands outside one tag (`div p`, `:hover`) cannot be used in that file; what must stay in
 the head (dark mode) is in ``letters/adaptive.css``, and only classes named there stay.
@@ -127,12 +128,9 @@ class InlineStyles(Extension):
         if not name.startswith(("letters/", "games/")):
             return source
         if self._sheets is None:
-            assert self.environment.loader is not None
-            load = self.environment.loader.get_source
-            self._sheets = (
-                load(self.environment, "letters/letter.css")[0],
-                load(self.environment, "letters/adaptive.css")[0],
-            )
+            sheet = self.environment.get_template("letters/letter.css").render()
+            adaptive = self.environment.get_template("letters/adaptive.css").render()
+            self._sheets = (sheet, adaptive)
         return with_styles(source, *self._sheets)
 
 

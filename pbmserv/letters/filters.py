@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -170,45 +171,63 @@ def _padded(values: tuple[str, ...], between: str) -> str:
     return between.join([value.ljust(2) for value in values])
 
 
-Forms = Mapping[str, tuple[list[str], bool]]
-"""For each kind of spot its HTML, cut where the name belongs; whether it shows more than that."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Forms:
+    """The HTML of a grid's spots, which a template writes down once for all letters.
+
+    Attributes:
+        spots: for each kind its HTML, cut where the name belongs.
+        row, ends: HTML around the cells of a row, and of the rows of ports above and below.
+    """
+
+    spots: Mapping[str, list[str]]
+    row: list[str]
+    ends: list[str]
 
 
 def forms(written: Mapping[str, str]) -> Forms:
-    """HTML for each kind of spot, in which ``[name]``, ``[shown]`` and ``[more]`` may stand."""
-    return {kind: _cut(str(form)) for kind, form in written.items()}
-
-
-@lru_cache(maxsize=1_024)  # most of them are the same in every letter
-def _cut(form: str) -> tuple[list[str], bool]:
-    return form.split("[name]"), "[shown]" in form or "[more]" in form
-
-
-def spots(found: Iterable[Sequence[str]], filled: Forms) -> Markup:
-    """The cells of a grid in HTML, a line each: for each spot the form of its kind, filled in.
-
-    *found* are (kind, name, shown, more) for each spot, the way a game's view lists them.
+    """HTML for each kind of spot, in which ``[name]``, ``[shown]``, ``[more]`` and ``[link]`` may
+    stand; ``row`` and ``ends`` have ``[spots]`` where theirs belong.
     """
-    return Markup("\n".join([_spot(spot, filled) for spot in found]))  # noqa: S704 - see `_spot`
+    pieces = {kind: str(form).strip() for kind, form in written.items()}
+    row, ends = pieces.pop("row").split("[spots]"), pieces.pop("ends").split("[spots]")
+    return Forms({kind: form.split("[name]") for kind, form in pieces.items()}, row, ends)
 
 
-def row_spots(row: Sequence[Any], labels: Forms, ends: Forms, cells: Forms) -> Markup:
-    """A row of a grid: label and spot of its left end, its cells, spot and label of its right."""
+def grid(found: Any, filled: Forms, link: str = "") -> Markup:
+    """The rows of a grid in HTML, in short lines, which mails can carry as they are.
+
+    Args:
+        found: its spots, as (kind, name, shown, more): `top`, `rows` of (left, inside, right) and
+            `bottom`.
+        filled: how each kind looks.
+        link: what stands for ``[link]``, in front of words of a reply.
+    """
+    made = [_ends(found.top, filled)]
+    made += [_row(row, filled) for row in found.rows]
+    made.append(_ends(found.bottom, filled))
+    return Markup("\n".join(made).replace("[link]", escape(link)))  # noqa: S704 - see `_spot`
+
+
+# Most rows are like those of other letters, and a row is a hundred times dearer than a look-up.
+@lru_cache(maxsize=4_096)
+def _row(row: tuple[Any, ...], filled: Forms) -> str:
     left, inside, right = row
-    made = [_spot(left, labels), _spot(left, ends)]
-    made += [_spot(spot, cells) for spot in inside]
-    made += (_spot(right, ends), _spot(right, labels))
-    return Markup("\n".join(made))  # noqa: S704 - see `_spot`
+    return "\n".join([_spot(spot, filled.spots) for spot in (left, *inside, right)]).join(
+        filled.row
+    )
 
 
-def _spot(spot: Sequence[str], filled: Forms) -> str:
+@lru_cache(maxsize=1_024)
+def _ends(spots: tuple[Any, ...], filled: Forms) -> str:
+    return "\n".join([_spot(spot, filled.spots) for spot in spots]).join(filled.ends)
+
+
+def _spot(spot: Sequence[str], filled: Mapping[str, list[str]]) -> str:
     """One cell; its form is a template's own, all else is escaped."""
     kind, name, shown, more = spot
-    pieces, rich = filled[kind]
-    form = (name if name.isalnum() else str(escape(name))).join(pieces)
-    if rich:
-        form = form.replace("[more]", escape(more)).replace("[shown]", escape(shown))
-    return form
+    form = str(escape(name)).join(filled[kind])
+    return form.replace("[more]", escape(more)).replace("[shown]", escape(shown))
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
@@ -218,14 +237,13 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         day,
         definitions,
         forms,
+        grid,
         listing,
         marked,
         moment,
         padded,
-        row_spots,
         said,
         sentence,
-        spots,
         verbatim,
     )
 }

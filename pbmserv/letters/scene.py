@@ -201,7 +201,7 @@ def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardS
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
     words, page = _Blocks.of(letter, "txt", values), _Blocks.of(letter, "html", values)
-    frame = {"house": values["house"], "title": values["title"]}
+    frame = {name: values.get(name) for name in ("house", "title", "scene", "others")}
     layout = environment().get_template("letters/pieces/layout.txt.j2")
     text = layout.render(frame, headline=words.block("headline"), body=words.block("text"))
     layout = environment().get_template("letters/pieces/layout.html.j2")

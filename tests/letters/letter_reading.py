@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from indoors import Indoors, Posted
@@ -15,14 +15,13 @@ from pbmserv.games.blackbox.views import View
 from pbmserv.store.boards import boards
 
 WIDTH = 76
-ARROWS = "\u25b4\u25b8\u25be\u25c2"
 VOID = {"br", "hr", "meta", "img", "input", "link"}
 SINGLE = (
     *("Date", "From", "To", "Reply-To", "Subject", "Message-ID", "In-Reply-To", "References"),
     *("Auto-Submitted", "X-Loop", "List-Id", "MIME-Version", "Content-Type"),
 )
 
-Grid = tuple[tuple[str, ...], ...]
+Rows = tuple[tuple[str, ...], ...]
 """The rows of a drawn board from its top labels to its bottom labels, blanks stripped."""
 
 
@@ -31,27 +30,48 @@ class Drawn:
     """A board as a letter draws it."""
 
     title: str
-    grid: Grid
+    grid: Rows
     guesses: int
+
+
+@dataclass
+class Spot:
+    """A cell of a table: what is written in it, and the class of it or of the chip in it."""
+
+    pieces: list[str] = field(default_factory=list)
+    look: str = ""
+
+
+@dataclass
+class Grid:
+    """A table; a board's has lines."""
+
+    title: str
+    has_lines: bool
+    rows: list[list[Spot]] = field(default_factory=list)
 
 
 class Page(HTMLParser):
     """An HTML body; refuses tags that are not closed in order, and what mail must not hold.
 
-    `words` are all that it shows, `quoted` those of them that stand in a block of their own.
+    `words` are all that it shows, `plain` those that stand in no board, `quoted` those in a block
+    of their own.
     """
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.open: list[str] = []
-        self.tables: list[list[list[str]]] = []
-        self.captions: list[str] = []
+        self.grids: list[Grid] = []
         self.links: list[str] = []
         self.heading = ""
         self.words: list[str] = []
+        self.plain: list[str] = []
         self.quoted: list[str] = []
         self.numbers: list[str] = []
         self._items = 0
+        self._inside: list[Grid] = []
+        self._aside = 0
+        self._label = ""
         self.feed(html)
         self.close()
         assert self.open == []
@@ -63,9 +83,12 @@ class Page(HTMLParser):
 
     @property
     def told(self) -> str:
-        """All that is to be read, numbers of lists too, and where its links to pages lead."""
+        """What is to be read outside boards, numbers of lists too, and where links to pages lead.
+
+        Not the counts beside boards, nor which board the letter is about.
+        """
         pages = (link for link in self.links if link.startswith("http"))
-        return " ".join((self.text, *self.numbers, *pages))
+        return " ".join((" ".join(self.plain), *self.numbers, *pages))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in {"script", "img", "iframe", "form", "object", "link"}, tag
@@ -74,54 +97,71 @@ class Page(HTMLParser):
         assert len(names) == len(set(names)), (tag, names)
         assert all(value is not None for _, value in attrs), (tag, attrs)
         assert not any(name.startswith("on") for name in names), (tag, names)
+        said = {name: str(value) for name, value in attrs}
+        look = said.get("class", "")
         if tag not in VOID:
             self.open.append(tag)
+            if self._aside or look in {"about", "found", "have"}:
+                self._aside += 1
         if tag == "a":
-            self.links.append(str(dict(attrs)["href"]))
+            self.links.append(said["href"])
         elif tag == "ol":
             self._items = 0
         elif tag == "li" and self.open[-2] == "ol":
             self._items += 1
             self.numbers.append(str(self._items))
         elif tag == "table":
-            self.tables.append([])
+            self._inside.append(Grid(said.get("aria-label", ""), said.get("border") == "1"))
+            self.grids.append(self._inside[-1])
         elif tag == "tr":
-            self.tables[-1].append([])
+            self._inside[-1].rows.append([])
         elif tag in {"td", "th"}:
-            self.tables[-1][-1].append("")
-        elif tag == "caption":
-            self.captions.append("")
+            self._inside[-1].rows[-1].append(Spot(look=look))
+        elif tag == "div" and self._inside and self._inside[-1].has_lines:
+            self._inside[-1].rows[-1][-1].look = look
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag, tag
+        self._aside = max(0, self._aside - 1)
+        if tag == "table":
+            self._inside.pop()
 
     def handle_data(self, data: str) -> None:
         if {"title", "style"} & set(self.open):
             return
         self.words.append(data)
+        is_board = bool(self._inside) and self._inside[-1].has_lines
+        if not is_board and not self._aside:
+            self.plain.append(data)
         if "blockquote" in self.open:
             self.quoted.append(data)
         if "h1" in self.open:
             self.heading += data
-        elif "caption" in self.open:
-            self.captions[-1] += data
-        elif {"td", "th"} & set(self.open):
-            self.tables[-1][-1][-1] += data
+        elif is_board and "caption" in self.open:
+            self._inside[-1].title += data
+        elif is_board and {"td", "th"} & set(self.open[-4:]) and data.strip():
+            self._inside[-1].rows[-1][-1].pieces.append(data.strip())
 
     @property
     def boards(self) -> list[Drawn]:
-        """The boards, in their order."""
-        drawn = [table for table in self.tables if len(table) > 5 and len(table[0]) > 5]
-        assert len(drawn) == len(self.captions)
+        """The boards, in their order, without the names of ports and cells."""
         return [
-            _drawn(caption, tuple(tuple(map(_shown, row)) for row in table))
-            for caption, table in zip(self.captions, drawn, strict=True)
+            _drawn(one.title, tuple(tuple(map(_shown, row)) for row in one.rows))
+            for one in self.grids
+            if one.has_lines
         ]
 
 
-def _shown(cell: str) -> str:
-    """What a cell shows; the arrow of a port to fire is no mark."""
-    return cell.strip(" \N{NO-BREAK SPACE}" + ARROWS)
+IN_TEXT = {"\u00b7": ".", "\u25cf": "@"}
+"""What the text draws for signs of the page."""
+
+
+def _shown(spot: Spot) -> str:
+    """What a spot shows: a mark in front of its name, or no name."""
+    if not spot.pieces or (spot.look in {"", "port", "off"} and len(spot.pieces) == 1):
+        return ""
+    first = spot.pieces[0]
+    return ".*" if first == "*" and spot.look == "seal" else IN_TEXT.get(first, first)
 
 
 def boards_in_text(text: str, width: int, height: int) -> list[Drawn]:
@@ -131,7 +171,7 @@ def boards_in_text(text: str, width: int, height: int) -> list[Drawn]:
     rule = "     |" + "=" * (3 * width - 1) + "|     "
     titles = re.findall(r"^Player \S+'s board|(?<=  )Player \S+'s board", text, re.MULTILINE)
     guesses = re.findall(r"Player (\S+) has (\d+) guess(?:es)? left\.", text)
-    found: list[Grid] = []
+    found: list[Rows] = []
     for start, line in enumerate(lines):
         if line.startswith(rule) and lines[start - 2].strip()[0] == "A":
             block = lines[start - 2 : start + 2 * height + 3]
@@ -146,7 +186,7 @@ def boards_in_text(text: str, width: int, height: int) -> list[Drawn]:
     ]
 
 
-def _grid(block: list[str], width: int) -> Grid:
+def _grid(block: list[str], width: int) -> Rows:
     """The rows of one board out of its lines; every character stands where it belongs."""
     assert {len(line) for line in block} == {3 * width + 11}
     for between in block[3:-3][1::2]:
@@ -159,8 +199,8 @@ def _grid(block: list[str], width: int) -> Grid:
     return tuple(tuple(cell.strip() for cell in row) for row in rows)
 
 
-def _drawn(caption: str, grid: Grid) -> Drawn:
-    title, _, left = caption.partition(": ")
+def _drawn(caption: str, grid: Rows) -> Drawn:
+    title, left = re.split(", |: ", caption)
     return Drawn(title, grid, int(left.split()[0]))
 
 
@@ -182,6 +222,22 @@ def boards_in_view(view: View, names: tuple[str, ...]) -> list[Drawn]:
             box.guesses_left,
         )
         for box in view.shown
+    ]
+
+
+def boards_in_page(view: View, names: tuple[str, ...]) -> list[Drawn]:
+    """The boards as the page has to draw them: none before atoms are hidden."""
+    return [
+        Drawn(
+            "Your box" if box.seat == view.seat else f"{names[box.seat]}'s box",
+            (
+                ("", *box.top_marks, ""),
+                *((row.left_mark, *map(str.strip, row.cells), row.right_mark) for row in box.rows),
+                ("", *box.bottom_marks, ""),
+            ),
+            box.guesses_left,
+        )
+        for box in (() if view.phase == "hiding" else view.shown)
     ]
 
 

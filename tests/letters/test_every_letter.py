@@ -78,8 +78,11 @@ def test_text_and_page_tell_the_same(letters: list[Posted]) -> None:
     userids = {letter.recipient.partition("@")[0] for letter in letters}
     for letter in letters:
         if letter.has_html:
-            told = Page(letter.html).told
-            assert facts(letter.text, userids) == facts(told, userids), letter.text
+            page = Page(letter.html)
+            inside, outside = facts(letter.text, userids), facts(page.told, userids)
+            assert outside <= inside, letter.text
+            if letter.board is None and "|==" not in letter.text:  # else a board says some of it
+                assert outside == inside, letter.text
 
 
 def test_letters_about_a_board_are_one_thread(letters: list[Posted]) -> None:

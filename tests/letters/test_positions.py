@@ -9,7 +9,13 @@ from collections.abc import Iterator
 
 import pytest
 from indoors import Indoors, Posted, address_of, indoors
-from letter_reading import boards_in_text, boards_in_view, check_form, seen_in
+from letter_reading import (
+    boards_in_page,
+    boards_in_text,
+    boards_in_view,
+    check_form,
+    seen_in,
+)
 from some_moves import some_move, some_options
 
 from pbmserv.store.boards import boards
@@ -73,11 +79,11 @@ def test_text_and_page_draw_what_their_reader_may_see(
         page = check_form(letter, own_words="Nice weather" not in letter.text)
         view = seen_in(server, letter)
         if letter.kind not in {"board", "result", "refusal", "show"}:
-            assert page.tables == []
+            assert page.boards == []
             continue
         expected = boards_in_view(view, names)
         assert boards_in_text(letter.text, view.width, view.options.height) == expected
-        assert page.boards == expected
+        assert page.boards == ([] if letter.kind == "refusal" else boards_in_page(view, names))
 
 
 @pytest.mark.parametrize("number", range(GAMES))
@@ -100,14 +106,10 @@ def test_text_and_page_say_the_same_about_the_turn(
                     assert ("Your move" in told) == mine
                     others = [row.names[seat] for seat in view.to_act if seat != letter.seat]
                     assert all(name in told for name in others)
-        if letter.kind in {"board", "refusal"} and view.has_hidden and not view.outcome:
-            left = f"You have {view.guesses_left} guess"
-            count = f"Markers on your board: {view.marker_count}; a guess needs"
-            free = "Ports not used yet: " + " ".join(view.unused_ports)
-            for told in (text, page.text):
-                assert left in told
-                assert count in told
-                assert (free in told) == bool(view.unused_ports)
+        if letter.kind == "board" and view.has_hidden and not view.outcome:
+            left = f"{view.guesses_left} guess"
+            assert left in text
+            assert left in page.text
         for line in letter.text.splitlines():
             if line.startswith("* "):
                 assert line[2:] in page.text

@@ -29,8 +29,8 @@ class Spot(NamedTuple):
     """A port or a cell.
 
     Attributes:
-        kind: of a port ``hit``, ``reflection``, ``detour``, or ``unused-`` and its side; of a
-            cell ``empty`` or one of `KINDS`.
+        kind: of a port ``hit``, ``reflection``, ``detour`` or ``unused``; of a cell ``empty`` or
+            one of `KINDS`.
         name: its label, which is also what moves call it.
         shown: what is drawn there, "" for nothing.
         more: where the ray of a detour came out, if that is known.
@@ -91,11 +91,7 @@ def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str
 def _blank(board: Geometry) -> tuple[tuple[Spot, ...], tuple[tuple[Spot, ...], ...]]:
     """The ports, and each row's cells, of a box on which nothing has happened: most of any box."""
     width, height = board.width, board.height
-    sides = ("top",) * width + ("right",) * height + ("bottom",) * width + ("left",) * height
-    ports = tuple(
-        Spot(f"unused-{side}", label, "", "")
-        for side, label in zip(sides, board.ports, strict=True)
-    )
+    ports = tuple(Spot("unused", label, "", "") for label in board.ports)
     names = board.names
     cells = tuple(
         tuple(Spot("empty", names[y * width + x], "", "") for x in range(width))

@@ -131,6 +131,23 @@ _PLAYER_BOARDS = (
     .order_by(boards.c.id.desc())
 )
 
+_EARLIER = Prepared(
+    select(boards.c.id)
+    .join(seats, seats.c.board_id == boards.c.id)
+    .where(
+        seats.c.player_id == bindparam("player"),
+        seats.c.board_id < bindparam("board"),
+        boards.c.game == bindparam("game"),
+    )
+    .limit(1)
+)
+
+
+def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
+    """Whether a player never had a board of this game before *board*."""
+    values = {"player": player_id, "board": board.id, "game": board.game}
+    return not _EARLIER.rows(connection, values)
+
 
 def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
