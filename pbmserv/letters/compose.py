@@ -33,7 +33,7 @@ from pbmserv.letters.scene import (
     plan_dropped,
     why,
 )
-from pbmserv.letters.shortening import Reader, cut, told_once
+from pbmserv.letters.shortening import Reader, cut, numbers, told_once
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store import solo
@@ -59,7 +59,6 @@ _USUAL: dict[str, Any] = {
     "forfeit": None,
 }
 """What the words of a letter about a board may leave out."""
-
 
 LONGEST = 100_000
 """Octets of a letter as it is mailed; Gmail hides what is behind 102 kB."""
@@ -162,7 +161,7 @@ class Composer:
             lines = cut(lines, stranger=player is None)
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
-            values["numbers"] = _numbers(row.words["lines"])
+            values["numbers"] = numbers(row.words["lines"])
         elif row.letter in {"tray", "reminders"}:
             reader.parts = len(row.words["waiting"]) + len(row.words["news"])
             for name in ("waiting", "news"):
@@ -343,19 +342,11 @@ class Composer:
         return self._seen(connection, last["board"], last["ply"], last["seat"], player)
 
 
-def _numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The boards at which the reader of a report sits, if they are several."""
-    found = {p["board"] for line in lines for p in line["parts"] if p["seat"] is not None}
-    return sorted(found - {None}) if len(found) > 1 else []
-
-
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A board at a ply, through somebody's eyes.
+    """A board at a ply, through the eyes of somebody who may be new to the game.
 
-    Attributes:
-        daily: the number of its day's box; 0 = it is none.
-        is_beginner: they have hardly played yet.
+    `daily` is the number of its day's box, 0 if it is none.
     """
 
     board: BoardRow

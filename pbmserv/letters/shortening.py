@@ -98,3 +98,9 @@ def cut(lines: Sequence[Mapping[str, Any]], *, stranger: bool) -> list[dict[str,
         found.append({**line, "parts": [] if is_cut else parts, "cut": is_cut})
         is_first = is_first and not parts
     return found
+
+
+def numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The boards at which the reader of a report sits, if they are several."""
+    found = {p["board"] for line in lines for p in line["parts"] if p["seat"] is not None}
+    return sorted(found - {None}) if len(found) > 1 else []
