@@ -117,6 +117,7 @@ KINDS: Mapping[str, LetterKind] = {
     "signup-dropped": _PLAIN,
     "signup-sent": _PLAIN,
     "stayed": _PLAIN,
+    "stranger": _PLAIN,
     "unreachable": LetterKind(lists_people=True),
     "unsubscribed": _PLAIN,
     "welcome": LetterKind(never_hushed=True),

@@ -39,6 +39,7 @@ def signing_up(folder: Path) -> Iterator[Posted]:
         yield from server.reply(unwanted, "reject")
         yield from server.send(BOB, f"signup bobby {PASSWORD} bob@a.example bob@b.example")
         yield from server.send(BOB, f"signup alice {PASSWORD}")
+        yield from server.send(CAROL, "hello there")
         yield from server.send(BOB, "forgot alice")
         (reset,) = server.send(ALICE, "forgot alice")
         yield reset

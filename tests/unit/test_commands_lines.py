@@ -131,6 +131,7 @@ FORMS = [
     ("blackbox board 12 alice secret g,+b2", MakeMove(B, 12, ALICE, "g,+b2")),
     ("board 12 alice secret resign", Resign(None, 12, ALICE)),
     ("blackbox board 12 alice secret b3,d3,8h,13n", MakeMove(B, 12, ALICE, "b3,d3,8h,13n")),
+    ("board 12 alice secret a1, b2, c3", MakeMove(None, 12, ALICE, "a1,b2,c3")),
     ("blackbox board 12 13#2", Show(B, (BoardRef(12), BoardRef(13, 2)))),
     ("blackbox move 12 alice secret g, +b2 , /a1", MakeMove(B, 12, ALICE, "g,+b2,/a1")),
     ("blackbox move 12 alice secret 'g, +b2'", MakeMove(B, 12, ALICE, "g,+b2")),
@@ -536,7 +537,7 @@ def test_the_example_keeps_what_was_right(subject, sample):
         ("seek alice secret 2 -fair", "seek alice *** 2 -fair"),
         ("preview 12 g,+b2", "preview 12 g,+b2"),
         ("blackbox solve 12 alice secret", "blackbox solve 12 alice ***"),
-        ("", "help"),
+        ("", "(an empty mail)"),
     ],
 )
 def test_the_echo_repeats_what_was_read_but_no_secret(subject, echo):

@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from pbmserv.config.values import Listen
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.letters.environment import environment
@@ -195,10 +196,19 @@ def test_the_front_page_tells_how_to_begin(site) -> None:
     assert response.status == 200
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "signup <em>yourname</em> <em>password</em>" in page
-    assert "blackbox challenge <em>yourname</em> <em>theirname</em>" in page
+    for way in ("challenge yourname theirname", "challenge yourname house", "seek"):
+        assert f"<code>blackbox {way}" in page
     assert "Merels &lt;&amp;&gt;" in page
     assert "1 to 4 players" in page
     assert page.count("<h1>") == 1
+
+
+def test_all_ways_into_a_game_are_named() -> None:
+    ways = environment().get_template("letters/pieces/ways.j2").module.ways
+    told = ways(Blackbox.info, "yourname ", "yourname password", "theirname")
+    for way in ("challenge yourname house", "solo yourname", "daily yourname password"):
+        assert f"blackbox {way}|" in told
+    assert "blackbox challenge yourname theirname -race|" in told
 
 
 def test_letters_are_a_link_away(site) -> None:

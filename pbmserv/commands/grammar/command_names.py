@@ -6,9 +6,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pbmserv.commands.grammar.cursor import UNTIL
-from pbmserv.commands.grammar.words import BOARD, PLAN_WORDS, SETTINGS, Word, is_date, is_userid
+from pbmserv.commands.grammar.words import (
+    BOARD,
+    PLAN_WORDS,
+    SETTINGS,
+    Word,
+    is_date,
+    is_userid,
+    looks_like_a_move,
+)
 from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, WHICH, misspelt, nearest
 from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope, Trait
+
+_LONGEST_PORT = 2
+_AS_MOVES = frozenset({"resign", "undo"})
+"""Commands that people write where a move stands."""
 
 _SAID_AS_MOVES = frozenset({"pass", "swap", "propose", "draw"})
 """Moves of some games that people write in the command's place: ``game propose 12 ...``."""
@@ -117,9 +129,11 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
 
 def _holds_a_move(behind: Sequence[Word]) -> bool:
     """Whether "board 12 ..." is a move, as the server of 1994 took it, and no list of boards."""
-    if len(behind) < 2 or not is_number(behind[0].text):
+    texts = [word.text.lower().rstrip(",;") for word in behind]
+    if len(texts) < 2 or not is_number(texts[0]) or all(map(BOARD.fullmatch, texts)):
         return False
-    return not all(BOARD.fullmatch(word.text.rstrip(",;")) for word in behind)
+    last = texts[-1]  # "Board 12 was handed over" is English
+    return len(last) <= _LONGEST_PORT or last in _AS_MOVES or looks_like_a_move(last)
 
 
 def _guessed(row: Row | None) -> Row | None:

@@ -241,7 +241,7 @@ def _right(
     return cursor.right
 
 
-HELP = Line("help", Help())
+EMPTY = Line("(an empty mail)", Help())
 """What a mail with nothing in it is read as."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pbmserv.commands.grammar.command_names import find_head
 from pbmserv.commands.grammar.line import (
     BLANK,
-    HELP,
+    EMPTY,
     LONGEST_LINE,
     REST,
     not_a_command,
@@ -123,7 +123,7 @@ def _nothing(body: str, games: Collection[str]) -> Reading:
     """What a mail without any command reads as."""
     text = body.strip()
     if not text:
-        return Reading((HELP,))
+        return Reading((EMPTY,))
     return Reading((not_a_command(words_of(text), games),))
 
 

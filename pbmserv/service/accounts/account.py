@@ -23,6 +23,9 @@ from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, inbox
 from pbmserv.store.tables.accounts import PlayerState
 
+SAMPLE = "PASSWORD"
+"""Stands in our examples for a password; everybody would guess it."""
+
 BOARDS = 60
 """Most boards that are sent anew to a new address."""
 
@@ -33,9 +36,11 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     if policy == "closed":
         raise Refused("signup-closed", part=command.userid)
     if _is_reserved(context, command.userid):
-        raise Refused("reserved-userid", part=command.userid, example=_free_signup(context))
+        raise Refused("reserved-userid", part=command.userid, example=free_signup(context))
     if players.of_name(context.connection, command.userid) is not None:
         raise _taken(command.userid)
+    if command.password.text == SAMPLE:
+        raise Refused("sample-password", example=f"signup {command.userid} {SAMPLE}")
     addresses = command.addresses or (context.incoming.mail.sender,)
     must_not_flood(context, addresses)
     hashed = _hashed(context, command.password)
@@ -180,7 +185,7 @@ def _is_reserved(context: CommandContext, userid: str) -> bool:
     return is_reserved(userid, games, context.services.mail_domain.address)
 
 
-def _free_signup(context: CommandContext) -> str:
+def free_signup(context: CommandContext) -> str:
     """A signup that works: by the name in the sender's address if that can be had."""
     own = context.incoming.mail.sender.partition("@")[0].lower()[:18]
     names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))

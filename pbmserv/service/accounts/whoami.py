@@ -1,16 +1,22 @@
-"""What the server knows of the writer of a mail, and what shows it: ``whoami``."""
+"""What the server knows of the writer of a mail, and what shows it: ``whoami``.
+
+Whom nobody knows, and who asks for nothing that a stranger can have, is told how to begin.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from pbmserv.commands.grammar.line import EMPTY
 from pbmserv.commands.table.accounts import WhoAmI
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.model import VOUCHED
 from pbmserv.commands.table.row_types import Trait
+from pbmserv.service.accounts import account
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, Part
+from pbmserv.service.core.results import Answer, CommandResult, Part
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 
@@ -49,6 +55,43 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
         "free": _FREE,
     }
     return Answer((Part("whoami", words),))
+
+
+_LOST = frozenset(
+    ("not-a-command", "unknown-command", "unknown-change", "unknown-game", "no-commands",
+     "board-first", "missing-game", "missing-board", "missing-players", "missing-userid",
+     "missing-password", "missing-shown", "one-player", "challenge-not-you", "who-are-you")
+)  # fmt: skip
+"""Refusals of what somebody writes who does not know yet how things go here."""
+
+
+_OPEN = frozenset(("signup", "forgot", "whoami", "list"))
+"""Commands that a stranger may have every reason to write; their refusals say what is wrong."""
+
+
+def greeted(context: CommandContext, said: list[CommandResult]) -> list[CommandResult]:
+    """What became of the lines; for a stranger who is lost, one letter that says how to begin."""
+    if context.reply_address is not None or context.proven or not said:
+        return said
+    sender = context.incoming.mail.sender.lower()
+    if not all(map(_is_lost, said)) or players.is_address(context.connection, sender):
+        return said
+    closed = context.services.signup == "closed"
+    words = {"signup": "" if closed else account.free_signup(context)}
+    return [replace(said[0], parts=(Part("stranger", words),), stopped=None)]
+
+
+def _is_lost(one: CommandResult) -> bool:
+    """Whether a line came to nothing, and for no better reason than that its writer is new."""
+    if one.echo == EMPTY.echo or one.stopped is not None:
+        return True
+    refused = [part.words["refusal"] for part in one.parts if part.letter == "refusal"]
+    words = {*one.echo.lower().split()[:2], *(each["values"].get("command") for each in refused)}
+    if not _OPEN.isdisjoint(words):
+        return False
+    begins = not {"challenge", "solo"}.isdisjoint(words)
+    lost = _LOST | {"no-such-player"} if begins else _LOST
+    return one.status == "refused" and lost.issuperset(each["code"] for each in refused)
 
 
 def _shown_by(command: WhoAmI) -> str:

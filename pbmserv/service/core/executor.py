@@ -23,6 +23,7 @@ from pbmserv.service.accounts import (
     leaving,
     messages,
     preferences,
+    whoami,
 )
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.boards import (
@@ -114,7 +115,7 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     homes, welcome = _reached(context) if context.unreachable else ({}, [])
     if context.incoming.mail.automatic:
         return letters + welcome
-    answers = answers_to(context, said)
+    answers = answers_to(context, whoami.greeted(context, said))
     if homes:
         answers = _readdressed(answers, homes)
     if not context.led_on:

@@ -183,7 +183,8 @@ def _answer(
 ) -> NewLetter:
     """The part itself when there is just one, else a report over all lines."""
     part = parts[0]
-    if len(parts) > 1 or context.incoming.reading.multiple or any(line.stopped for line in lines):
+    many = len(parts) > 1 or context.incoming.reading.multiple or any(one.stopped for one in lines)
+    if many and part.letter != "stranger":  # which is about none of the lines
         part = Part("report", {"lines": [line.as_json() for line in lines]})
     return NewLetter(
         letter=part.letter,

@@ -125,6 +125,12 @@ def by_address(connection: Connection, address: str) -> list[Player]:
     return [Player(*row) for row in connection.execute(_BY_ADDRESS, {"address": address})]
 
 
+def is_address(connection: Connection, address: str) -> bool:
+    """Whether *address* (lower case) is that of a player, also of one who has left."""
+    found = select(addresses.c.player_id).where(addresses.c.address == address).limit(1)
+    return connection.execute(found).first() is not None
+
+
 def seated_like(connection: Connection, userid: str) -> list[str]:
     """Some userids of players at boards that begin as this one does and are about as long."""
     found = connection.execute(
