@@ -256,7 +256,7 @@ class _Blocks:
     def of(cls, letter: str, form: Literal["txt", "html"], values: Mapping[str, Any]) -> _Blocks:
         """The letter as text or as HTML."""
         template = environment().get_template(f"letters/{letter}.{form}.j2")
-        known = {**values, "is_html": form == "html"}
+        known = {"links": Links.NONE, **values, "is_html": form == "html"}
         return cls(template, known, template.new_context(known))
 
     def block(self, name: str) -> str:
@@ -268,7 +268,9 @@ class _Blocks:
         wanted: Links = self.values.get("links", Links.NONE)
         html = ""
         for links in list(Links)[list(Links).index(wanted) :]:
-            context = self.template.new_context({**self.values, "links": links})
+            context = self.context
+            if links is not wanted:
+                context = self.template.new_context({**self.values, "links": links})
             html = "".join(self.template.blocks["html"](context))
             room = most if links is Links.NONE else fair
             if len(html) <= room or self.values.get("scene") is None:

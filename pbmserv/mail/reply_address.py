@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
+from hashlib import sha256
+from typing import Any
 
 MAC_BYTES = 10
 LONGEST_LOCAL = 64
@@ -243,10 +245,23 @@ def _enciphered(key: bytes, number: int) -> int:
     """A permutation of the numbers below 2**42: a Feistel network on HMAC-SHA-256."""
     left, right = number >> _HALF, number & _LOW
     assert left >> _HALF == 0
+    inner, outer = _keyed(key)
     for turn in range(_ROUNDS):
-        mixed = hmac.digest(key, bytes((turn,)) + right.to_bytes(3, "big"), "sha256")
-        left, right = right, left ^ (int.from_bytes(mixed[:3], "big") & _LOW)
+        mixed, within = outer.copy(), inner.copy()
+        within.update(bytes((turn,)) + right.to_bytes(3, "big"))
+        mixed.update(within.digest())
+        left, right = right, left ^ (int.from_bytes(mixed.digest()[:3], "big") & _LOW)
     return left << _HALF | right
+
+
+@lru_cache(maxsize=64)
+def _keyed(key: bytes) -> tuple[Any, Any]:
+    """HMAC's two hashes (RFC 2104 section 2) with the key in them: eight rounds go on from there
+    in a third of the time."""
+    padded = key.ljust(64, b"\0")
+    return sha256(bytes(octet ^ 0x36 for octet in padded)), sha256(
+        bytes(octet ^ 0x5C for octet in padded)
+    )
 
 
 def _deciphered(key: bytes, number: int) -> int:

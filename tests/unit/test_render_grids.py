@@ -1,14 +1,15 @@
-"""Grids as Jinja's filters write them."""
+"""Grids, and sentences, as Jinja's filters write them."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from pbmserv.letters.filters import forms, grid, padded
+from pbmserv.letters.filters import WIDTH, forms, grid, padded, sentence
 
 cells = st.lists(st.text("ab<&>'\" #%@", max_size=2), min_size=1, max_size=9)
 
@@ -19,6 +20,22 @@ class Found(NamedTuple):
     top: tuple[tuple[str, ...], ...]
     rows: tuple[tuple[object, ...], ...]
     bottom: tuple[tuple[str, ...], ...]
+
+
+@given(
+    st.lists(st.text("ab\u00e4-\u00a0\t", max_size=90), max_size=20).map(" ".join),
+    st.text(" *", max_size=4),
+    st.text(" ", max_size=9),
+)
+def test_a_sentence_is_wrapped_as_the_library_does_it(words: str, indent: str, more: str) -> None:
+    assert sentence(words, indent, more) == textwrap.fill(
+        " ".join(words.split()),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=more,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 @given(cells)
