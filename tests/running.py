@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import smtplib
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import EmailMessage
 from email.utils import make_msgid
 from functools import partial
@@ -21,6 +22,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from argon2 import PasswordHasher
+from headers import READ, SENT
 from sqlalchemy import ColumnElement, select, update
 from wire import SETTLES
 from zone import Zone
@@ -109,18 +111,22 @@ class Letter:
         return str(part.get_content())
 
 
-@dataclass
-class Running:
-    """A running server and the mail around it; `web_port` is 0 where ``web=""`` turned it off."""
+class Correspondence(ABC):
+    """A server, and people who write to it and read what comes."""
 
     server: Server
-    port: int
-    web_port: int
-    relay: WatchedRelay
-    read_ids: set[int] = field(default_factory=set)
-    lmtp_port: int = 0
-    smtps_port: int = 0
-    metrics_port: int = 0
+
+    @abstractmethod
+    def send_raw(self, sender: str, to: str, raw: bytes) -> str:
+        """Send these very octets, and wait until they are carried out; the last SMTP reply."""
+
+    @abstractmethod
+    def letters(self, address: str = "") -> list[Letter]:
+        """Letters to *address* (or anybody) that this was not asked for before, oldest first."""
+
+    @abstractmethod
+    def live(self, **by: float) -> None:
+        """Move the clock of a server that is up all the while, and let it do what is due."""
 
     @property
     def address(self) -> str:
@@ -137,7 +143,7 @@ class Running:
         **headers: str,
     ) -> str:
         """Send a mail by SMTP; the server's last reply comes back (``"250 …"``)."""
-        message = EmailMessage()
+        message = EmailMessage(READ)
         message["From"] = sender
         message["To"] = to or self.address
         message["Subject"] = subject
@@ -145,7 +151,46 @@ class Running:
         for name, value in headers.items():
             message[name.replace("_", "-")] = value
         message.set_content(body)
-        return self.send_raw(sender, to or self.address, message.as_bytes(policy=policy.SMTP))
+        return self.send_raw(sender, to or self.address, message.as_bytes(policy=SENT))
+
+    def reply(self, letter: Letter, body: str, *, sender: str = "", **headers: str) -> str:
+        """Answer a letter as a mail program does."""
+        return self.send(
+            sender or str(letter.message["To"]),
+            f"Re: {letter.subject}",
+            body,
+            to=letter.reply_to,
+            In_Reply_To=str(letter.message["Message-ID"]),
+            **headers,
+        )
+
+    def letter(self, address: str) -> Letter:
+        """The one new letter to *address*."""
+        found = self.letters(address)
+        assert len(found) == 1, [letter.subject for letter in found]
+        return found[0]
+
+    def sign_up(self, userid: str, password: str = "secret") -> str:
+        """A player with a confirmed address, which comes back."""
+        address = f"{userid}@players.example"
+        self.send(address, f"signup {userid} {password}")
+        self.reply(self.letter(address), "yes")
+        self.letter(address)
+        return address
+
+
+@dataclass
+class Running(Correspondence):
+    """A running server and the mail around it; `web_port` is 0 where ``web=""`` turned it off."""
+
+    server: Server
+    port: int
+    web_port: int
+    relay: WatchedRelay
+    read_ids: set[int] = field(default_factory=set)
+    lmtp_port: int = 0
+    smtps_port: int = 0
+    metrics_port: int = 0
 
     def send_raw(self, sender: str, to: str, raw: bytes) -> str:
         """Send these very octets."""
@@ -158,17 +203,6 @@ class Running:
             code, words = client.data(raw)
         self.carry_out()
         return f"{code} {words.decode()}"
-
-    def reply(self, letter: Letter, body: str, *, sender: str = "", **headers: str) -> str:
-        """Answer a letter as a mail program does."""
-        return self.send(
-            sender or str(letter.message["To"]),
-            f"Re: {letter.subject}",
-            body,
-            to=letter.reply_to,
-            In_Reply_To=str(letter.message["Message-ID"]),
-            **headers,
-        )
 
     def letters(self, address: str = "") -> list[Letter]:
         """Letters to *address* (or anybody) that this was not asked for before, oldest first.
@@ -188,16 +222,10 @@ class Running:
             # A farewell is not kept; it is only in the Maildir.
             if row.id not in self.read_ids and address in {"", row.recipient}:
                 self.read_ids.add(row.id)
-                message = message_from_bytes(row.raw, policy=policy.default)
+                message = message_from_bytes(row.raw, policy=READ)
                 assert isinstance(message, EmailMessage)
                 found.append(Letter(row.id, message))
         return found
-
-    def letter(self, address: str) -> Letter:
-        """The one new letter to *address*."""
-        found = self.letters(address)
-        assert len(found) == 1, [letter.subject for letter in found]
-        return found[0]
 
     def carry_out(self) -> None:
         """Wait until everything that has arrived was carried out."""
@@ -248,14 +276,6 @@ class Running:
         assert isinstance(clock, MovableClock)
         clock.move(**by)
         self.server.scheduler.run_once()
-
-    def sign_up(self, userid: str, password: str = "secret") -> str:
-        """A player with a confirmed address, which comes back."""
-        address = f"{userid}@players.example"
-        self.send(address, f"signup {userid} {password}")
-        self.reply(self.letter(address), "yes")
-        self.letter(address)
-        return address
 
 
 class Open:

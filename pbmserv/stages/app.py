@@ -74,8 +74,10 @@ class Server:
 
     def waits(self) -> bool:
         """Whether anything that has arrived is not carried out, or not noted in the log."""
-        stage = self.play_stage
-        return stage.arrivals.oldest() is not None or not stage.play.is_idle()
+        # While play works there is no need to ask the database; that it has nothing left comes
+        # before the note in the log.
+        play, arrivals = self.play_stage.play, self.play_stage.arrivals
+        return not play.is_idle() or arrivals.oldest() is not None or not play.is_idle()
 
     def vitals(self) -> list[Vital]:
         """How every thread is."""

@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from email import policy
 from email.message import EmailMessage
 from email.utils import getaddresses, make_msgid, parseaddr
 
@@ -24,7 +23,8 @@ from dialog_reader import (
     Written,
     address_of,
 )
-from running import Letter, Running
+from headers import READ, SENT
+from running import Correspondence, Letter
 
 from pbmserv.commands.table.model import Secret
 from pbmserv.mail.envelope import Envelope
@@ -88,7 +88,7 @@ class _Sent:
 class Play:
     """One dialog on one server."""
 
-    def __init__(self, dialog: Dialog, server: Running) -> None:
+    def __init__(self, dialog: Dialog, server: Correspondence) -> None:
         self._dialog = dialog
         self._server = server
         self._named: dict[str, _Came] = {}
@@ -162,7 +162,7 @@ class Play:
 
     def _mail(self, step: Written) -> tuple[str, str, bytes]:
         """Sender, recipient and octets of a mail."""
-        mail = EmailMessage()
+        mail = EmailMessage(READ)
         mail["From"] = address_of(step.who)
         mail["To"] = self._server.address
         mail["Message-ID"] = make_msgid(domain="players.example")
@@ -179,7 +179,7 @@ class Play:
             mail[name] = value
         mail.set_content(f"{body}\n")
         sender = parseaddr(str(mail["From"]))[1]
-        return sender, parseaddr(str(mail["To"]))[1], mail.as_bytes(policy=policy.SMTP)
+        return sender, parseaddr(str(mail["To"]))[1], mail.as_bytes(policy=SENT)
 
     def _answered(self, step: Written) -> _Came:
         if step.answers:
