@@ -22,7 +22,7 @@ def test_the_letters_in_the_readme_are_those_that_come(tmp_path: Path) -> None:
         server.sign_up("alice", "bob")
         told = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
         (challenge,) = (one for one in told if one.recipient == BOB)
-        server.reply(challenge, "b3,d3,8h,13n")
+        server.reply(challenge, "b3,d3,a1,g6")
         server.send(ALICE, f"blackbox move 1 alice {PASSWORD} d2,f2,f6,f7")
         for alice, bob in (("D", "3"), ("G", "5")):
             server.send(ALICE, f"blackbox move 1 alice {PASSWORD} {alice}")

@@ -44,7 +44,7 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
             assert "alice is asked to play" in text_of(bob.wait_for(2))
             assert "Shall we?" in text_of(alice.wait_for(2))
             alice.replies_in_mutt("accept")
-            assert "the game is on" in text_of(bob.wait_for(3))
+            assert "now you both hide your atoms" in text_of(bob.wait_for(3))
             alice.wait_for(3)
 
             alice.replies_in_mutt("b2")

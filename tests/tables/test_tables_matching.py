@@ -169,7 +169,7 @@ def test_a_rematch_has_the_other_side_first(server: Running) -> None:
     # Who asks for the same says yes.
     bob.replies(won, Rematch(None, None, None))
     assert statuses(server) == ["finished", "active"]
-    assert "the game is on" in alice.letter().text
+    assert "now you both hide your atoms" in alice.letter().text
     bob.letters()
 
     # A third one may watch the first game, but not ask for another.

@@ -56,6 +56,9 @@ def test_any_change_of_the_rules_is_unrated(word: str) -> None:
         (["-race", "-practice"], "practice-alone", "-practice"),
         (["-race", "-scoring=best"], "scoring", "-scoring=best"),
         (["-race", "-id=w3h3m1M1#x", "-size=8x8"], "option-id", "-size=8x8"),
+        (["-race", "-size=3x4", "-id=w3h3m1M1#x"], "option-id", "-size=3x4"),
+        (["-race", "-id=w3h3m1M1#x", "-size=3x3", "-atoms=2"], "option-id", "-atoms=2"),
+        (["-race", "-id=w3h3m1M1#x", "-seed=x"], "option-id", "-seed=x"),
         (["-race", "-id=nonsense"], "id-form", "nonsense"),
         (["-race", "-seed="], "option-no-value", "-seed="),
         (["-fair", "-FAIR"], "option-repeated", "-FAIR"),
@@ -80,6 +83,11 @@ def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str, part: 
     assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
     if refusal.example:
         GAME.options(refusal.example.split(), 2)
+
+
+def test_what_agrees_may_stand_beside_a_game_id() -> None:
+    alone = GAME.options(["-race", "-id=w3h4m1M2#x"], 1)
+    assert GAME.options(["-size=3x4", "-race", "-id=w3h4m1M2#x", "-atoms=1-2"], 1) == alone
 
 
 @pytest.mark.parametrize("seats", [1, 3])

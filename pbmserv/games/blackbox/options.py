@@ -210,10 +210,26 @@ def read_options(words: Sequence[str], seats: int) -> Options:
 
 
 def _with_id(options: Options, seen: dict[str, str]) -> Options:
-    for name in ("size", "atoms", "seed"):
-        if name in seen:
-            raise OptionError("blackbox.option-id", part=seen[name], example=f"-race {seen['id']}")
+    """The box of a game ID; a size or atoms beside it may only say what the ID says.
+
+    Raises:
+        OptionError: they say something else.
+    """
     game = game_ids.read_id(options.id)
+    size, atoms = (game.width, game.height), (game.least, game.most)
+    agree = {
+        "size": (options.width, options.height) == size,
+        "atoms": (options.least, options.most) == atoms,
+        "seed": False,
+    }
+    for name in [name for name, agrees in agree.items() if name in seen and not agrees]:
+        raise OptionError(
+            "blackbox.option-id",
+            part=seen[name],
+            example=f"-race {seen['id']}",
+            size=f"{game.width}x{game.height}",
+            atoms=str(game.least) if game.least == game.most else f"{game.least}-{game.most}",
+        )
     return replace(
         options,
         width=game.width,

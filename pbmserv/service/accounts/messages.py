@@ -55,7 +55,7 @@ def broadcast(context: CommandContext, command: Broadcast) -> Answer:
         raise Refused(
             "not-an-operator",
             part=sender.userid,
-            example=f"message {sender.userid} PASSWORD USERID",
+            example=f"message {sender.userid} PASSWORD FRIEND",
         )
     if not context.words:
         raise Refused("no-words", part="broadcast")

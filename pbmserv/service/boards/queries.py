@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.commands.table.looking import Games, Help, History, ListGames, Record, Show, ShowAs
+from pbmserv.commands.table.looking import Games, Help, History, ListGames, Show, ShowAs
 from pbmserv.commands.table.model import BoardRef
-from pbmserv.engine.position import without_seed
-from pbmserv.engine.record import GameRecord, Scoresheet, result_of, write_record
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
@@ -18,7 +16,6 @@ from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import (
     board_of,
     games_of,
-    must_not_spoil,
     not_seated,
     players_of,
     spoils,
@@ -27,7 +24,7 @@ from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, challenges, histories, moves
+from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
@@ -117,7 +114,8 @@ def _by_board_letter(context: CommandContext) -> bool:
 
 def games(context: CommandContext, command: Games) -> Answer:
     """A table of somebody's games; in a reply, of one's own."""
-    wanted = players_of(context, command.userids) or _oneself(context)
+    own = [] if command.userids else _oneself(context)
+    wanted = own or players_of(context, command.userids)
     rows: dict[int, dict[str, Any]] = {}
     total = 0
     for player in wanted:
@@ -126,6 +124,7 @@ def games(context: CommandContext, command: Games) -> Answer:
         rows |= {board.id: _row(context, board) for board in found.boards if board.id not in rows}
     words = {
         "userids": [p.userid for p in wanted],
+        "you": [p.userid for p in own],
         "which": command.which,
         "game": command.game,
         "rows": list(rows.values()),
@@ -195,9 +194,11 @@ def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
 
 
 def _watched(context: CommandContext, board: BoardRow, number: int | None) -> Part:
-    if spoils(context, board):  # as it was before anything of it was known
+    kept = spoils(context, board)
+    if kept:  # as it was before anything of it was known
         number = 0
-    words = {"declined": board.status == BoardStatus.DECLINED}
+    over = board.status == BoardStatus.FINISHED
+    words = {"declined": board.status == BoardStatus.DECLINED, "kept": kept if over else ""}
     return Part("show", words, board.id, _ply(context, board, number), None)
 
 
@@ -319,55 +320,6 @@ def history(context: CommandContext, command: History) -> Answer:
             )
         )
     return Answer(tuple(parts))
-
-
-def record(context: CommandContext, command: Record) -> Answer:
-    """``game record board``: a finished game as a text that can be played back."""
-    if command.board is not None:
-        board = board_of(context, command.board, command.game)
-    else:
-        reply_address = context.reply_address
-        if reply_address is None or reply_address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
-            raise Refused("which-board", example="blackbox record 12")
-        board = board_of(context, reply_address.about, command.game)
-    example = f"{board.game} show {board.id}"
-    if board.status == "declined":
-        raise Refused("board-declined", part=str(board.id), example=example)
-    outcome = board.outcome
-    if board.status != "finished" or outcome is None:
-        raise Refused("not-over", part=str(board.id), example=example)
-    if spoils(context, board) and not _by_player_of(context, board):
-        must_not_spoil(context, board)
-    game = context.services.registry.version(board.game, board.rules_version)
-    full = GameRecord(
-        board.game,
-        board.rules_version,
-        board.seats,
-        board.options,
-        board.seed,
-        tuple(moves.record(context.connection, board.id)),
-    )
-    sheet = Scoresheet(
-        without_seed(game, full),
-        board.names,
-        board.id,
-        f"{histories.ended_at(context.connection, board.id):%Y-%m-%d}",
-        result_of(board.names, outcome["places"], outcome["reason"]),
-    )
-    words = {"title": game.info.title, "board": board.id, "text": write_record(sheet)}
-    return Answer((Part("record", words),))
-
-
-def _by_player_of(context: CommandContext, board: BoardRow) -> bool:
-    """Whether the record goes to somebody who played that board, and was told how it ended.
-
-    The answer goes to that player's own address.
-    """
-    for player in context.known():
-        if board.sitter_of(player.id) is not None:
-            context.player = player
-            return True
-    return False
 
 
 def _ended_of_game(context: CommandContext, key: str) -> Part:

@@ -213,7 +213,10 @@ BEST = 20
 """Lines of a list."""
 
 KINDS = 5
-"""Kinds of boards in an answer that names none."""
+"""Kinds of boards whose scores are listed in an answer to who names none."""
+
+NAMED = 30
+"""Kinds of boards that such an answer names."""
 
 
 def keep_scores(
@@ -248,9 +251,8 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
             raise OptionError(
                 error.refusal.code, part=part, example=example, **error.refusal.values
             ) from error
-        kinds = (
-            [wanted] if wanted else [k for k, _ in solo.score_kinds(context.connection, key, KINDS)]
-        )
+        there = [] if wanted else solo.score_kinds(context.connection, key, NAMED)
+        kinds = [wanted] if wanted else [kind for kind, _ in there[:KINDS]]
         lists = [
             {
                 "kind": kind,
@@ -267,7 +269,13 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
             }
             for kind in kinds
         ]
-        words = {"game": key, "title": game.info.title, "kind": wanted, "lists": lists}
+        words = {
+            "game": key,
+            "title": game.info.title,
+            "kind": wanted,
+            "lists": lists,
+            "kinds": [{"kind": kind, "count": count} for kind, count in there],
+        }
         parts.append(Part("scores", words))
     if not parts:
         raise Refused("no-scores", part=command.game or "", example="list")

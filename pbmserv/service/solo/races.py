@@ -1,17 +1,31 @@
-"""Races and solo games: giving up, practice, a finished box once more, and boards as files."""
+"""Races and solo games: giving up, practice, a finished box once more; and any board as a text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pbmserv.commands.table.looking import Record
 from pbmserv.commands.table.playing import Load, Practise, Save, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.position import without_seed
 from pbmserv.engine.protocol import Saved, Saving, races
-from pbmserv.engine.record import REDO, RESTART, UNDO, WITHDRAW, Ply, weight
+from pbmserv.engine.record import (
+    REDO,
+    RESTART,
+    UNDO,
+    WITHDRAW,
+    GameRecord,
+    Ply,
+    Scoresheet,
+    result_of,
+    weight,
+    write_record,
+)
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Illegal, MoveError, OptionError, PlayerError, Refused
 from pbmserv.inbound.body import attached_text
+from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.plies import log_ply, must_run, must_run_or_practise
 from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
 from pbmserv.service.core.budget import TooMuch, Work
@@ -23,12 +37,14 @@ from pbmserv.service.core.lookup import (
     must_allow_copy,
     must_not_spoil,
     origin_of,
+    spoils,
     unknown_player,
 )
 from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards, moves
+from pbmserv.store.boards import boards, histories, moves
+from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
 
 
@@ -230,3 +246,61 @@ def _again(context: CommandContext, number: int, text: str) -> bool:
 def _refused(error: PlayerError) -> PlayerError:
     refusal = error.refusal
     return type(error)(refusal.code, part=refusal.part, example="help load", **refusal.values)
+
+
+def record(context: CommandContext, command: Record) -> Answer:
+    """``game record board``: a finished game as a text that can be played back."""
+    if command.board is not None:
+        board = board_of(context, command.board, command.game)
+    else:
+        reply_address = context.reply_address
+        if reply_address is None or reply_address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
+            raise Refused("which-board", example="blackbox record 12")
+        board = board_of(context, reply_address.about, command.game)
+    example = f"{board.game} show {board.id}"
+    if board.status == "declined":
+        raise Refused("board-declined", part=str(board.id), example=example)
+    outcome = board.outcome
+    if board.status != "finished" or outcome is None:
+        raise Refused("not-over", part=str(board.id), example=example)
+    own, kept = _by_player_of(context, board), bool(spoils(context, board))
+    if kept and not own:
+        must_not_spoil(context, board)
+    game = context.services.registry.version(board.game, board.rules_version)
+    full = GameRecord(
+        board.game,
+        board.rules_version,
+        board.seats,
+        board.options,
+        board.seed,
+        tuple(moves.record(context.connection, board.id)),
+    )
+    sheet = Scoresheet(
+        without_seed(game, full),
+        board.names,
+        board.id,
+        f"{histories.ended_at(context.connection, board.id):%Y-%m-%d}",
+        result_of(board.names, outcome["places"], outcome["reason"]),
+    )
+    words = {
+        "title": game.info.title,
+        "board": board.id,
+        "text": write_record(sheet),
+        "look": "showas" if own else "show",
+        "again": not kept
+        and races(game)
+        and game.is_race(game.options(board.options, board.seats)),
+    }
+    return Answer((Part("record", words),))
+
+
+def _by_player_of(context: CommandContext, board: BoardRow) -> bool:
+    """Whether the record goes to somebody who played that board, and was told how it ended.
+
+    The answer goes to that player's own address.
+    """
+    for player in context.known():
+        if board.sitter_of(player.id) is not None:
+            context.player = player
+            return True
+    return False
