@@ -399,6 +399,25 @@ def make_game() -> None:
         sa.Column("created_at", INSTANT, nullable=False),
     )
     op.create_table(
+        "invitations",
+        sa.Column("id", KEY, primary_key=True),
+        sa.Column("player_id", KEY, sa.ForeignKey("players.id"), nullable=False, index=True),
+        sa.Column("mark", sa.String(64), nullable=False, index=True),
+        sa.Column("sent", sa.Boolean, nullable=False),
+        sa.Column("name", sa.String(20), nullable=False),
+        sa.Column("game", sa.String(32), nullable=False),
+        sa.Column("options", sa.JSON, nullable=False),
+        sa.Column("terms", sa.JSON, nullable=False),
+        sa.Column("created_at", INSTANT, nullable=False, index=True),
+        sa.Column("state", sa.String(8), nullable=False),
+        sa.Column("board_id", KEY),
+    )
+    op.create_table(
+        "uninvited",
+        sa.Column("mark", sa.String(64), primary_key=True),
+        sa.Column("since", INSTANT, nullable=False),
+    )
+    op.create_table(
         "unconfirmed_boards",
         sa.Column("id", KEY, primary_key=True),
         sa.Column("player_id", KEY, sa.ForeignKey("players.id"), nullable=False, index=True),

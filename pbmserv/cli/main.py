@@ -1,4 +1,5 @@
-"""The command line's table of contents, and how it ends when something is wrong."""
+"""The command line's table of contents, ``pbmserv serve``, and how it ends when something is
+wrong."""
 
 from __future__ import annotations
 
@@ -16,10 +17,38 @@ from pbmserv.cli.database import status
 from pbmserv.cli.mail import read, send
 from pbmserv.cli.output import complain, say
 from pbmserv.cli.replay import replay
-from pbmserv.cli.serve import serve
-from pbmserv.cli.settings import config
+from pbmserv.cli.settings import ConfigFile, config, loaded
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 from pbmserv.games.blackbox import cli as blackbox
+from pbmserv.stages import preflight
+
+
+def serve(
+    config: ConfigFile = None,
+    without_mail: Annotated[
+        bool, typer.Option("--without-mail", help="Start although no mail can come in.")
+    ] = False,
+    only: Annotated[
+        str,
+        typer.Option(metavar="STAGES", help="Run only these of door,play,post,bots,web."),
+    ] = "",
+) -> None:
+    """Run the server until it is told to stop (Ctrl-C or SIGTERM).
+
+    Stages can run apart: as units of systemd, as containers, and over one PostgreSQL on several
+    hosts.
+
+    Example: pbmserv serve --config /etc/pbmserv.toml
+    Example: pbmserv serve --only play,post
+    """
+    found = loaded(config)  # a wrong setting is told before the parts are even imported
+    stages = preflight.stages_of(only)
+    if "door" in stages and not without_mail:
+        preflight.must_take_mail(found.settings)
+    from pbmserv.serve import serve as run
+
+    raise typer.Exit(run(found, stages))
+
 
 # Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
 app = typer.Typer(

@@ -129,6 +129,16 @@ class Settings(Incoming):
             values.days_of_a_year,
         ),
     ]
+    invitations: Annotated[
+        int,
+        Setting(
+            "PBMSERV_INVITATIONS",
+            "number",
+            "3",
+            "Friends whom a player can invite by mail address in a day; 0 = nobody can.",
+            values.whole(0, 1_000, "3"),
+        ),
+    ]
     mail_seconds: Annotated[
         int,
         Setting(

@@ -137,7 +137,7 @@ def _names_absence(subject: str) -> bool:
 def _by_address(address: str, is_ours: Callable[[str], bool]) -> str:
     if is_ours(address):
         return "own-address"
-    return "role-account" if _is_role(address) else ""
+    return "role-account" if is_role(address) else ""
 
 
 def _by_envelope(
@@ -149,7 +149,8 @@ def _by_envelope(
     return "" if envelope_sender == sender else _by_address(envelope_sender, is_ours)
 
 
-def _is_role(address: str) -> bool:
+def is_role(address: str) -> bool:
+    """Whether an address is a function's and no person's (RFC 2142, and what servers use)."""
     local = address.rpartition("@")[0].partition("+")[0].lower()
     plain = local.translate(_PUNCTUATION)
     return (

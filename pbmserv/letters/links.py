@@ -91,9 +91,12 @@ def ways_out(
 
     A page only under ``https:`` (RFC 8058 section 3.1).
     """
-    if player is None or not can_be_ended(row.letter, player.remind, player.digest_minute):
+    if kind_of(row.letter).subscription == "invitations":
+        word = ReplyAddress(Purpose.UNINVITED, about=row.words["invitation"])
+    elif player is None or not can_be_ended(row.letter, player.remind, player.digest_minute):
         return ()
-    word = ReplyAddress(Purpose.UNSUBSCRIBE, player.id, row.id, 0, player.reply_epoch)
+    else:
+        word = ReplyAddress(Purpose.UNSUBSCRIBE, player.id, row.id, 0, player.reply_epoch)
     by_mail = f"mailto:{mail_domain.address_of(word)}?subject=unsubscribe"
     if not web_url.startswith("https:"):
         return (by_mail,)

@@ -33,8 +33,8 @@ class LetterKind:
     Attributes:
         can_wait: it goes into a digest; results and all answers are sent at once.
         subscription: what its reader would end to get no more of them: ``digest``, ``broadcasts``,
-            ``challenges``, ``reminders``, ``follow``, ``daily``, or ``single`` (news of one's own
-            boards, which can come once a day instead); ``""``: it is an answer.
+            ``challenges``, ``invitations``, ``reminders``, ``follow``, ``daily``, or ``single``
+            (news of one's own boards, which can come once a day instead); ``""``: it is an answer.
         question: what a reply to it answers; ``None``: it goes on with the board, if there is one.
         asks_stranger: its address is one that nobody has confirmed: a reply says just that.
         asks_of_itself: the question is about what stands in that very letter.
@@ -121,6 +121,15 @@ KINDS: Mapping[str, LetterKind] = {
     "unreachable": LetterKind(lists_people=True),
     "unsubscribed": _PLAIN,
     "welcome": LetterKind(never_hushed=True),
+    "invitation": LetterKind(
+        subscription="invitations",
+        question=Question(Purpose.INVITED, "invitation"),
+        asks_stranger=True,
+        soon_stale=True,
+    ),
+    "invitation-answered": _PLAIN,
+    "invitation-closed": _PLAIN,
+    "invited": _PLAIN,
     # Words for others.
     "broadcast": LetterKind(subscription="broadcasts", for_many=True),
     "broadcast-asked": LetterKind(

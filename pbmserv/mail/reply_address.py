@@ -73,9 +73,15 @@ class Purpose(IntEnum):
     """`player` speaks, and may say yes to row `about` of the boards that wait for that."""
     BOUNCE = 16
     """Where letter `about` of the outbox comes back to; it speaks for nobody."""
+    INVITED = 21
+    """A reply answers invitation `about`; it speaks for nobody."""
+    UNINVITED = 22
+    """The owner of the address of invitation `about` never wants one again."""
 
 
-_OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUNCE})
+_OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUNCE}) | {
+    *(Purpose.INVITED, Purpose.UNINVITED)  # nobody shall count invitations, either
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,15 @@ class KeyRing:
     def read(self, token: str) -> ReplyAddress | None:
         """What a genuine token says, in any letter case; ``None`` for any other."""
         return _read(tuple(self.keys.items()), token.lower())
+
+    def marks(self, address: str) -> list[str]:
+        """What can be kept in place of a mail address to know it again, by the newest key first.
+
+        Nobody who reads the database without the keys can try addresses.
+        """
+        text = b"address\0" + address.encode("utf-8", "surrogatepass")
+        keys = [self.keys[number] for number in sorted(self.keys, reverse=True)]
+        return [hmac.digest(key, text, "sha256").hex() for key in keys]
 
 
 @dataclass(frozen=True, slots=True)

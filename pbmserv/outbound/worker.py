@@ -20,7 +20,6 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.monitoring.pulse import Pulse, Vital
-from pbmserv.outbound.domains import Domains, domain_of
 from pbmserv.outbound.outbox import (
     ClaimedLetter,
     Failed,
@@ -33,7 +32,7 @@ from pbmserv.outbound.outbox import (
     note_letter,
 )
 from pbmserv.outbound.relay import OutgoingLetter, Relay
-from pbmserv.outbound.retry import LIFETIME, Breaker, delay
+from pbmserv.outbound.retry import LIFETIME, Breaker, Domains, delay, domain_of
 
 __all__ = ["ClaimedLetter", "Failed", "Later", "Outbox", "Result", "Sender", "Sent", "Untried"]
 

@@ -83,6 +83,7 @@ class Base:
             one.signup,
             one.web_url,
             one.away_days,
+            one.invitations,
             looking,
         )
 

@@ -406,6 +406,26 @@ def coming_back(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, "resign", to=_envelope_sender(server, letter))
 
 
+def inviting(folder: Path) -> Iterator[Posted]:
+    """Friends who are no players yet are invited: one comes, one does not, one has no mailbox."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob")
+        asked: dict[str, Posted] = {}
+        for friend, words in (
+            ("carol dora@far.example", "Do you remember the marbles?"),
+            ("erik@far.example -size=5x5", "See https://far.example"),
+            ("lost@far.example", ""),
+        ):
+            line = f"blackbox challenge alice {PASSWORD} {friend}"
+            told = server.send(ALICE, line, words)
+            asked |= {one.recipient: one for one in told if one.kind == "invitation"}
+            yield from told
+        for friend, words in (("dora", "yes"), ("erik", "no"), ("erik", "never"), ("dora", "yes")):
+            yield from server.reply(asked[f"{friend}@far.example"], words)
+        yield from _comes_back(server, asked["lost@far.example"])
+        yield from server.send(BOB, f"blackbox challenge bob {PASSWORD} erik@far.example")
+
+
 def unsubscribing(folder: Path) -> Iterator[Posted]:
     """Alice presses the button that her mail program shows beside each kind of letter."""
     with indoors(folder, operators="bob", web_url="https://games.example") as server:
@@ -449,5 +469,6 @@ STORIES: tuple[Story, ...] = (
     with_the_house,
     sending_too_much,
     coming_back,
+    inviting,
     unsubscribing,
 )

@@ -54,6 +54,8 @@ LINES = {
     "blackbox challenge carol -size=5x5 --nagtime=3": "challenged",
     "challenge bob carol -race": "challenged",
     "challenge dave -race": "challenged",
+    "challenge friend@far.example": "invited",
+    "challenge dora dora@far.example -size=5x5": "invited",
     "solo": "started",
     "solo -size=6x6 -atoms=2-3": "started",
     "seek": "seek",

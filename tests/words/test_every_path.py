@@ -102,6 +102,9 @@ def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
         server.send(CAROL, f"prefs carol {PASSWORD} accept=auto broadcast=on")
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} carol", next(again))
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", next(again))
+        # In the one to a stranger words go as a whole or not at all, and never with a link.
+        server.send(ALICE, f"blackbox challenge alice {PASSWORD} one@far.example", next(again))
+        server.send(ALICE, f"blackbox challenge alice {PASSWORD} two@far.example", HELLO)
         asked = challenged(server, by="bob", to="alice")
         server.reply(asked, f"reject\n\n{next(again)}")
         (asked,) = server.send(ALICE, f"broadcast alice {PASSWORD}", next(again))

@@ -41,7 +41,10 @@ def players(at: Cursor) -> None:
     userids = _sitting(at)
     # A game's option may change the seats (a race can have one), so then the game decides.
     alone = len(userids) == 1 and at.named and at.taken.password is None
-    if alone and not at.taken.options:
+    if at.taken.addresses:
+        if len(userids) > 2:
+            raise at.refusal("invites-one", part=quotable(userids[2]), doubtful=True)
+    elif alone and not at.taken.options:
         raise at.refusal("one-player", part=userids[0])
 
 
@@ -53,8 +56,18 @@ def alone(at: Cursor) -> None:
         raise at.refusal("only-one-player", part=quotable(userids[1]), doubtful=True)
 
 
+def _invited(at: Cursor, text: str) -> str:
+    """The address of somebody who is to be invited; the domain in lower case."""
+    address = _address(text)
+    if address is None:
+        raise at.refusal("bad-address", place=at.at + 1)
+    if at.taken.addresses:
+        raise at.refusal("invites-one", part="", doubtful=True)
+    return address
+
+
 def _sitting(at: Cursor) -> list[str]:
-    """Userids, options and times, in any order."""
+    """Userids, options and times, in any order; in a challenge one mail address, too."""
     if at.named or at.row.parameters[-1].kind is not Kind.ALONE:
         at.next("missing-players")
     options: list[str] = []
@@ -75,10 +88,12 @@ def _sitting(at: Cursor) -> list[str]:
             )
         elif text.startswith("-") or "=" in text:
             options.append(_option(at, text))
+        elif "@" in text and at.row.parameters[-1].kind is Kind.PLAYERS:
+            at.taken.addresses = (_invited(at, text),)
         else:
             userids.append(_player(at, text.lower(), userids))
         at.at += 1
-    if at.named and not userids:
+    if at.named and not userids and not at.taken.addresses:
         raise at.refusal("missing-players")
     at.taken.options, at.taken.times = tuple(options), tuple(times)
     at.taken.userids = tuple(userids)
@@ -273,16 +288,22 @@ def addresses(at: Cursor) -> None:
     place = 0
     while at.more:
         place += 1
-        text = at.words[at.at].text.rstrip(",;").removeprefix("mailto:")
-        text = text.removeprefix("<").removesuffix(">").removeprefix("mailto:")
-        if not ADDRESS.fullmatch(text):
+        address = _address(at.words[at.at].text)
+        if address is None:
             raise at.refusal("bad-address", place=place)
-        local, _, domain = text.rpartition("@")
-        found[f"{local}@{domain.lower()}"] = None
+        found[address] = None
         at.at += 1
     if len(found) > MOST_ADDRESSES:
         raise at.refusal("too-many-addresses", most=MOST_ADDRESSES)
     at.taken.addresses = tuple(found)
+
+
+def _address(text: str) -> str | None:
+    """A mail address as people write it, the domain in lower case; ``None``: it is none."""
+    text = text.rstrip(",;").removeprefix("mailto:")
+    text = text.removeprefix("<").removesuffix(">").removeprefix("mailto:")
+    local, _, domain = text.rpartition("@")
+    return f"{local}@{domain.lower()}" if ADDRESS.fullmatch(text) else None
 
 
 def new_addresses(at: Cursor) -> None:

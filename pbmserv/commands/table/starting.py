@@ -28,7 +28,8 @@ class Challenge(Command):
 
     `options` are the words with one dash, `times` the words with two. `who`: the one who
     challenges, where the password stands behind that userid. `alone`: ``game solo userid``; nobody
-    in `userids` = who writes.
+    in `userids` = who writes. `address`: ``game challenge [userid] friend@example.org``, somebody
+    who may be no player yet.
     """
 
     game: str
@@ -37,6 +38,7 @@ class Challenge(Command):
     times: tuple[str, ...] = ()
     who: Credentials | None = None
     alone: bool = False
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,10 @@ def _challenge(taken: Taken) -> Command:
     userids = taken.userids
     if taken.who is not None and taken.userid not in userids:
         userids = (taken.userid, *userids)
-    return Challenge(taken.game or "", userids, taken.options, taken.times, taken.who)
+    address = "".join(taken.addresses)
+    return Challenge(
+        taken.game or "", userids, taken.options, taken.times, taken.who, address=address
+    )
 
 
 STARTING: tuple[Row, ...] = (
@@ -119,7 +124,7 @@ STARTING: tuple[Row, ...] = (
         asks=Challenge,
         handler="boards.invitations:challenge",
         make=_challenge,
-        summary="start a new game, with people or with the house",
+        summary="start a new game, with people, a friend's address or the house",
         example="blackbox challenge alice bob",
         places=LINES,
         subjects=("options",),

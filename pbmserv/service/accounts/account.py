@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import datetime
 
@@ -185,18 +186,29 @@ def _is_reserved(context: CommandContext, userid: str) -> bool:
     return is_reserved(userid, games, context.services.mail_domain.address)
 
 
-def free_signup(context: CommandContext) -> str:
-    """A signup that works: by the name in the sender's address if that can be had."""
-    own = context.incoming.mail.sender.partition("@")[0].lower()[:18]
-    names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))
-    free = (
-        name
-        for name in names
-        if is_userid(name)
+def may_be_called(context: CommandContext, name: str) -> bool:
+    """Whether somebody new can have this userid."""
+    return (
+        is_userid(name)
         and not name.startswith("-")
         and not _is_reserved(context, name)
         and players.of_name(context.connection, name) is None
     )
+
+
+def free_userid(context: CommandContext, wanted: str, address: str) -> str:
+    """A userid that can be had: as wanted, else by the name in an address."""
+    own = re.sub(r"[^a-z0-9_-]", "", address.partition("@")[0].partition("+")[0].lower())[:15]
+    names = [wanted, own, *(f"{own}-{number}" for number in range(2, 10))]
+    names += [f"player-{secrets.randbelow(10**9)}" for _ in range(10)]
+    return next(name for name in names if may_be_called(context, name))
+
+
+def free_signup(context: CommandContext) -> str:
+    """A signup that works: by the name in the sender's address if that can be had."""
+    own = context.incoming.mail.sender.partition("@")[0].lower()[:18]
+    names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))
+    free = (name for name in names if may_be_called(context, name))
     return f"signup {next(free, 'USERID')} PASSWORD"
 
 

@@ -15,6 +15,7 @@ from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
+from pbmserv.service.boards import friends
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import NOTHING, Done, message_id, told_letter
 from pbmserv.service.time.deadlines import clock_context
@@ -22,6 +23,8 @@ from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter
+
+_ENDINGS = (Purpose.UNSUBSCRIBE, Purpose.UNINVITED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +71,22 @@ class WebRequests:
 
     async def subscription(self, token: str) -> Subscription | None:
         """What the link in a letter's List-Unsubscribe would end."""
-        reply_address = self._read(token, Purpose.UNSUBSCRIBE)
+        reply_address = self._read(token, *_ENDINGS)
         return await asyncio.to_thread(self._subscription, reply_address) if reply_address else None
 
     async def unsubscribe(self, token: str) -> Subscription | None:
         """End it (RFC 8058); doing so twice is no error."""
-        reply_address = self._read(token, Purpose.UNSUBSCRIBE)
+        reply_address = self._read(token, *_ENDINGS)
         if reply_address is None:
             return None
         done = await self._ask("unsubscribe", {"token": token})
         return await self.subscription(token) if done else None
 
-    def _read(self, token: str, purpose: Purpose) -> ReplyAddress | None:
+    def _read(self, token: str, *purposes: Purpose) -> ReplyAddress | None:
         reply_address = self._services.mail_domain.ring.read(token)
         return (
             reply_address
-            if reply_address is not None and reply_address.purpose is purpose
+            if reply_address is not None and reply_address.purpose in purposes
             else None
         )
 
@@ -98,10 +101,12 @@ class WebRequests:
 
     def _subscription(self, reply_address: ReplyAddress) -> Subscription | None:
         with self._database.reading.connect() as connection:
+            context = self._context(connection, reply_address)
+            if reply_address.purpose is Purpose.UNINVITED:
+                userid = friends.inviter_of(context, reply_address)
+                return None if userid is None else Subscription("invitations", userid)
             try:
-                return preferences.subscription_of(
-                    self._context(connection, reply_address), reply_address
-                )
+                return preferences.subscription_of(context, reply_address)
             except PlayerError:
                 return None
 
@@ -123,14 +128,15 @@ class Forms:
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
         reply_address = self._services.mail_domain.ring.read(values["token"])
-        if reply_address is None or reply_address.purpose is not Purpose.UNSUBSCRIBE:
+        if reply_address is None or reply_address.purpose not in _ENDINGS:
             return NOTHING, False
         context = clock_context(self._services, connection, now, reply_address)
         try:
-            letters = [
-                told_letter(context, told)
-                for told in preferences.unsubscribe_by_page(context, reply_address)
-            ]
+            if reply_address.purpose is Purpose.UNINVITED:
+                told = friends.never(context, reply_address).told
+            else:
+                told = tuple(preferences.unsubscribe_by_page(context, reply_address))
+            letters = [told_letter(context, one) for one in told]
         except PlayerError:
             return NOTHING, False
         outbox.add(connection, letters, now)

@@ -11,6 +11,7 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
+from pbmserv.service.boards import friends
 from pbmserv.service.boards.plies import decline, join, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
 from pbmserv.service.bots import bot_moves
@@ -29,6 +30,8 @@ MOST_SEEKS = 5
 
 def challenge(context: CommandContext, command: Challenge) -> Answer:
     """A new board. The sender is one of its players; the others are asked by mail."""
+    if command.address:
+        return friends.invite(context, command)
     command = _with_writer(context, command)
     terms = clocks.read_times(command.times)
     game = known_game(context, command.game)

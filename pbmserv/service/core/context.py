@@ -51,6 +51,7 @@ class Services:
         signup: ``confirm``, ``open`` or ``closed``.
         web_url: base of links in letters, "" when there are no pages.
         away_days: days of a calendar year that a player can be away.
+        invitations: how many mail addresses a player can invite in a day.
         letters: makes letters once more, to tell what of a mail quotes them.
     """
 
@@ -64,6 +65,7 @@ class Services:
     signup: str
     web_url: str
     away_days: int
+    invitations: int
     letters: Letters
 
 
@@ -137,10 +139,7 @@ class CommandContext:
 
     @property
     def words(self) -> Said:
-        """What others may read of the words in the mail.
-
-        Who speaks must be known by then.
-        """
+        """What others may read of the words in the mail; by then who speaks must be known."""
         written = self.incoming.reading.words if self.line_words is None else self.line_words
         return pass_on(self, written)
 

@@ -28,6 +28,7 @@ from pbmserv.service.accounts import (
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.boards import (
     followers,
+    friends,
     moves,
     proposals,
     queries,
@@ -62,8 +63,18 @@ _COMMAND = Savepoint("command")
 _ONE_MEANING: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
     Purpose.MESSAGE: messages.message_by_reply,
     Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,
+    Purpose.UNINVITED: friends.never,
 }
 """Addresses at which all of a mail is one thing, if it is no command."""
+
+_BY_WORDS: Mapping[Purpose, Callable[[CommandContext, object, ReplyAddress], Answer | None]] = {
+    Purpose.AWAY: lambda context, asked, _: absences.answer_if_away(context, asked),
+    Purpose.INVITED: friends.answered,
+}
+"""Addresses at which a mail's words decide, if they are an answer at all."""
+
+_ENDINGS = frozenset({Purpose.UNSUBSCRIBE, Purpose.UNINVITED})
+"""Addresses at which a mail ends letters of a kind, whatever it says."""
 
 _MEANT: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
     (Purpose.ADDRESS, model.Yes): account.confirm_address,
@@ -106,7 +117,7 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     leaves this function, so that the mail is kept for the operator.
     """
     lines = context.incoming.reading.lines
-    if context.reply_address is not None and context.reply_address.purpose is Purpose.UNSUBSCRIBE:
+    if context.reply_address is not None and context.reply_address.purpose in _ENDINGS:
         lines = lines[:1]  # all of such a mail is one thing, whatever its lines look like
     letters, said = _each(context, lines)
     done = context.tally.done > 0
@@ -249,7 +260,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
     """What a reply means because of the letter it answers; ``None`` = what it says."""
     asked = line.asked
     match reply_address.purpose:
-        case Purpose.MESSAGE | Purpose.UNSUBSCRIBE if _is_for(reply_address.purpose, line):
+        case one if one in _ONE_MEANING and _is_for(one, line):
             return _ONE_MEANING[reply_address.purpose](context, reply_address)
         case Purpose.CONFIRM if isinstance(asked, Reject):
             return account.refuse_signup(context, reply_address)
@@ -263,8 +274,9 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case Purpose.RESET if isinstance(asked, ReplyMove | Yes):
             context.echo_hidden = True  # somebody may have written just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
-        case Purpose.AWAY:
-            return absences.answer_if_away(context, asked)
+        case Purpose.AWAY | Purpose.INVITED:
+            by_words = _BY_WORDS[reply_address.purpose]
+            return by_words(context, asked, reply_address)
         case Purpose.FOLLOW:
             return followers.by_reply(context, line, reply_address)
         case Purpose.TRAY if digest.names_no_board(asked):
@@ -278,7 +290,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
 def _is_for(purpose: Purpose, line: Line) -> bool:
     """Whether a line is of the one thing that mails to such an address are, and no command."""
     talks = isinstance(line.asked, Yes | Chat)
-    return purpose is Purpose.UNSUBSCRIBE or (talks and line.who is None)
+    return purpose in _ENDINGS or (talks and line.who is None)
 
 
 def _unclear(context: CommandContext, reply_address: ReplyAddress, asked: object) -> bool:

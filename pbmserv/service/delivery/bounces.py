@@ -34,6 +34,7 @@ from sqlalchemy import Connection
 from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.accounts import absences
+from pbmserv.service.boards import friends
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Notification, Part, told_letter
 from pbmserv.service.delivery import digest
@@ -193,6 +194,8 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
         extra={"letter": letter.id, "verdict": failure.verdict.value, "status": failure.status},
     )
     address = letter.recipient.lower()
+    if letter.letter == "invitation":
+        return list(friends.returned(context, letter))
     if failure.verdict is Verdict.REFUSED or not _is_theirs(context, letter, address):
         return []
     found = bounces.standings(context.connection, [address])

@@ -23,6 +23,8 @@ from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 _FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
 """Reply addresses whose mails are a player's commands, and no answer to a question."""
 
+_ENDINGS = frozenset((Purpose.UNSUBSCRIBE, Purpose.UNINVITED))
+
 
 @dataclass(frozen=True, slots=True)
 class IncomingMail:
@@ -170,7 +172,7 @@ def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
     if incoming.reply_address is None:
         proves = bool(lines) and all(line.who is not None for line in lines)
         return proves and mail.automatic == AWAY_SUBJECT
-    if incoming.reply_address.purpose is Purpose.UNSUBSCRIBE:  # written by programs, and empty
+    if incoming.reply_address.purpose in _ENDINGS:  # written by programs, and empty
         return mail.only_auto_submitted
     # Only with words of its own: an empty answer of a machine is not the yes that a person's is.
     is_yes = any(isinstance(line.asked, Yes) for line in lines)

@@ -31,6 +31,7 @@ from pbmserv.clock import Clock
 from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
+from pbmserv.store.accounts import invitations
 from pbmserv.store.boards import challenges
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
@@ -160,6 +161,9 @@ ROWS_PROVEN = timedelta(days=90)
 BOARDS_KEPT = timedelta(days=ANSWERED_DAYS)
 """How long a board waits for the yes without which it does not begin."""
 
+INVITATIONS_KEPT = timedelta(days=365)
+"""How long the link in an invitation works that ends all of them."""
+
 NO_TIME = timedelta(0)
 
 WORDS_KEPT = TOO_LATE + timedelta(days=1)
@@ -207,6 +211,7 @@ class Expiry:
             or self._empty(MailState.IGNORED, kept.unused)
             or self._prune()
             or self._drop(challenges.unconfirmed_before, challenges.forget_unconfirmed, BOARDS_KEPT)
+            or self._drop(invitations.before, invitations.forget, INVITATIONS_KEPT)
             or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)
             or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
         )

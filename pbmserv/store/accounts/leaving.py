@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 
 from pbmserv.commands.grammar.reserved_userids import NEUTRAL
 from pbmserv.mail.letter_kinds import letters_that
+from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import bounces, kept_letters
@@ -21,6 +22,7 @@ from pbmserv.store.tables.accounts import (
     address_changes,
     addresses,
     blocks,
+    invitations,
     notices,
     players,
     signups,
@@ -78,6 +80,7 @@ def leave(connection: Connection, player: Player) -> None:
     for table in (seeks, followers, daily_readers, unconfirmed_boards):
         connection.execute(delete(table).where(table.c.player_id == player.id))
     player_rows.stop_change(connection, player.id)
+    invitation_rows.drop_open(connection, player.id)
     _drop_plans(connection, player.id)
     connection.execute(
         update(outbox)
@@ -130,7 +133,7 @@ def erase(connection: Connection, player: Player) -> str:
     _erase_mails(connection, player.id, ever, own)
     _erase_letters(connection, player, names, own)
     _drop_plans(connection, player.id)
-    for table in (absences, addresses, address_changes, followers, notices, seeks):
+    for table in (absences, addresses, address_changes, followers, invitations, notices, seeks):
         connection.execute(delete(table).where(table.c.player_id == player.id))
     bounces.forget_strangers(connection, ever)
     connection.execute(
@@ -330,7 +333,8 @@ def _erase_letters(
     kept_letters.drop_bytes(connection, copies)
     message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
     for userid, neutral in names.items():
-        elsewhere = or_(copies, message, outbox.c.letter.in_(_LISTS))
+        invited = outbox.c.letter == "invitation"
+        elsewhere = or_(copies, message, invited, outbox.c.letter.in_(_LISTS))
         _take_out(connection, elsewhere, userid, neutral)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.accounts import addresses, audit, notices, players
+from pbmserv.store.tables.accounts import addresses, audit, invitations, notices, players
 from pbmserv.store.tables.boards import (
     daily_boards,
     daily_readers,
@@ -68,6 +68,19 @@ def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
             select(seeks.c.game, seeks.c.seats, seeks.c.options, seeks.c.created_at)
             .where(seeks.c.player_id == player.id)
             .order_by(seeks.c.id),
+        ),
+        "invitations": _rows(
+            connection,
+            select(
+                invitations.c.created_at,
+                invitations.c.name,
+                invitations.c.game,
+                invitations.c.options,
+                invitations.c.state,
+                invitations.c.board_id,
+            )
+            .where(invitations.c.player_id == player.id)
+            .order_by(invitations.c.id),
         ),
         "following": _rows(
             connection,

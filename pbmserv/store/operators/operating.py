@@ -16,6 +16,7 @@ from pbmserv.store.tables.accounts import (
     address_changes,
     addresses,
     blocks,
+    invitations,
     notices,
     players,
     signups,
@@ -194,7 +195,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     )
     _drop_letters(connection, old, None, "the account was merged into another")
     connection.execute(delete(notices).where(notices.c.player_id == old))
-    for table in (scores, inbox, outbox, signups, address_changes):
+    for table in (scores, inbox, outbox, signups, address_changes, invitations):
         connection.execute(update(table).where(table.c.player_id == old).values(player_id=new))
     return int(seated)
 

@@ -16,10 +16,12 @@ from pbmserv.store.tables.accounts import (
     audit,
     blocks,
     closed_games,
+    invitations,
     keys,
     notices,
     players,
     signups,
+    uninvited,
 )
 from pbmserv.store.tables.boards import (
     RUNNING,
@@ -83,6 +85,7 @@ __all__ = [
     "heartbeats",
     "house_turns",
     "inbox",
+    "invitations",
     "keys",
     "letter_bytes",
     "metadata",
@@ -102,4 +105,5 @@ __all__ = [
     "stores",
     "submitted_moves",
     "unconfirmed_boards",
+    "uninvited",
 ]

@@ -35,6 +35,16 @@ class PlayerState(StrEnum):
     BOT = "house"
 
 
+class InvitationState(StrEnum):
+    """What has become of an invitation by mail address."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    RETURNED = "returned"
+    """Its letter came back."""
+
+
 keys = Table(
     "keys",
     metadata,
@@ -166,3 +176,29 @@ signups = Table(
 )
 """Requests that wait for their confirmation, a row for each address. The first one of a userid
 to be confirmed gets it; `player_id` is set when that has happened."""
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("player_id", ForeignKey("players.id"), nullable=False, index=True),
+    Column("mark", String(64), nullable=False, index=True),
+    Column("sent", Boolean, nullable=False),
+    Column("name", String(20), nullable=False),
+    Column("game", String(32), nullable=False),
+    Column("options", JSON, nullable=False),
+    Column("terms", JSON, nullable=False),
+    Column("created_at", Instant, nullable=False, index=True),
+    Column("state", State(InvitationState, 8), nullable=False),
+    Column("board_id", Key, nullable=True),
+)
+"""Invitations to a mail address. `mark`: a keyed hash of the address, which itself is not kept;
+`sent`: a letter went out; `name`: the userid that the inviter proposes, may be empty."""
+
+uninvited = Table(
+    "uninvited",
+    metadata,
+    Column("mark", String(64), primary_key=True),
+    Column("since", Instant, nullable=False),
+)
+"""Addresses whose owners never want an invitation again, by their marks: the address is nowhere."""

@@ -1,0 +1,354 @@
+"""Invitations by mail address: one letter asks somebody who may be no player yet.
+
+Whoever invites learns nothing of the address: whether somebody plays with it, whether its owner
+wants no such letters, and whether they have had enough of them, changes neither the answer nor
+the letter. A board is made when the owner says yes; until then nothing about it can be seen.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from pbmserv.commands.reading.bodies import text_lines
+from pbmserv.commands.reading.replies import says_yes
+from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
+from pbmserv.commands.table.starting import Accept, Challenge, Reject
+from pbmserv.engine.registry import shown_options
+from pbmserv.errors import PlayerError, Refused
+from pbmserv.inbound.auto_mail import is_role
+from pbmserv.mail.reply_address import ReplyAddress
+from pbmserv.service.accounts import account
+from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_from
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import known_game, must_be_open
+from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import UNSAID, Said
+from pbmserv.service.time import clocks
+from pbmserv.store.accounts import invitations, players, preferences
+from pbmserv.store.accounts.invitations import Invitation
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.delivery import inbox, outbox
+from pbmserv.store.delivery.bounces import Posted
+from pbmserv.store.tables.accounts import InvitationState
+
+AGAIN = timedelta(days=30)
+"""For so long an inviter cannot invite the same address again, and a letter can be answered."""
+
+MOST_TO_ADDRESS = 3
+"""Invitations that one address gets in `AGAIN`, whoever invites."""
+
+LONGEST_ADDRESS = 254
+LONGEST_NOTE = 300
+"""Characters of an inviter's words."""
+
+_DAY = timedelta(days=1)
+_LURES = re.compile(r"://|www\.|@|[\w-]\.[a-z]{2,}\b|(?:\d[ ./()-]*){7}", re.IGNORECASE)
+"""Links, addresses and telephone numbers: what makes mail to strangers worth sending."""
+
+_AS = re.compile(r"(.*?)[,;]?\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
+_NEVER = frozenset({"never", "unsubscribe", "stop", "remove"})
+_NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej", "nei", "nee"})
+
+
+# -- inviting --------------------------------------------------------------------------------
+
+
+def invite(context: CommandContext, command: Challenge) -> Answer:
+    """``game challenge [userid] [name] friend@example.org``: one letter goes there.
+
+    *name* is how the friend could be called here.
+
+    Raises:
+        Refused: nothing proves who invites, or there were enough; nothing about the address.
+    """
+    sender, name = _inviter(context, command)
+    game, address = known_game(context, command.game), command.address
+    must_be_open(context, game)
+    terms = clocks.read_times(command.times)
+    line = f"{game.info.key} challenge {address}"
+    options, rated = read_options(game, command.options, 2, address, line)
+    _must_be_somebody_else(context, sender, address)
+    marks = context.services.mail_domain.ring.marks(_folded(address))
+    _must_not_be_too_many(context, sender, address, marks)
+    said = context.words
+    note = said if _is_harmless(said) else UNSAID
+    one = Invitation(
+        sender.id,
+        marks[0],
+        _may_go(context, sender, address, marks),
+        name,
+        game.info.key,
+        options,
+        terms,
+        context.now,
+    )
+    number = invitations.add(context.connection, one)
+    words: dict[str, Any] = {
+        "invitation": number,
+        "by": sender.userid,
+        "name": account.free_userid(context, name, address),
+        "title": game.info.title,
+        "game": game.info.key,
+        "summary": game.info.summary,
+        "options": list(shown_options(game, options, 2)),
+        "rated": rated,
+        "days": AGAIN.days,
+        "said": note,
+    }
+    told = (Notification(address, None, Part("invitation", words)),) if one.sent else ()
+    context.player, context.sitter = sender, None
+    answer = {
+        "address": address,
+        "title": game.info.title,
+        "options": words["options"],
+        "said": bool(note),
+        "left": bool(said) and not note,
+        "longest": LONGEST_NOTE,
+        "days": AGAIN.days,
+    }
+    return Answer((Part("invited", answer),), told)
+
+
+def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
+    """Who invites, and the name that a friend could have."""
+    if command.who is not None:
+        sender = context.authenticate(command.who)
+        others = [one for one in command.userids if one != sender.userid]
+    else:
+        sender = _proven(context, command)
+        others = [one for one in command.userids if one != sender.userid]
+        if others and sender.userid in command.userids:
+            context.echo_hidden = True  # it may be a password that is wrong
+            raise Refused("invite-name", example=f"{command.game} challenge {command.address}")
+    if len(others) > 1 or any(
+        players.of_name(context.connection, one) is not None for one in others
+    ):
+        raise Refused("invites-one", example=f"{command.game} challenge {command.address}")
+    return sender, "".join(others)
+
+
+def _proven(context: CommandContext, command: Challenge) -> Player:
+    here = context.known()
+    named = [one for one in here if one.userid in command.userids]
+    by_reply = context.reply_address is not None and bool(context.reply_address.player)
+    if len(named) == 1 and not by_reply:
+        return context.authenticate(Credentials(named[0].userid, VOUCHED))
+    if here:
+        return context.speaker(None)
+    for userid in command.userids:  # a password in another line of the mail
+        player = players.by_userid(context.connection, userid)
+        if player is not None and player.id in context.counted:
+            return player
+    context.echo_hidden = bool(command.userids)  # one may be a password that is wrong
+    example = f"{command.game} challenge USERID PASSWORD {command.address}"
+    raise Refused("invite-unproven", example=example)
+
+
+def _must_be_somebody_else(context: CommandContext, sender: Player, address: str) -> None:
+    mail_domain = context.services.mail_domain
+    ours = mail_domain.is_ours(address) or mail_domain.is_postmaster(address)
+    if ours or is_role(address) or len(address.encode()) > LONGEST_ADDRESS:
+        raise Refused("invite-nobody", part=address)
+    own = players.addresses_of(context.connection, sender.id)
+    if _folded(address) in map(_folded, own):
+        raise Refused("invite-self", part=address)
+
+
+def _must_not_be_too_many(
+    context: CommandContext, sender: Player, address: str, marks: list[str]
+) -> None:
+    if context.services.signup == "closed":
+        raise Refused("invite-closed")
+    preferences.lock(context.connection, sender.id)
+    month, day = context.now - AGAIN, context.now - _DAY
+    if invitations.has_invited(context.connection, sender.id, marks, month):
+        raise Refused("invited-already", part=address, days=AGAIN.days)
+    most = context.services.invitations
+    if invitations.by_player(context.connection, sender.id, day) >= most:
+        raise Refused("invites-many", most=most)
+
+
+def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
+    """Whether a letter goes out. The inviter does not learn it."""
+    month = context.now - AGAIN
+    here = players.by_address(context.connection, address.lower())
+    wanted = not here or any(takes_from(context, one, sender.id) for one in here)
+    refused = invitations.wants_none(context.connection, marks)
+    enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
+    asked = context.services.traffic.asks([_folded(address)], context.incoming.source)
+    return wanted and not refused and not enough and not asked
+
+
+def _is_harmless(said: Said) -> bool:
+    return len(said) <= LONGEST_NOTE and _LURES.search(said) is None
+
+
+def _folded(address: str) -> str:
+    """The mailbox behind an address: letter case and what follows a ``+`` say nothing, nor do dots
+    at Gmail."""
+    local, _, domain = address.casefold().rpartition("@")
+    local = local.partition("+")[0] or local
+    with suppress(UnicodeError):
+        domain = domain.encode("idna").decode("ascii")
+    if domain in {"gmail.com", "googlemail.com"}:
+        local, domain = local.replace(".", ""), "gmail.com"
+    return f"{local}@{domain}"
+
+
+# -- answering -------------------------------------------------------------------------------
+
+
+def answered(context: CommandContext, asked: object, reply_address: ReplyAddress) -> Answer | None:
+    """A reply to an invitation: yes, no, or never again; ``None``: a command of its own.
+
+    Raises:
+        Refused: it is none of these, or comes from elsewhere, or too late.
+    """
+    first = next((line.strip() for line in text_lines(context.incoming.text) if line.strip()), "")
+    word = first.partition(" ")[0].strip(".,;:!").lower()
+    if word in _NEVER:
+        return never(context, reply_address)
+    if isinstance(asked, Reject) or word in _NO:
+        return _declined(context, reply_address)
+    found = _AS.fullmatch(first)
+    said, name = (found[1], found[2].lower()) if found else (first, "")
+    if word in {"accept", "yes"} and (found or isinstance(asked, Accept)):
+        return _accepted(context, reply_address, name)
+    if says_yes(said) or (isinstance(asked, Yes) and not asked.unsaid):
+        return _accepted(context, reply_address, name)
+    if isinstance(asked, Yes | ReplyMove | PlayerError):
+        raise Refused("invite-how", part=first[:60], example="yes")
+    return None
+
+
+def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -> Answer:
+    """The board begins; who has no account yet gets one."""
+    number = reply_address.about
+    one = invitations.lock(context.connection, number)
+    if one is None or context.now > one.created_at + AGAIN:
+        raise Refused("invite-late", days=AGAIN.days, example="help")
+    if one.state is InvitationState.ACCEPTED:
+        raise Refused("invite-taken", part=str(one.board_id), example="help")
+    inviter = players.by_id(context.connection, one.player_id)
+    if inviter is None or not inviter.active:
+        raise Refused("invite-late", days=AGAIN.days, example="help")
+    player = _owner(context, one, name)
+    if player.id == inviter.id:
+        raise Refused("invite-self", part=context.incoming.mail.sender)
+    game = known_game(context, one.game)
+    must_be_open(context, game)
+    options, rated = read_options(game, one.options, 2, one.game, one.game)
+    proposal = Proposal(game, options, rated, one.terms, (inviter, player))
+    board = make_board(context, proposal, {inviter.id, player.id})
+    invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
+    context.player = player
+    context.proven.add(player.id)  # by an answer from where only they were written to
+    if context.mail_id is not None:
+        inbox.spoken_by(context.connection, context.mail_id, player.id)
+    theirs, own = board.sitters
+    words = {"by": player.userid, "undecided": []}
+    told = {**words, "event": "accepted", "said": context.words}
+    joined = {**words, "event": "joined", "said_to": context.words}
+    letters = [
+        Notification.sitter(theirs, Part("board", told, board.id, 0, theirs.seat, board.thread))
+    ]
+    if not player.password_hash:
+        greeting = Part("welcome", {"userid": player.userid, "invited": True})
+        letters.append(Notification(player.address, player.id, greeting))
+    return Answer((Part("board", joined, board.id, 0, own.seat, board.thread),), tuple(letters))
+
+
+def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
+    """The player whose address was invited; made, if there is none.
+
+    The letter can have been passed on, so only a mail from that address says yes for its owner.
+    """
+    sender = context.incoming.mail.sender.lower()
+    if one.mark not in context.services.mail_domain.ring.marks(_folded(sender)):
+        raise Refused("invite-not-yours", part=sender, example="signup USERID PASSWORD")
+    here = players.by_address(context.connection, sender)
+    chosen = [player for player in here if player.userid == name] or here
+    if chosen:
+        context.heard(chosen[0].id, chosen[0].unreachable_since)
+        return chosen[0]
+    if context.services.signup == "closed":
+        raise Refused("invite-closed")
+    if name and not account.may_be_called(context, name):
+        free = account.free_userid(context, name, sender)
+        raise Refused("invite-name-taken", part=name, example=f"yes as {free}")
+    userid = name or account.free_userid(context, one.name, sender)
+    player = players.create(context.connection, userid, "", sender, context.now)
+    if player is None:  # somebody was quicker
+        free = account.free_userid(context, "", sender)
+        raise Refused("invite-name-taken", part=userid, example=f"yes as {free}")
+    return player
+
+
+def _declined(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """Not this time. The inviter hears that, and no more."""
+    one = invitations.lock(context.connection, reply_address.about)
+    told = _closed(context, reply_address.about, one)
+    return Answer((Part("invitation-closed", {"event": "declined"}),), told)
+
+
+def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """Never again, from nobody. To the inviter it looks like a no.
+
+    Raises:
+        Refused: nothing is known of the invitation any more.
+    """
+    one = invitations.lock(context.connection, reply_address.about)
+    if one is None:
+        raise Refused("invite-late", days=AGAIN.days, example="help")
+    invitations.want_none(context.connection, one.mark, context.now)
+    told = _closed(context, reply_address.about, one)
+    return Answer((Part("invitation-closed", {"event": "never"}),), told)
+
+
+def _closed(
+    context: CommandContext, number: int, one: Invitation | None
+) -> tuple[Notification, ...]:
+    if one is None or one.state is not InvitationState.OPEN:
+        return ()
+    invitations.settle(context.connection, number, InvitationState.DECLINED)
+    return _told(context, one, "declined", "")
+
+
+def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | None:
+    """Who wrote an invitation, for a page that asks whether it was the last one; ``None``: nothing
+    is known of it."""
+    one = invitations.by_id(context.connection, reply_address.about)
+    player = players.by_id(context.connection, one.player_id) if one is not None else None
+    return None if player is None else player.userid
+
+
+def returned(context: CommandContext, letter: Posted) -> tuple[Notification, ...]:
+    """The letter came back: its inviter is told, and nothing is sent again."""
+    row = outbox.letter(context.connection, letter.id)
+    number = row.words.get("invitation") if row is not None else None
+    one = invitations.lock(context.connection, number) if number is not None else None
+    if one is None or number is None or one.state is not InvitationState.OPEN:
+        return ()
+    invitations.settle(context.connection, number, InvitationState.RETURNED)
+    return _told(context, one, "returned", letter.recipient)
+
+
+def _told(
+    context: CommandContext, one: Invitation, event: str, address: str
+) -> tuple[Notification, ...]:
+    player = players.by_id(context.connection, one.player_id)
+    if player is None or not player.active:
+        return ()
+    words = {
+        "event": event,
+        "title": known_game(context, one.game).info.title,
+        "since": one.created_at.isoformat(),
+        "tz": player.tz,
+        "address": address,
+        "game": one.game,
+        "userid": player.userid,
+    }
+    return (Notification(player.address, player.id, Part("invitation-answered", words)),)

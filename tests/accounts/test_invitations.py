@@ -1,0 +1,371 @@
+"""Invitations by mail address, as those would use them who have no friends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from sqlalchemy import func, select
+
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.store.tables import metadata
+from pbmserv.store.tables.accounts import invitations, players, uninvited
+from pbmserv.store.tables.mail import outbox
+
+ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
+FRIEND = "friend@far.example"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, web_url="https://games.example") as server:
+        server.sign_up("alice", "bob", "carol", "dave")
+        yield server
+
+
+def invite(house: Indoors, who: str, address: str, text: str = "") -> list[Posted]:
+    """The letters that a player's invitation leads to."""
+    line = f"blackbox challenge {who} {PASSWORD} {address} -size=4x4 -atoms=1"
+    return house.send(address_of(who), line, text)
+
+
+def invited(house: Indoors, who: str = "alice", address: str = FRIEND, text: str = "") -> Posted:
+    """The invitation itself."""
+    (letter,) = (one for one in invite(house, who, address, text) if one.kind == "invitation")
+    return letter
+
+
+def kinds(letters: list[Posted]) -> list[tuple[str, str]]:
+    return [(one.kind, one.recipient) for one in letters]
+
+
+def flat(letter: Posted) -> str:
+    return " ".join(letter.text.split())
+
+
+def count(house: Indoors, table) -> int:
+    with house.server.database.reading.connect() as connection:
+        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+# -- what the inviter can learn ----------------------------------------------------------------
+
+
+def told(house: Indoors, address: str) -> tuple[str, str]:
+    """The whole answer to an invitation, without what is different for every letter."""
+    (answer,) = (one for one in invite(house, "alice", address) if one.recipient == ALICE)
+    (letter,) = (answer,)
+    return letter.subject.replace(address, "X"), letter.text.replace(address, "X")
+
+
+def test_nothing_tells_an_inviter_who_plays_here_and_who_wants_no_letters(house: Indoors) -> None:
+    unwilling = invited(house, "dave", "unwilling@far.example")
+    house.reply(unwilling, "never")
+    house.send(CAROL, f"prefs carol {PASSWORD} block=alice")
+    answers = []
+    for address in ("somebody@far.example", BOB, "unwilling@far.example", CAROL):
+        answers.append(told(house, address))
+        house.live(days=1)
+    assert len(set(answers)) == 1
+    for asked in ("games alice", "games alice all", "games bob", "show alice"):
+        (letter,) = house.send(ALICE, f"blackbox {asked}")
+        assert "4x4" not in letter.text, "nothing shows before a yes"
+
+
+def test_a_player_gets_the_letter_that_a_stranger_gets(house: Indoors) -> None:
+    stranger, player = invited(house, "alice", "somebody@far.example"), invited(house, "dave", BOB)
+    texts = [flat(stranger), flat(player).replace("dave", "alice")]
+    assert texts[0] == texts[1].replace("bob-2", "somebody")
+    letters = house.reply(player, "accept")
+    assert kinds(letters) == [("board", BOB), ("board", address_of("dave"))]
+    assert count(house, players) == 4, "nobody is made twice"
+
+
+# -- floods --------------------------------------------------------------------------------------
+
+
+def test_one_account_invites_a_few_a_day(house: Indoors) -> None:
+    for number in range(3):
+        assert invited(house, "alice", f"friend{number}@far.example")
+    (refusal,) = invite(house, "alice", "friend4@far.example")
+    assert "You have invited 3 friends since yesterday" in flat(refusal)
+    house.live(days=1, hours=1)
+    assert invited(house, "alice", "friend4@far.example")
+    many = "\n".join(
+        f"blackbox challenge alice {PASSWORD} more{number}@far.example" for number in range(9)
+    )
+    letters = house.send(ALICE, "multiple", many)
+    assert sum(one.kind == "invitation" for one in letters) == 2
+
+
+def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
+    found = []
+    for who in ("alice", "bob", "carol", "dave"):
+        letters = invite(house, who, FRIEND)
+        assert (("invited", address_of(who))) in kinds(letters)
+        found += [one for one in letters if one.kind == "invitation"]
+    assert len(found) == 3
+    house.live(days=31)
+    assert invited(house, "dave", FRIEND)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("friend@far.example", "FRIEND@Far.Example"),
+        ("friend@far.example", "friend+chess@far.example"),
+        ("friend+one@far.example", "friend+two@far.example"),
+        ("fri.end@gmail.com", "friend+x@googlemail.com"),
+        ("friend@xn--bcher-kva.example", "friend@bücher.example"),
+    ],
+)
+def test_one_mailbox_is_one_mailbox_however_it_is_spelled(
+    house: Indoors, first: str, second: str
+) -> None:
+    letter = invited(house, "alice", first)
+    (refusal,) = invite(house, "alice", second)
+    assert "in the last 30 days" in flat(refusal)
+    house.reply(letter, "never")
+    assert kinds(invite(house, "bob", second)) == [("invited", BOB)]
+
+
+def test_the_setting_turns_it_off(tmp_path: Path) -> None:
+    with indoors(tmp_path, invitations="0") as server:
+        server.sign_up("alice")
+        (refusal,) = invite(server, "alice", FRIEND)
+        assert "On this server nobody can be invited by mail address" in flat(refusal)
+
+
+# -- who may -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["{}", "alice {}", "alice wrong-word {}", "alice carol {}"])
+def test_a_from_line_alone_invites_nobody(house: Indoors, line: str) -> None:
+    letters = house.send(ALICE, f"blackbox challenge {line.format(FRIEND)}")
+    assert [one.kind for one in letters] == ["refusal"]
+    assert "wrong-word" not in letters[0].text
+    assert count(house, invitations) == 0
+
+
+def test_a_reply_invites_and_needs_no_name(house: Indoors) -> None:
+    (listed,) = house.send(ALICE, f"prefs alice {PASSWORD}")
+    letters = house.reply(listed, f"challenge dora {FRIEND}")
+    assert ("invitation", FRIEND) in kinds(letters)
+    (letter,) = (one for one in letters if one.kind == "invitation")
+    assert "you will be called dora" in flat(letter)
+
+
+def test_a_password_in_another_line_of_the_mail_is_proof(house: Indoors) -> None:
+    lines = f"prefs alice {PASSWORD}\nblackbox challenge alice {FRIEND}"
+    assert ("invitation", FRIEND) in kinds(house.send(ALICE, "multiple", lines))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "pbmserv@games.example",
+        "PBMSERV+abc@games.example",
+        "postmaster@games.example",
+        "postmaster@far.example",
+        "mailer-daemon@far.example",
+        "no-reply@far.example",
+        "friends-request@lists.example",
+        f"{'x' * 60}@{'y' * 60}.{'z' * 60}.{'w' * 60}.{'v' * 60}.example",
+    ],
+)
+def test_no_letter_goes_to_offices_lists_and_ourselves(house: Indoors, address: str) -> None:
+    (refusal,) = invite(house, "alice", address)
+    assert refusal.kind == "refusal"
+    assert count(house, invitations) == 0
+
+
+def test_whoever_leaves_invites_no_more(house: Indoors) -> None:
+    letter = invited(house)
+    (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
+    house.reply(asked, "yes")
+    (refusal,) = house.reply(letter, "yes")
+    assert "This invitation is over" in flat(refusal)
+    assert count(house, players) == 4
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "lure",
+    [
+        "Win at https://prize.example now",
+        "See www.prize.example",
+        "Go to prize.example/today",
+        "Write to prize@far.example",
+        "Call 0800 123 45 67",
+        "word " * 80,
+    ],
+)
+def test_an_inviters_words_carry_no_lures(house: Indoors, lure: str) -> None:
+    letters = invite(house, "alice", FRIEND, f"Hello, you!\n\n{lure}")
+    (letter,) = (one for one in letters if one.kind == "invitation")
+    (answer,) = (one for one in letters if one.kind == "invited")
+    assert "Your words do not go along" in flat(answer)
+    assert "Hello, you!" not in letter.text + letter.html
+    assert "prize" not in letter.text + letter.html
+
+
+def test_an_inviters_words_pass_the_guard_of_all_words(house: Indoors) -> None:
+    letter = invited(house, text=f"Hello, you!\n\nMy word is {PASSWORD}.")
+    assert "alice, another player, writes: Hello, you!" in flat(letter)
+    assert PASSWORD not in letter.text + letter.html
+
+
+# -- answers -------------------------------------------------------------------------------------
+
+
+def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
+    letter = invited(house)
+    first = house.reply(letter, "yes as Dora!\n\nGladly.")
+    assert kinds(first) == [("board", FRIEND), ("board", ALICE), ("welcome", FRIEND)]
+    assert "dora, another player, writes: Gladly." in flat(first[1])
+    for words in ("yes", "yes as other", "no", "accept"):
+        again = house.reply(letter, words)
+        assert {one.kind for one in again} <= {"refusal", "invitation-closed"}
+    assert count(house, players) == 4 + 1
+    for guess in ("", "-", "x", '""'):  # who has no password is let in by none
+        assert house.send(ALICE, f"blackbox move 1 dora {guess} a1")[0].kind == "refusal"
+    found = {one.kind: one for one in house.send(ALICE, "forgot dora")}
+    assert found["reset"].recipient == FRIEND
+    house.reply(found["reset"], "password marbles")
+    assert house.send(ALICE, "blackbox move 1 dora marbles a1")[0].kind == "board"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("yes as alice", 'Nobody new can be called "alice"'),
+        ("yes as admin", 'Nobody new can be called "admin"'),
+        ("yes as x", 'Nobody new can be called "x"'),
+        ("yes?", "It is not clear"),
+        ("Who are you?", "It is not clear"),
+        ("", "It is not clear"),
+        ("Thank you for your mail. We answer soon.", "It is not clear"),
+    ],
+)
+def test_what_is_no_clear_yes_makes_nothing(house: Indoors, words: str, sentence: str) -> None:
+    (refusal,) = house.reply(invited(house), words)
+    assert sentence in flat(refusal)
+    example = refusal.text.partition("Try this:")[2].strip().splitlines()[0]
+    assert example.startswith("yes")
+    assert count(house, players) == 4
+    house.reply(refusal, example)
+
+
+def test_whoever_got_it_forwarded_says_yes_for_nobody(house: Indoors) -> None:
+    letter = invited(house)
+    (refusal,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
+    assert "The invitation went to another address" in flat(refusal)
+    assert count(house, players) == 4
+    assert house.reply(letter, "yes")
+
+
+def test_a_robot_accepts_nothing_and_gets_no_loop(house: Indoors) -> None:
+    letter = invited(house)
+    for headers in (
+        {"Auto_Submitted": "auto-replied"},
+        {"Precedence": "bulk"},
+        {"List_Id": "<friends.lists.example>"},
+    ):
+        assert house.send(FRIEND, "Re: x", "yes", to=letter.reply_to, **headers) == []
+    assert count(house, players) == 4
+
+
+def test_an_invitation_ends_after_a_month(house: Indoors) -> None:
+    letter = invited(house)
+    house.live(days=31)
+    (refusal,) = house.reply(letter, "yes")
+    assert "could be answered for 30 days" in flat(refusal)
+
+
+def test_a_letter_that_comes_back_is_told_once_and_not_sent_again(house: Indoors) -> None:
+    letter = invited(house)
+    back = ReplyAddress(Purpose.BOUNCE, about=letter.id)
+    report = [
+        *("From: MAILER-DAEMON@mx.example", f"Message-ID: <{letter.id}@mx.example>"),
+        *("Content-Type: message/delivery-status", "", "Reporting-MTA: dns; mx.example", ""),
+        *(f"Final-Recipient: rfc822; {FRIEND}", "Action: failed", "Status: 5.1.1"),
+        "Diagnostic-Code: smtp; 550 5.1.1 no such user",
+    ]
+    address = house.server.mail_domain.address_of(back)
+    (news,) = house.send_raw("", "\r\n".join(report).encode(), address)
+    assert (news.kind, news.recipient) == ("invitation-answered", ALICE)
+    assert f"Your invitation to {FRIEND} of 1 March 2026 could not be delivered" in flat(news)
+    assert [one for _ in range(3) for one in house.live(days=1)] == []
+
+
+# -- never again ---------------------------------------------------------------------------------
+
+
+def way_out(letter: Posted) -> tuple[str, str]:
+    """Page and address of List-Unsubscribe (RFC 8058)."""
+    found = str(letter.message["List-Unsubscribe"]).replace("\n", "").replace(" ", "")
+    page, address = (one.strip("<>") for one in found.split(","))
+    assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    return page, address.removeprefix("mailto:").partition("?")[0]
+
+
+def test_one_click_by_mail_ends_all_invitations_for_good(house: Indoors) -> None:
+    letter = invited(house)
+    _, address = way_out(letter)
+    (news, answer) = sorted(
+        house.send(FRIEND, "unsubscribe", to=address), key=lambda one: one.recipient
+    )
+    assert (news.kind, news.recipient) == ("invitation-answered", ALICE)
+    assert (answer.kind, answer.recipient) == ("invitation-closed", FRIEND)
+    assert "a mark of your address" in flat(answer)
+    house.live(days=200)
+    assert kinds(invite(house, "bob", FRIEND)) == [("invited", BOB)]
+
+
+def test_one_click_by_page_writes_to_nobody_but_the_inviter(house: Indoors) -> None:
+    letter = invited(house)
+    page, _ = way_out(letter)
+    token = page.rpartition("/")[2]
+    requests = house.server.web_requests
+    looked = house.loop.run_until_complete(requests.subscription(token))
+    assert looked is not None
+    assert (looked.what, looked.userid) == ("invitations", "alice")
+    assert count(house, uninvited) == 0, "mail programs open links by themselves"
+    for _ in range(2):
+        assert house.loop.run_until_complete(requests.unsubscribe(token)) is not None
+    assert kinds(house.letters()) == [("invitation-answered", ALICE)]
+    assert kinds(invite(house, "bob", FRIEND)) == [("invited", BOB)]
+
+
+def test_the_database_does_not_tell_who_was_invited(house: Indoors) -> None:
+    letter = invited(house)
+    house.reply(letter, "never")
+    with house.server.database.reading.connect() as connection:
+        for table in metadata.sorted_tables:
+            if table.name in {"invitations", "uninvited"}:
+                rows = connection.execute(select(table)).all()
+                assert rows
+                assert "friend" not in str(rows)
+                assert "far.example" not in str(rows)
+
+
+# -- leaving -------------------------------------------------------------------------------------
+
+
+def test_export_and_delete_know_of_invitations(house: Indoors) -> None:
+    letter = invited(house, text="Hello, you!")
+    (export,) = house.send(ALICE, f"export alice {PASSWORD}")
+    (part,) = (one for one in export.message.walk() if one.get_filename())
+    assert b'"invitations": [' in part.get_content()
+    assert b'"state": "open"' in part.get_content()
+    (asked,) = house.send(ALICE, f"delete alice {PASSWORD}")
+    house.reply(asked, "yes")
+    assert count(house, invitations) == 0
+    with house.server.database.reading.connect() as connection:
+        words = connection.execute(select(outbox.c.words).where(outbox.c.id == letter.id)).scalar()
+    assert "alice" not in str(words)
+    assert "Hello" not in str(words)
