@@ -280,13 +280,16 @@ class Saved:
 
 @runtime_checkable
 class Saving(Protocol):
-    """A game whose solo boards can be written down and gone on with elsewhere."""
+    """A game whose solo boards can be written down and gone on with elsewhere.
 
-    mark: str
+    `marks`: what a line of such a text begins with, one for each kind of text.
+    """
 
-    def save(self, options: Any, saved: Saved, board: int | None) -> str:
-        """A board as a text that begins with `mark`; with *board* it names that in place of what
-        is hidden there."""
+    marks: tuple[str, ...]
+
+    def save(self, options: Any, saved: Saved, board: int | None) -> tuple[tuple[str, str], ...]:
+        """A board as texts, each with the ending of its file's name; with *board* they name that
+        in place of what is hidden there."""
         ...
 
     def load(self, text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:

@@ -19,8 +19,11 @@ def attachments(
 ) -> tuple[Attachment, ...]:
     """What travels with a letter: all that is kept on a player who has asked for it."""
     if row.letter == "saved":
-        name = f"{row.words['key']}-{row.words['board']}.txt"
-        return (Attachment(name, "text/plain", row.words["text"].encode()),)
+        name = f"{row.words['key']}-{row.words['board']}"
+        return tuple(
+            Attachment(f"{name}{ending}", "text/plain", text.encode())
+            for ending, text in row.words["files"]
+        )
     if row.letter != "export" or player is None:
         return ()
     kept = _in_lines(personal.kept_on(connection, player))

@@ -14,8 +14,15 @@ from pbmserv.mail import envelope as mail
 from pbmserv.mail.reply_address import MailDomain
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening, peer_of
-from pbmserv.smtpd.replies import TOO_MANY, TRY_LATER, Door
-from pbmserv.smtpd.session import SESSION_TIMEOUT, LmtpSession, Sessions, SmtpSession
+from pbmserv.smtpd.session import (
+    SESSION_TIMEOUT,
+    TOO_MANY,
+    TRY_LATER,
+    Door,
+    LmtpSession,
+    Sessions,
+    SmtpSession,
+)
 from pbmserv.smtpd.tls import Certificate
 
 log = logging.getLogger("pbmserv.receive")

@@ -5,17 +5,24 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Any, AnyStr
+from typing import Any, AnyStr, Protocol
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import TLSSetupException, syntax
 
+from pbmserv.mail.envelope import Envelope
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
 from pbmserv.net.listening import Listening, peer_of
 from pbmserv.service.delivery.mail_log import note_refusal
 from pbmserv.smtpd.data import MailAtOnce
 from pbmserv.smtpd.strict_lines import StrictLines, StrictReader
 from pbmserv.smtpd.tls import IN_SESSION
+
+TAKEN = "250 2.0.0 taken, and kept until it is carried out"
+TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"
+TOO_MANY = "451 4.7.1 too many mails from you, please try again later"
+LANE_FULL = "451 4.3.2 too many mails from you wait here already, please try again later"
+FORGED = "550 5.7.26 the domain of the From address says (DMARC) that this mail is not from it"
 
 LONGEST_LINE = 1_048_576
 """Octets without a line end after which a session is ended: aiosmtpd gathers them in memory.
@@ -49,6 +56,18 @@ _PATH = re.compile(
 """A path and its parameters (RFC 5321 section 4.1.2, RFC 6531 section 3.3), also without brackets,
 as people type it and VRFY has it. The route in front is ignored (appendix C)."""
 _UNQUOTED = re.compile(rf'"({_ATOM})"')
+
+
+class Door(Protocol):
+    """Takes mails."""
+
+    def is_over(self, envelope: Envelope) -> bool:
+        """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
+        ...
+
+    async def arrives(self, envelope: Envelope) -> str:
+        """Count a mail, then take it or put it off; the SMTP reply comes back."""
+        ...
 
 
 class Sessions:

@@ -32,7 +32,7 @@ from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.delivery.mail_log import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.rates import Over, Traffic
 from pbmserv.service.time.retention import Quota
-from pbmserv.smtpd.replies import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
+from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals

@@ -20,7 +20,7 @@ from pbmserv.log import LineFormatter
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd import server as smtp
-from pbmserv.smtpd.replies import TRY_LATER
+from pbmserv.smtpd.session import TRY_LATER
 from pbmserv.stages.door import Door
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import moves

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+from pbmserv.games.blackbox.sgt_files import read_saved_game, write_saved_game
 from pbmserv.games.blackbox.transcripts import read_transcript
 from pbmserv.store.boards import boards
 
 ALICE, BOB = map(address_of, ("alice", "bob"))
+SAVED = Path(__file__).parents[1] / "golden" / "blackbox" / "saved"
 SEED = "-size=4x4 -atoms=1 -seed=monday"
 
 
@@ -28,11 +30,13 @@ def flat(letter: Posted) -> str:
     return " ".join(letter.text.split())
 
 
+def files_of(letter: Posted) -> list[str]:
+    texts = [attached.get_content() for attached in letter.message.iter_attachments()]
+    return [text.replace("\r\n", "\n") for text in texts]
+
+
 def file_of(letter: Posted) -> str:
-    (attached,) = letter.message.iter_attachments()
-    text = attached.get_content()
-    assert isinstance(text, str)
-    return text.replace("\r\n", "\n")
+    return files_of(letter)[0]
 
 
 def mailed(house: Indoors, who: str, subject: str, text: str, to: str = "") -> list[Posted]:
@@ -51,19 +55,23 @@ def line(house: Indoors, words: str) -> list[Posted]:
     return house.send(ALICE, f"blackbox {words}")
 
 
-def test_a_practice_game_goes_by_mail_and_comes_back(house: Indoors) -> None:
-    house.begin(ALICE, f"blackbox solo alice -practice {SEED}")
-    for words in ("move 1 alice {} 1", "move 1 alice {} 2,+a1", "undo 1 alice {}"):
+def identity(house: Indoors, number: int) -> str:
+    """The game ID of a board's box."""
+    with house.server.database.reading.connect() as connection:
+        board = boards.load(connection, number)
+    assert board is not None
+    return next(word for word in board.options if word.startswith("-id=")).removeprefix("-id=")
+
+
+def test_a_game_that_runs_is_saved_without_its_box(house: Indoors) -> None:
+    house.begin(ALICE, f"blackbox solo alice {SEED}")
+    for words in ("move 1 alice {} 1", "move 1 alice {} +a1", "undo 1 alice {}"):
         line(house, words.format(PASSWORD))
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     text = file_of(letter)
     assert "box: board 1" in text
-    with house.server.database.reading.connect() as connection:
-        board = boards.load(connection, 1)
-    assert board is not None
-    hidden = next(word for word in board.options if word.startswith("-id=")).partition(":")[2]
-    assert hidden not in letter.raw.decode()
-    assert text.split("undone:")[1].strip().startswith("2. 2,+A1")
+    assert identity(house, 1).partition(":")[2] not in letter.raw.decode()
+    assert text.split("undone:")[1].strip().startswith("2. +A1")
 
     for letters in (
         mailed(house, ALICE, "", text, letter.reply_to),
@@ -83,6 +91,45 @@ def test_a_practice_game_goes_by_mail_and_comes_back(house: Indoors) -> None:
         assert " 1|a |" in loaded.text, "the ray of the first move"
         (won,) = house.reply(loaded, "+a4,?")
         assert "You solved board" in flat(won)
+
+
+def test_practice_goes_to_simon_tathams_program_and_back(house: Indoors) -> None:
+    house.begin(ALICE, f"blackbox solo alice -practice {SEED}")
+    for move in ("1", "+b2,?", "+a1,!3"):
+        line(house, f"move 1 alice {PASSWORD} {move}")
+    line(house, f"undo 1 alice {PASSWORD}")
+    (letter,) = line(house, f"save 1 alice {PASSWORD}")
+    assert "Simon Tatham's Black Box: open it there with Load." in flat(letter)
+    ours, his = files_of(letter)
+    assert f"box: {identity(house, 1)}" in ours
+    game = read_saved_game(his)
+    assert game.game.text == identity(house, 1)
+    assert [step.text for step in game.chain] == ["1", "+B2", "?", "+A1", "!3"]
+    assert game.done == 3
+
+    for text, steps in ((ours, 1), (his, 2)):
+        (loaded,) = mailed(house, ALICE, "", text, letter.reply_to)
+        assert "is the game from your file, as practice." in flat(loaded)
+        assert "|? |" in loaded.text
+        assert "Guess as often as you like." in flat(loaded)
+        for _ in range(steps):  # what had been taken back can be done again
+            (loaded,) = house.reply(loaded, "redo")
+        assert "You sealed row 3 as surely empty." in flat(loaded)
+        (refused,) = house.reply(loaded, "redo")
+        assert "so there is nothing to bring back" in flat(refused)
+
+
+@pytest.mark.parametrize("name", ["locks", "checks", "restarted", "wide"])
+def test_a_file_of_his_is_gone_on_with_by_mail(house: Indoors, name: str) -> None:
+    text = (SAVED / f"{name}.sav").read_text()
+    (loaded,) = mailed(house, ALICE, f"blackbox load alice {PASSWORD}", text)
+    assert "is the game from your file, as practice." in flat(loaded)
+    (over,) = house.reply(loaded, "solve")
+    assert "The ID of the box is" in flat(over)
+    (again,) = house.reply(over, "undo")
+    assert "Guess as often as you like." in flat(again)
+    (saved,) = house.reply(again, "save")
+    assert write_saved_game(read_saved_game(files_of(saved)[1])) == files_of(saved)[1]
 
 
 def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
@@ -107,6 +154,11 @@ def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
             'Move 1 of the file, "Z9", cannot be made',
         ),
         ("pbmserv transcript 1\n" + "x" * 5000, "load"),
+        (
+            "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n",
+            'its line "CPARAMS" is missing',
+        ),
+        ((SAVED / "locks.sav").read_text().replace(":F0", ":FF"), "is no move that can be made"),
     ],
 )
 def test_a_file_that_is_none_is_refused_and_leaves_no_board(
@@ -121,7 +173,7 @@ def test_a_file_that_is_none_is_refused_and_leaves_no_board(
 
 
 def test_somebody_elses_running_box_cannot_be_had(house: Indoors) -> None:
-    house.begin(ALICE, f"blackbox solo alice -practice {SEED}")
+    house.begin(ALICE, f"blackbox solo alice {SEED}")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     (refused,) = mailed(house, BOB, f"blackbox load bob {PASSWORD}", file_of(letter))
     assert "no solo board of yours" in flat(refused)

@@ -271,7 +271,7 @@ def _check(house: Indoors, letter: Posted, origins: dict[int, int], days: dict[i
 def test_a_file_by_mail_is_no_way_round(house: Indoors) -> None:
     """The same by an attachment, with the number of the board changed by hand."""
     (first,) = begin(house, "alice", "blackbox solo alice -practice")
-    (other,) = begin(house, "alice", "blackbox solo alice -practice -size=4x4 -atoms=1")
+    (other,) = begin(house, "alice", "blackbox solo alice -size=4x4 -atoms=1")
     assert first.board is not None
     house.reply(first, "solve")
     (saved,) = house.send(ALICE, f"blackbox save {other.board} alice {PASSWORD}")

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pbmserv.engine.protocol import Bot, Game
+from pbmserv.engine.protocol import Bot, Game, Saved
+from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
-from pbmserv.errors import Illegal
-from pbmserv.games.blackbox import analysis, legality, racing, transcripts, views
+from pbmserv.errors import Illegal, MoveError
+from pbmserv.games.blackbox import analysis, legality, racing, sgt_files, transcripts, views
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.bots.levels import LEVELS
-from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
 from pbmserv.games.blackbox.moves import Kind, print_elements
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.practice import resumed
 from pbmserv.games.blackbox.rules import dropped_out, lost, place, play, revealed
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
+
+_BOX = re.compile(r"^(\s*box:\s*)board ([0-9]{1,9})\s*$", re.MULTILINE)
+_GIVEN_UP = dict.fromkeys((WITHDRAW, FORFEIT), transcripts.SOLVE)
 
 
 class Blackbox:
@@ -37,7 +43,7 @@ class Blackbox:
     )
     bots: Mapping[str, Bot[View]] = LEVELS
     conditions = analysis.CONDITIONS
-    mark = transcripts.FIRST_LINE
+    marks = (transcripts.FIRST_LINE, sgt_files.MARK)
 
     options = staticmethod(choices.read_options)
     describe = staticmethod(choices.describe)
@@ -58,8 +64,6 @@ class Blackbox:
     preview = staticmethod(analysis.preview)
     check = staticmethod(analysis.check_markers)
     drawn = staticmethod(analysis.test_ray)
-    save = staticmethod(transcripts.save_board)
-    load = staticmethod(transcripts.load_board)
 
     def setup(self, seats: int, options: Options, rng: Rng) -> State:
         """A board on which nobody has hidden atoms; for a race the server has."""
@@ -150,6 +154,42 @@ class Blackbox:
     def squares(self, state: State) -> int:
         """The cells of one box."""
         return len(state.options.board.cells)
+
+    def save(
+        self, options: Options, saved: Saved, board: int | None
+    ) -> tuple[tuple[str, str], ...]:
+        """A transcript; with the box in it also the file of Simon Tatham's program."""
+        limited = options.practice and options.guesses != choices.ENDLESS
+        words = ["-practice", *([f"-guesses={options.guesses}"] if limited else []), "-fair"]
+        words += ["-clue"] if options.clue else []
+        moves = tuple(_GIVEN_UP.get(text) or racing.unstamped(text)[0] for text in saved.moves)
+        game = read_id(options.id)
+        transcript = transcripts.Transcript(game, tuple(words), 0, moves, saved.done)
+        text = transcripts.write_transcript(transcript)
+        if board is not None:
+            return ((".txt", text.replace(f"box: {game.text}", f"box: board {board}", 1)),)
+        flags = tuple(word for word in words if not word.startswith("-guesses="))
+        try:
+            practice = resumed(replace(transcript, options=flags))
+        except MoveError:  # a record of thousands of moves
+            return ((".txt", text),)
+        return ((".txt", text), (".sav", sgt_files.write_saved_game(practice)))
+
+    def load(self, text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:
+        """Read a transcript, or a file of Simon Tatham's program."""
+
+        def named(found: re.Match[str]) -> str:
+            options = choices.read_options(options_of(int(found[2])), 1)
+            return f"{found[1]}{options.id}"
+
+        if transcripts.FIRST_LINE in text:
+            transcript = transcripts.read_transcript(_BOX.sub(named, text, count=1))
+        else:
+            transcript = sgt_files.read_saved_game(text).transcript(0)
+        words = ["-race", "-practice", f"-id={described(transcript.game)}"]
+        words += [w for w in transcript.options if w.startswith("-guesses=")]
+        moves = tuple(WITHDRAW if one == transcripts.SOLVE else one for one in transcript.moves)
+        return Saved(tuple(words), moves, transcript.done)
 
     def kind(self, state: State) -> str:
         """As `racing.kind_of_board`."""

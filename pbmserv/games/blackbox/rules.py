@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from string import ascii_letters
 
@@ -262,9 +262,7 @@ class _Turn:
         same, and the same markers get the same clue again."""
         if not self._options.race:
             return self._rng.choice(ports)
-        numbers = SeededNumbers(drawn_board(self._board, self._marks, self._aids))
-        ports = [port for port in self._board.clockwise if port in ports]
-        return ports[numbers.below(len(ports))]
+        return beam_shown(self._board, self._marks, self._aids.markers, self._aids.sealed, ports)
 
     def _fire(self, port: int) -> dict[str, Value]:
         found = trace(self._board, self._atoms, port)
@@ -297,21 +295,29 @@ class _Turn:
         self.notes.append(Note(kind, self._seat, None, values))
 
 
-def drawn_board(board: Geometry, marks: Sequence[str], aids: Markers) -> bytes:
-    """A board as the ``grid`` of his ``blackbox.c`` holds it: 32 bits for each place, the lasers
-    around the arena, a marker taken for a ball."""
+def beam_shown(
+    board: Geometry,
+    marks: Sequence[str],
+    markers: Collection[int],
+    locked: Collection[int],
+    ports: Collection[int],
+) -> int:
+    """Which of some ports Simon Tatham's program shows to prove that the markers are wrong.
+
+    It draws lots by SHA-1 of the ``grid`` of ``blackbox.c``: 32 bits for each place, row by row,
+    the lasers around the arena, and each marker taken for a ball.
+    """
     width = board.width + 2
     grid = [0] * (width * (board.height + 2))
-    for port, mark in enumerate(marks):
-        column, row = board.around[port]
-        grid[row * width + column] = _LASERS.get(mark) or (
-            ascii_letters.find(mark) + 1 if mark else 0
-        )
+    for (column, row), mark in zip(board.around, marks, strict=True):
+        detour = ascii_letters.find(mark) + 1 if mark else 0
+        grid[row * width + column] = _LASERS.get(mark, detour)
     for cell in board.cells:
         row, column = divmod(cell, board.width)
-        found = _BALL if cell in aids.markers else _LOCK if cell in aids.sealed else 0
-        grid[(row + 1) * width + column + 1] = found
-    return struct.pack(f"<{len(grid)}I", *grid)
+        ball, lock = _BALL * (cell in markers), _LOCK * (cell in locked)
+        grid[(row + 1) * width + column + 1] = ball | lock
+    numbers = SeededNumbers(struct.pack(f"<{len(grid)}I", *grid))
+    return [port for port in board.clockwise if port in ports][numbers.below(len(ports))]
 
 
 def kind_of(port: int, found: int) -> str:

@@ -24,16 +24,12 @@ not matter. The ID of the box holds its atoms, so a transcript is for those who 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from pbmserv.engine.protocol import Saved
-from pbmserv.engine.record import WITHDRAW
 from pbmserv.errors import NotUnderstood
-from pbmserv.games.blackbox.game_ids import GameId, clipped, described, read_id
-from pbmserv.games.blackbox.options import ENDLESS, Options, read_options
-from pbmserv.games.blackbox.racing import unstamped
+from pbmserv.games.blackbox.game_ids import GameId, clipped, read_id
 
 VERSION = 1
 FIRST_LINE = "pbmserv transcript"
@@ -44,7 +40,6 @@ MOST_SECONDS = 10**9
 SOLVE = "solve"
 """The word for giving up; that for beginning again is `engine.record.RESTART`."""
 
-_BOX = re.compile(r"^(\s*box:\s*)board ([0-9]{1,9})\s*$", re.MULTILINE)
 _FIRST = re.compile(rf"{FIRST_LINE} ([0-9]{{1,9}})")
 _FIELD = re.compile(r"([a-z]+):(?: (.*))?")
 _MOVE = re.compile(r"([1-9][0-9]{0,3})\. (\S.*)")
@@ -156,30 +151,3 @@ def _read_moves(lines: Iterator[tuple[int, str]]) -> tuple[list[str], int]:
 
 def _refuse(code: str, part: str, line: int) -> NoReturn:
     raise NotUnderstood(f"blackbox.{code}", part=clipped(part), line=line, known=VERSION)
-
-
-def save_board(options: Options, saved: Saved, board: int | None) -> str:
-    """As `engine.protocol.Saving.save`."""
-    limited = options.practice and options.guesses != ENDLESS
-    words = ["-practice", *([f"-guesses={options.guesses}"] if limited else []), "-fair"]
-    words += ["-clue"] if options.clue else []
-    moves = tuple(SOLVE if text == WITHDRAW else unstamped(text)[0] for text in saved.moves)
-    game = read_id(options.id)
-    text = write_transcript(Transcript(game, tuple(words), 0, moves, saved.done))
-    if board is None:
-        return text
-    return text.replace(f"box: {game.text}", f"box: board {board}", 1)
-
-
-def load_board(text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:
-    """As `engine.protocol.Saving.load`."""
-
-    def named(found: re.Match[str]) -> str:
-        options = read_options(options_of(int(found[2])), 1)
-        return f"{found[1]}{options.id}"
-
-    transcript = read_transcript(_BOX.sub(named, text, count=1))
-    words = ["-race", "-practice", f"-id={described(transcript.game)}"]
-    words += [w for w in transcript.options if w.startswith("-guesses=")]
-    moves = tuple(WITHDRAW if move == SOLVE else move for move in transcript.moves)
-    return Saved(tuple(words), moves, transcript.done)

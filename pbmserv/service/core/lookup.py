@@ -132,12 +132,16 @@ def spoils(context: CommandContext, board: BoardRow) -> Spoils:
     return ""
 
 
+KNOWN_TO_PLAYERS: frozenset[Spoils] = frozenset({"", "box-chosen"})
+"""Where a board's own players, who have seen its box, may have it as a copy."""
+
+
 def is_kept(context: CommandContext, board: BoardRow) -> bool:
     """Whether even one of its players may make no copy: somebody has still to solve the box.
 
     What somebody chose, the board's own players have been told in full when it ended.
     """
-    return board.status in _RUNNING or spoils(context, board) not in {"", "box-chosen"}
+    return board.status in _RUNNING or spoils(context, board) not in KNOWN_TO_PLAYERS
 
 
 def must_not_spoil(context: CommandContext, board: BoardRow) -> None:

@@ -31,6 +31,7 @@ from pbmserv.service.boards.proposals import Proposal, invite, read_options, sen
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import (
+    KNOWN_TO_PLAYERS,
     board_of,
     is_kept,
     known_game,
@@ -117,7 +118,8 @@ MOST_MOVES = 300
 def save(context: CommandContext, command: Save) -> Answer:
     """``game save board userid password``: the board as a file, with all that was taken back.
 
-    As long as what is hidden in it must not be told, the file names the board instead.
+    As long as what is hidden in it must not be told, the file names the board instead. In practice
+    it is a secret only while others have to solve the same box.
 
     Raises:
         Refused: it is no board of one player.
@@ -127,9 +129,10 @@ def save(context: CommandContext, command: Save) -> Answer:
     if board.seats != 1 or not isinstance(game, Saving):
         raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
     saved = written(moves.record(context.connection, board.id))
-    kept = is_kept(context, board)
-    text = game.save(game.options(board.options, 1), saved, board.id if kept else None)
-    words = {"board": board.id, "text": text, "key": board.game, "running": kept}
+    practice = context.position(board).is_practice  # who plays may open the box at any time
+    kept = spoils(context, board) not in KNOWN_TO_PLAYERS if practice else is_kept(context, board)
+    files = game.save(game.options(board.options, 1), saved, board.id if kept else None)
+    words = {"board": board.id, "files": files, "key": board.game, "running": kept}
     return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
 
 
@@ -158,8 +161,8 @@ def load(context: CommandContext, command: Load) -> Answer:
     game = known_game(context, command.game)
     if not races(game) or not isinstance(game, Saving):
         raise Refused("no-save", part=command.game, example="list")
-    text = _text(context, game.mark)
-    if game.mark not in text:
+    text = _text(context, game.marks)
+    if not any(mark in text for mark in game.marks):
         raise Refused("load-nothing", part="load", example=f"help {command.game}")
 
     origin: int | None = None
@@ -179,14 +182,15 @@ def load(context: CommandContext, command: Load) -> Answer:
         options, rated = read_options(game, found.options, 1, "load", "")
     except (MoveError, OptionError) as error:
         raise _refused(error) from error
-    if len(found.moves) > MOST_MOVES:
+    undone = len(found.moves) - found.done
+    if len(found.moves) + undone > MOST_MOVES:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
     context.focus = None
     proposal = Proposal(game, options, rated, USUAL, (player,), origin)
     answer = invite(context, player, proposal, {"loaded": True})
     number = answer.parts[0].board
     assert number is not None
-    _replay(context, number, found.moves[: found.done])
+    _replay(context, number, (*found.moves, *(UNDO,) * undone))
     after = boards.lock(context.connection, number)
     assert after is not None
     context.moved.clear()
@@ -197,11 +201,14 @@ def load(context: CommandContext, command: Load) -> Answer:
     return Answer((Part(part.letter, part.words, number, after.plies, Seat(0), after.thread),))
 
 
-def _text(context: CommandContext, mark: str) -> str:
+def _text(context: CommandContext, marks: Iterable[str]) -> str:
     """The file that came with the mail, else the mail's own text; it is looked for once."""
-    if mark not in context.attached:
-        context.attached[mark] = attached_text(context.incoming.envelope.raw, mark)
-    return context.attached[mark] or context.incoming.text
+    for mark in marks:
+        if mark not in context.attached:
+            context.attached[mark] = attached_text(context.incoming.envelope.raw, mark)
+        if context.attached[mark]:
+            return context.attached[mark]
+    return context.incoming.text
 
 
 def _replay(context: CommandContext, number: int, moves: Iterable[str]) -> None:
@@ -221,13 +228,15 @@ def _again(context: CommandContext, number: int, text: str) -> bool:
     """Make one move of a file; whether it can be made."""
     board = boards.lock(context.connection, number)
     assert board is not None
-    if board.status == "finished":
-        return False
     (sitter,) = board.sitters
     position = context.played.get(number) or context.position(board)
     try:
         if text == RESTART:
             after = position.practise(sitter.seat, RESTART)
+        elif text == UNDO:
+            after = position.undo(sitter.seat)
+        elif board.status == "finished":
+            return False
         elif text == WITHDRAW:
             after = position.withdraw(sitter.seat)
         else:

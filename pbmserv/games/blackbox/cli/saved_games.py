@@ -17,7 +17,6 @@ from pbmserv.games.blackbox.cli.arguments import Ids, Unusable, every_box, grid,
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.practice import Practice
-    from pbmserv.games.blackbox.transcripts import Transcript
 
 
 def save(
@@ -36,7 +35,7 @@ def save(
     """Save games on these boxes in files, one each, to be played with `play FILE`.
 
     Files that exist are kept, and nothing is written then. A file holds all moves, those that
-    were taken back included.
+    were taken back included. With --suffix .sav Simon Tatham's Black Box loads them.
 
     Example: pbmserv blackbox generate 3 8x8/5 | pbmserv blackbox save game
     """
@@ -48,7 +47,7 @@ def save(
                 raise Unusable(f"{file} is there already, so nothing was written.")
         for file, game in zip(files, games, strict=True):
             try:
-                write_game(file, game.transcript(0))
+                write_game(file, game, 0)
             except Unreadable as error:
                 raise OSError(str(error)) from None
             say(str(file))
@@ -102,18 +101,23 @@ class Unreadable(Exception):
     """A file that cannot be used; the text says which and why."""
 
 
-def write_game(file: Path, transcript: Transcript) -> None:
-    """Write a transcript; what stood in the file before is lost only when this is complete.
+def write_game(file: Path, practice: Practice, seconds: int) -> None:
+    """Write a transcript, or what Simon Tatham's program loads if the name ends with ``.sav``.
+
+    What stood in the file before is lost only when this is complete.
 
     Raises:
         Unreadable: it cannot be written.
     """
+    from pbmserv.games.blackbox.sgt_files import write_saved_game
     from pbmserv.games.blackbox.transcripts import write_transcript
 
+    his = file.suffix.lower() == ".sav"
+    text = write_saved_game(practice) if his else write_transcript(practice.transcript(seconds))
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         try:
-            beside.write_text(write_transcript(transcript), encoding="utf-8")
+            beside.write_text(text, encoding="utf-8")
             beside.replace(file)
         finally:
             beside.unlink(missing_ok=True)
@@ -141,13 +145,16 @@ def read_game(file: Path) -> tuple[Practice, int]:
 
 
 def parsed(text: str) -> tuple[Practice, int]:
-    """The game of a transcript's text, and its seconds.
+    """The game of a transcript's text, or of a file of Simon Tatham's program, and its seconds.
 
     Raises:
-        PlayerError: it is none.
+        PlayerError: it is neither.
     """
     from pbmserv.games.blackbox.practice import resumed
+    from pbmserv.games.blackbox.sgt_files import MARK, read_saved_game
     from pbmserv.games.blackbox.transcripts import read_transcript
 
+    if text.lstrip().startswith(MARK):
+        return read_saved_game(text), 0
     transcript = read_transcript(text)
     return resumed(transcript), transcript.seconds

@@ -259,7 +259,7 @@ class Terminal(App[None]):
     def _save(self, name: str | None) -> None:
         if name:
             try:
-                write_game(Path(name).expanduser(), self.practice.transcript(self.seconds))
+                write_game(Path(name).expanduser(), self.practice, self.seconds)
             except Unreadable as error:
                 self._say(str(error))
             else:

@@ -1,0 +1,260 @@
+"""Files of Simon Tatham's Black Box: those that his program saved, and ours that it would load.
+
+``tests/golden/blackbox/saved`` holds files of version 20230122 (Debian), played by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.errors import MoveError, NotUnderstood, PlayerError
+from pbmserv.games.blackbox.game_ids import GameId, descriptive_id, read_id
+from pbmserv.games.blackbox.options import ENDLESS
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.sgt_files import (
+    FEW_MOVES,
+    MARK,
+    MOST_CHECKS,
+    read_saved_game,
+    write_saved_game,
+)
+from pbmserv.games.blackbox.transcripts import MOST_MOVES
+from pbmserv.letters.scene import why
+
+SAVED = Path(__file__).parents[1] / "golden" / "blackbox" / "saved"
+
+
+def saved(name: str) -> str:
+    return (SAVED / f"{name}.sav").read_text()
+
+
+def practice(identity: str = "w8h8m3M6#tea") -> Practice:
+    return begin(read_id(identity), Scoring.PRACTICE, ENDLESS, fair=True, clue=True)
+
+
+def moves(game: Practice) -> list[str]:
+    return [step.text for step in game.chain]
+
+
+def shown(game: Practice) -> tuple[object, ...]:
+    """All that a player sees of a game."""
+    box = game.state.boxes[0]
+    return box.marks, box.markers, box.sealed, game.over
+
+
+def states(text: str) -> list[str]:
+    """The lines of a file but for those that say nothing of the game."""
+    return [line for line in text.splitlines() if not line.startswith(("SEED", "UI "))]
+
+
+# -- what his program has saved ----------------------------------------------------------------
+
+
+def test_balls_beams_and_locks() -> None:
+    game = read_saved_game(saved("locks"))
+    assert moves(game)[:5] == ["A", "+B2", "+C3", "!D4", "!E"]
+    assert moves(game)[5] == "!A6,!B6,!C6,!D6,!F6,!G6,!H6"  # E6 is locked with its column
+    assert moves(game)[6:] == ["D", "+B5", "?"]
+    assert game.done == len(game.chain) - 1  # the check was undone
+    (note,) = [one for one in game.redo().notes if one.kind.startswith("clue")]
+    assert note.kind == "clue-mark"
+
+
+def test_the_beam_that_proves_a_guess_wrong_is_the_same_here() -> None:
+    """In the file every other port was fired, and what the checks had shown could not be."""
+    text = saved("checks")
+    game = read_saved_game(text)
+    assert [one for one in moves(game) if one == "?"] == ["?"] * 3
+    assert len([one for one in moves(game) if one.isalnum()]) == text.count(":F")
+    assert all(game.redo().state.boxes[0].marks)
+
+
+def test_restart_and_giving_up_are_steps() -> None:
+    game = read_saved_game(saved("restarted"))
+    assert moves(game)[-5:-3] == ["restart", "H"]
+    assert moves(game)[-1] == "solve"
+    assert not game.over
+    assert game.redo().over
+    back = game
+    while back.done:
+        back = back.undo()
+    assert shown(back) == shown(practice())
+
+
+def test_a_box_wider_than_the_alphabet() -> None:
+    game = read_saved_game(saved("wide"))
+    assert (game.game.width, game.game.least, game.game.most) == (27, 0, 2)
+    assert states(write_saved_game(game)) == states(saved("wide"))
+
+
+@pytest.mark.parametrize("name", ["locks", "checks", "restarted", "wide"])
+def test_what_was_read_is_written_for_him_again(name: str) -> None:
+    game = read_saved_game(saved(name))
+    again = read_saved_game(write_saved_game(game))
+    assert shown(again) == shown(game)
+    assert write_saved_game(again) == write_saved_game(game)
+    assert states(write_saved_game(game))[:6] == states(saved(name))[:6]
+
+
+def test_what_was_written_here_he_has_loaded_and_saved_again() -> None:
+    """Checked by hand with six games played at random: not one octet was different."""
+    text = saved("ours")
+    assert write_saved_game(read_saved_game(text)) == text
+
+
+def test_it_is_found_below_other_lines_and_with_other_line_ends() -> None:
+    text = "load\n\nHello!\n" + saved("locks").replace("\n", "\r\n") + "\nMOVE    :1:R\n-- \nBye"
+    assert moves(read_saved_game(text)) == moves(read_saved_game(saved("locks")))
+
+
+# -- there and back ----------------------------------------------------------------------------
+
+BOXES = ["w5h5m3M3#pbm", "w4h3m0M3#tea", "w8h8m5M5#123456789012345", "w27h5m2M2#wide"]
+SOME = ["+b2", "+c1", "/b2", "+d3,+a1", "!c", "!2", "!b2", "!a1-c2", "+a2,!a2", "?", "+b1,?", "a,?"]
+STEPS = ("undo", "redo", "restart", "solve")
+
+
+@given(st.data())
+def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
+    game = practice(data.draw(st.sampled_from(BOXES)))
+    for _ in range(data.draw(st.integers(0, 25))):
+        what = data.draw(st.sampled_from([*STEPS, *SOME, *game.view.unused_ports[:9]]))
+        try:
+            game = getattr(game, what)() if what in STEPS else game.play(what)
+        except MoveError:
+            continue
+    text = write_saved_game(game)
+    again = read_saved_game(text)
+    assert shown(again) == shown(game)
+    assert write_saved_game(again) == text
+    while game.done < len(game.chain):
+        game = game.redo()
+    while again.done < len(again.chain):
+        again = again.redo()
+    assert shown(again) == shown(game)
+
+
+def test_a_file_is_written_as_he_writes_it() -> None:
+    game = practice("w5h5m3M3#pbm").play("A").play("+B3,!5").play("!b").restart().play("4").undo()
+    assert write_saved_game(game) == (
+        "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n"
+        "VERSION :1:1\n"
+        "GAME    :9:Black Box\n"
+        "PARAMS  :8:w5h5m3M3\n"
+        "CPARAMS :8:w5h5m3M3\n"
+        "DESC    :16:13c16476cf21f44b\n"
+        "UI      :2:E0\n"
+        "NSTATES :2:11\n"
+        "STATEPOS:2:10\n"
+        "MOVE    :2:F0\n"
+        "MOVE    :4:T2,3\n"
+        "MOVE    :3:LR5\n"
+        "MOVE    :4:T2,3\n"
+        "MOVE    :5:LB2,1\n"
+        "MOVE    :5:LB2,2\n"
+        "MOVE    :5:LB2,3\n"
+        "MOVE    :5:LB2,4\n"
+        "RESTART :16:13c16476cf21f44b\n"
+        "MOVE    :3:F16\n"
+    )
+
+
+def test_many_locks_are_taken_together() -> None:
+    """More steps than a mail may make become fewer; beams and checks stay what they are."""
+    cells = [f"LB{1 + n % 8},{1 + n // 8 % 8}" for n in range(3 * FEW_MOVES)]
+    game = read_saved_game(with_states([*cells, "F0", *cells[:5], "F8"]))
+    assert [text for text in moves(game) if not text.startswith("!")] == ["A", "9"]
+    assert len(game.chain) < FEW_MOVES
+
+
+# -- strangers' files --------------------------------------------------------------------------
+
+
+def with_states(found: list[str], at: int = 0, identity: str = "w8h8m3M6#tea") -> str:
+    """A file with these moves."""
+    lines = write_saved_game(practice(identity)).splitlines()[:7]
+    count, at = str(len(found) + 1), at or len(found) + 1
+    lines += [f"NSTATES :{len(count)}:{count}", f"STATEPOS:{len(str(at))}:{at}"]
+    return "\n".join([*lines, *(f"MOVE    :{len(move)}:{move}" for move in found)]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("SAVEFILE", "SAVFILE", "saved-missing"),
+        ("VERSION :1:1", "VERSION :1:2", "saved-game"),
+        ("Black Box", "Net Puzzl", "saved-game"),
+        ("DESC    ", "DESK    ", "saved-missing"),
+        ("CPARAMS :8:", "CPARAMS :9:", "saved-line"),
+        ("NSTATES :2:10", "NSTATES :2:11", "saved-missing"),
+        ("NSTATES :2:10", "NSTATES :2:-1", "saved-missing"),
+        ("STATEPOS:1:9", "STATEPOS:2:11", "saved-missing"),
+        ("STATEPOS:1:9", "STATEPOS:1:0", "saved-missing"),
+        ("MOVE    :2:F0", "MOVE    :2:F9", None),
+        ("MOVE    :2:F0", "MOVE    :3:F32", "saved-move"),
+        ("MOVE    :2:F0", "MOVE    :2:X0", "saved-move"),
+        ("MOVE    :4:T2,2", "MOVE    :4:T0,2", "saved-move"),
+        ("MOVE    :4:T2,2", "MOVE    :4:T9,2", "saved-move"),
+        ("MOVE    :3:LC5", "MOVE    :3:LC9", "saved-move"),
+        ("MOVE    :2:F0", "MOVE    :1:R", "saved-move"),
+        ("MOVE    :2:F0", "RESTART :4:ffff", "saved-move"),
+        ("MOVE    :2:F0", "SOLVE   :1:S", "saved-move"),
+        ("MOVE    :2:F0", "a line of somebody", "saved-line"),
+    ],
+)
+def test_what_is_wrong_is_named(old: str, new: str, code: str | None) -> None:
+    text = saved("locks").replace(old, new, 1)
+    if code is None:
+        read_saved_game(text)
+        return
+    with pytest.raises(NotUnderstood) as caught:
+        read_saved_game(text)
+    assert caught.value.refusal.code == f"blackbox.{code}"
+    assert why(caught.value.refusal).endswith((".", '".'))
+
+
+@given(st.data())
+def test_a_spoilt_file_is_read_or_refused(data: st.DataObject) -> None:
+    lines = saved(data.draw(st.sampled_from(["locks", "checks", "restarted"]))).splitlines()
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(lines) - 1))
+        match data.draw(st.sampled_from(["drop", "twice", "text", "number", "swap"])):
+            case "drop":
+                del lines[at]
+            case "twice":
+                lines.insert(at, lines[at])
+            case "text":
+                lines[at] = lines[at][:9] + data.draw(st.text(max_size=20))
+            case "number":
+                move = f"{data.draw(st.sampled_from('TFLRS'))}{data.draw(st.integers(-9, 99))}"
+                lines[at] = f"MOVE    :{len(move)}:{move}"
+            case _:
+                lines[at], lines[0] = lines[0], lines[at]
+        lines = lines or [MARK]
+    try:
+        read_saved_game("\n".join(lines))
+    except PlayerError as error:
+        why(error.refusal)  # which raises for a code without a sentence
+
+
+def test_what_takes_long_is_refused_before_it_is_tried() -> None:
+    with pytest.raises(NotUnderstood) as caught:
+        read_saved_game(with_states(["T1,1", "T2,1", "T3,1", *["R"] * (MOST_CHECKS + 1)]))
+    assert f"more than {MOST_CHECKS} times" in why(caught.value.refusal)
+    with pytest.raises(NotUnderstood) as caught:
+        read_saved_game(with_states(["S"] * (MOST_MOVES + 1)))
+    assert f"more than {MOST_MOVES} moves" in why(caught.value.refusal)
+    with pytest.raises(PlayerError):
+        read_saved_game(saved("wide").replace("9:w27h5", "9:w99h9"))
+    with pytest.raises(PlayerError):
+        read_saved_game(MARK + "\n" + "x" * 300_000)
+
+
+def test_the_largest_box_is_written_and_read() -> None:
+    game = GameId(26, 26, 600, 600, tuple(range(600)))
+    text = write_saved_game(practice(descriptive_id(26, 26, 600, 600, game.cells or ())))
+    assert read_saved_game(text).game == game
