@@ -262,9 +262,18 @@ def test_very_many_words_are_read_in_no_time():
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize(
-    ("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("lovely day\n" * 5, "prose"), ("", "")]
-)
+@pytest.mark.parametrize(("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("", "")])
 def test_where_many_commands_are_announced_it_is_said_why_none_was_read(stop, why):
     refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].asked.refusal
     assert (refusal.code, refusal.values["stopped"]) == ("no-commands", why)
+
+
+def test_where_many_commands_are_announced_no_line_is_lost():
+    lines = mail("Hello\n" + "lovely day\n" * 4 + "show 1\nlovely secret", "multiple").lines
+    echoes = [line.echo for line in lines]
+    assert echoes[:4] == [f"line {number}: ... day" for number in (2, 3, 4, 5)]
+    assert all(isinstance(line.asked, PlayerError) for line in lines[:4])
+    assert [type(line.asked) for line in lines[4:]] == [NotTried, NotTried]
+    assert echoes[4:] == ["show 1", "line 7: ..."]
+    (below, *_) = mail("list\n\nsolo\nYours", "multiple").lines[1:]
+    assert (below.echo, below.asked) == ("solo", NotTried("blank"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from operator import itemgetter
 
 from pbmserv.commands.grammar.command_names import (
@@ -19,14 +20,23 @@ from pbmserv.commands.grammar.command_names import (
     is_number,
 )
 from pbmserv.commands.grammar.line import REST, not_a_command, read_line, without_its_word, words_of
-from pbmserv.commands.grammar.words import BOARD, Word, fold
-from pbmserv.commands.table.catalogue import STOPS
+from pbmserv.commands.grammar.words import BOARD, Word, fold, quotable
+from pbmserv.commands.table import playing, starting
+from pbmserv.commands.table.catalogue import BY_NAME, STOPS
 from pbmserv.commands.table.model import Command, Line, NotTried, Reading
 from pbmserv.commands.table.row_types import Kind, Trait
 from pbmserv.errors import Misread
 
 MOST_COMMANDS = 50
 MOST_PROSE = 5
+_FOR_OTHERS = frozenset({playing.SECTION, starting.SECTION})
+"""Sections whose commands may take words along."""
+
+_HELLO = frozenset(
+    {"hi", "hello", "hey", "dear", "hallo", "hola", "salut", "bonjour", "ciao", "moin"}
+)
+_MOST_GREETING = 4
+
 MOST_LOOKED_AT = 500
 """Lines below the end of the reading in which commands are looked for."""
 
@@ -58,7 +68,7 @@ def read_body(body: str, games: Collection[str], *, announced: bool = False) -> 
 
     *announced*: the subject says that several commands follow, so it is refused if none does.
     """
-    found = _Body(text_lines(body), games)
+    found = _Body(text_lines(body), games, announced=announced)
     found.read()
     if not found.lines:
         if not announced:
@@ -75,11 +85,12 @@ class _Body:
         stopped_by: what ended the reading before the end of the commands; see `NotTried`.
     """
 
-    def __init__(self, text: Sequence[str], games: Collection[str]) -> None:
+    def __init__(self, text: Sequence[str], games: Collection[str], *, announced: bool) -> None:
         self._text = text
         self._games = games
+        self._announced = announced
         self._commands = self._prose = self._at = self._begin = self._words_at = 0
-        self._speaks = False
+        self._speaks = self._carries = False
         self.lines: list[Line] = []
         self.words = ""
         self.stopped_by = ""
@@ -95,7 +106,9 @@ class _Body:
             if self._words_follow():
                 self._words_at = self._at
                 break
-        if self._words_at:
+        if self._words_at and self._announced and not self._carries:
+            self._list_below()
+        elif self._words_at:
             is_blank = not self._text[self._words_at - 1].strip()
             why = "blank" if is_blank else "below"
             below = Below(self._text, self._words_at, self._games, why=why)
@@ -138,6 +151,10 @@ class _Body:
             alone = len(words) == 1 and self._commands > 1
             self.lines.append(without_its_word(read) if alone else read)
             self._speaks = _speaks(head, read)
+            self._carries |= head.row is not None and head.row.section in _FOR_OTHERS
+        elif self._announced and not _greets(words):
+            self.lines.append(_numbered(not_a_command(words, self._games), words, self._begin))
+            self._speaks = False
         elif self._commands:  # a greeting above the first command needs no answer of its own
             self.lines.append(not_a_command(words, self._games))
             self._speaks = False
@@ -151,7 +168,8 @@ class _Body:
         return bool(words) and not is_stop(words) and find_head(words, self._games) is None
 
     def _list_the_rest(self, why: str) -> None:
-        """Name the commands that stand below the line at which the reading stopped."""
+        """Name the commands that stand below the line at which the reading stopped; where all
+        lines should be commands, each of them."""
         rest: list[Line] = []
         for _ in range(MOST_LOOKED_AT):
             line = self._next()
@@ -161,9 +179,52 @@ class _Body:
             head = find_command(words, self._games) if words else None
             if head is not None and head.row is not None and head.row.asks is not None:
                 rest.append(Line(short(head, words), NotTried(why)))
+            elif words and self._announced and why != "stop":
+                rest.append(Line(_named(words, self._begin), NotTried(why)))
         self.lines += rest[:MOST_NOT_TRIED]
         if len(rest) > MOST_NOT_TRIED:
             self.lines.append(Line(REST, NotTried(why, len(rest) - MOST_NOT_TRIED)))
+
+    def _list_below(self) -> None:
+        """Name the commands below a blank line, where they are nobody's words, either."""
+        found: list[Line] = []
+        for text in self._text[self._words_at : self._words_at + MOST_LOOKED_AT]:
+            line = fold(text)
+            if is_signature(line) or line.lstrip().startswith(">"):
+                break
+            words = words_of(line)
+            head = find_command(words, self._games) if words else None
+            if head is not None and head.row is not None and head.row.asks is not None:
+                found.append(Line(short(head, words), NotTried("blank")))
+        self.lines += found[:MOST_NOT_TRIED]
+        if len(found) > MOST_NOT_TRIED:
+            self.lines.append(Line(REST, NotTried("blank", len(found) - MOST_NOT_TRIED)))
+
+
+def _greets(words: Sequence[Word]) -> bool:
+    """Whether a line only says hello, so that nobody misses it in an answer."""
+    return len(words) <= _MOST_GREETING and words[0].plain in _HELLO
+
+
+def _named(words: Sequence[Word], at: int) -> str:
+    """A line that is no command, by its number and by what of it can be no password."""
+    shown = [word.raw if word.plain in BY_NAME else quotable(word.text) or REST for word in words]
+    told = [
+        word for n, word in enumerate(shown[:6]) if n == 0 or (word, REST) != (REST, shown[n - 1])
+    ]
+    return f"line {at + 1}: {' '.join(told)}"
+
+
+def _numbered(line: Line, words: Sequence[Word], at: int) -> Line:
+    """A line that is no command, under the name by which its writer finds it."""
+    again = line.again
+    if again is None:
+        return replace(line, echo=_named(words, at))
+    return replace(
+        line,
+        echo=_named(words, at),
+        again=lambda sender: replace(again(sender), echo=_named(words, at)),
+    )
 
 
 def _speaks(head: Head, read: Line) -> bool:
