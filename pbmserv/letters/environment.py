@@ -17,11 +17,12 @@ the head (dark mode) is in ``letters/adaptive.css``, and only classes named ther
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, select_autoescape
 from jinja2.ext import Extension
 
 from pbmserv.letters.filters import FILTERS
@@ -75,6 +76,15 @@ class TemplateLoader(FileSystemLoader):
         return _INCLUDED.sub(piece, source), file, is_same
 
 
+class _Environment(Environment):
+    """Jinja's, with plain dictionaries of globals, which never change here: each `import` in each
+    letter compares their keys, and those of a chain of mappings are Python code."""
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """The names that a template knows."""
+        return {**self.globals, **(d or {})}
+
+
 @cache
 def environment() -> Environment:
     """The environment that renders every letter and page; templates are compiled once.
@@ -82,7 +92,7 @@ def environment() -> Environment:
     Only names that end in ``.html.j2`` escape what they print. Blanks at the
     beginning of a line are kept, since boards need them.
     """
-    templates = Environment(
+    templates = _Environment(
         loader=TemplateLoader(templates_root()),
         trim_blocks=True,
         lstrip_blocks=False,
@@ -91,12 +101,24 @@ def environment() -> Environment:
         auto_reload=False,  # a letter has several templates: no asking the disk about each
         cache_size=-1,  # all that there are: a limited one is searched from its end each time
         extensions=[InlineStyles],
-        autoescape=select_autoescape(
-            (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
+        autoescape=cache(
+            select_autoescape(
+                (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
+            )
         ),
     )
     templates.filters.update(FILTERS)
     return templates
+
+
+@cache
+def template_of(name: str) -> Template:
+    """A template by its name.
+
+    Raises:
+        TemplateNotFound: there is none.
+    """
+    return environment().get_template(name)
 
 
 _VALUE = r'"(?:\{\{.*?\}\}|\{%.*?%\}|[^"{]|\{(?![{%]))*"'

@@ -119,14 +119,37 @@ def sentence(words: str, indent: str = "", hanging: str = "") -> str:
 
     As `textwrap.fill` does it without breaking words, in a quarter of its time.
     """
+    return _filled(words.split(), WIDTH, indent, hanging)
+
+
+def wordwrap(words: str, width: int, *, break_on_hyphens: bool = True) -> str:
+    """As Jinja's, which goes by `textwrap`, and quickly where each word stands as it is."""
+    found = words.split()
+    is_plain = words == " ".join(found) and max(map(len, found), default=0) <= width
+    if is_plain and not (break_on_hyphens and "-" in words):
+        return _filled(found, width, "", "")
+    return "\n".join(
+        [
+            "\n".join(
+                textwrap.wrap(
+                    line, width, replace_whitespace=False, break_on_hyphens=break_on_hyphens
+                )
+            )
+            for line in words.splitlines()
+        ]
+    )
+
+
+def _filled(words: Sequence[str], width: int, indent: str, hanging: str) -> str:
+    """Lines as full as they can be, the first one behind *indent*, all others behind *hanging*."""
     lines: list[str] = []
     line: list[str] = []
-    room, length = WIDTH - len(indent), -1
-    for word in words.split():
+    room, length = width - len(indent), -1
+    for word in words:
         length += 1 + len(word)
         if line and length > room:
             lines.append((hanging if lines else indent) + " ".join(line))
-            line, room = [], WIDTH - len(hanging)
+            line, room = [], width - len(hanging)
             length = len(word)
         line.append(word)
     if line:
@@ -253,6 +276,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         said,
         sentence,
         verbatim,
+        wordwrap,
     )
 }
 """All of them by the names that templates know."""

@@ -21,7 +21,7 @@ from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Note, Outcome, Seat
 from pbmserv.errors import Refusal, ServerFault
-from pbmserv.letters.environment import environment
+from pbmserv.letters.environment import template_of
 from pbmserv.letters.filters import listing
 from pbmserv.letters.links import Links
 from pbmserv.mail.letter_kinds import kind_of
@@ -166,9 +166,8 @@ def note_sentences(
     game: AnyGame, notes: Iterable[Note], names: Sequence[str], seat: Seat | None
 ) -> list[str]:
     """One sentence for each note that *seat* (``None`` = a spectator) may read."""
-    templates = environment()
-    own = templates.get_template(f"games/{game.info.key}/notes.j2")
-    undone = templates.get_template("letters/pieces/undone.j2")
+    own = template_of(f"games/{game.info.key}/notes.j2")
+    undone = template_of("letters/pieces/undone.j2")
     return [
         (undone if note.kind in _TAKEN_BACK else own)
         .render(note=note, names=names, you=seat)
@@ -202,9 +201,9 @@ def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
     words, page = _Blocks.of(letter, "txt", values), _Blocks.of(letter, "html", values)
     frame = {name: values.get(name) for name in ("house", "title", "scene", "others")}
-    layout = environment().get_template("letters/pieces/layout.txt.j2")
+    layout = template_of("letters/pieces/layout.txt.j2")
     text = layout.render(frame, headline=words.block("headline"), body=words.block("text"))
-    layout = environment().get_template("letters/pieces/layout.html.j2")
+    layout = template_of("letters/pieces/layout.html.j2")
     around = layout.render(frame, headline=Markup(page.block("headline")), body=_BODY)  # noqa: S704
     before, _, after = around.partition(_BODY)
     html = page.fitted(ROOM - len(before) - len(after), ROOM - len(before) - len(after))
@@ -255,7 +254,7 @@ class _Blocks:
     @classmethod
     def of(cls, letter: str, form: Literal["txt", "html"], values: Mapping[str, Any]) -> _Blocks:
         """The letter as text or as HTML."""
-        template = environment().get_template(f"letters/{letter}.{form}.j2")
+        template = template_of(f"letters/{letter}.{form}.j2")
         known = {"links": Links.NONE, **values, "is_html": form == "html"}
         return cls(template, known, template.new_context(known))
 
@@ -285,7 +284,7 @@ def _spaced(text: str) -> str:
 
 def page(template: str, values: Mapping[str, Any]) -> str:
     """A page of text, such as help."""
-    return environment().get_template(template).render(values).strip("\n")
+    return template_of(template).render(values).strip("\n")
 
 
 def why(refusal: Refusal) -> str:
@@ -295,7 +294,7 @@ def why(refusal: Refusal) -> str:
         ServerFault: there is none for this code.
     """
     game, dot, code = refusal.code.rpartition(".")
-    template = environment().get_template(f"games/{game}/refusals.j2" if dot else "refusals.j2")
+    template = template_of(f"games/{game}/refusals.j2" if dot else "refusals.j2")
     sentence = template.blocks.get(code.replace("-", "_"))
     if sentence is None:
         raise ServerFault(f"no sentence for the refusal {refusal.code}")

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import Environment
+from jinja2.filters import do_wordwrap
 from markupsafe import escape
 
-from pbmserv.letters.filters import WIDTH, forms, grid, padded, sentence
+from pbmserv.letters.filters import WIDTH, forms, grid, padded, sentence, wordwrap
 
 cells = st.lists(st.text("ab<&>'\" #%@", max_size=2), min_size=1, max_size=9)
 
@@ -36,6 +38,16 @@ def test_a_sentence_is_wrapped_as_the_library_does_it(words: str, indent: str, m
         break_on_hyphens=False,
         break_long_words=False,
     )
+
+
+@given(
+    st.lists(st.text("ab-\u00e4 \n", max_size=30), max_size=12).map(" ".join),
+    st.integers(5, 40),
+    st.booleans(),
+)
+def test_words_are_wrapped_as_jinja_does_it(words: str, width: int, hyphens: bool) -> None:
+    theirs = do_wordwrap(Environment(), words, width, break_on_hyphens=hyphens)
+    assert wordwrap(words, width, break_on_hyphens=hyphens) == theirs
 
 
 @given(cells)
