@@ -25,12 +25,12 @@ from pbmserv.inbound.headers import (
     split_parts,
 )
 from pbmserv.inbound.html import HTML_LIMIT, read_html
+from pbmserv.inbound.quotes.line_signs import BLANKS
 from pbmserv.inbound.smime import (
     ENCRYPTED,
     OPAQUE,
     PGP_ENCRYPTED,
     SMIME,
-    has_armour,
     signed_entity,
 )
 
@@ -109,9 +109,17 @@ def read_body(headers: Headers, body: bytes) -> Body:
     html = read_html(found.text)
     if html is None:
         return Body(unread="html")
-    if has_armour(html.text):
+    if _has_armour(html.text):
         return Body(unread=ENCRYPTED)
     return Body(_cut(html.text), left_out=walk.left_out or html.left_out)
+
+
+_ARMOUR = "-----BEGIN PGP MESSAGE-----"
+
+
+def _has_armour(text: str) -> bool:
+    """Whether the text of a mail is one encrypted message (RFC 9580 section 6.2)."""
+    return text.lstrip(BLANKS).startswith(_ARMOUR)
 
 
 class _Walk:
@@ -153,7 +161,7 @@ class _Walk:
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)
-        if has_armour(text):
+        if _has_armour(text):
             return _Found(unread=ENCRYPTED)
         if kind.param("format") == "flowed":
             text = unflow(text, delsp=kind.param("delsp") == "yes")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 from pbmserv.inbound.headers import ContentType
-from pbmserv.inbound.quotes.line_signs import BLANKS
 
 ENCRYPTED = "encrypted"
 """Why a mail cannot be read: it is encrypted, and this server has no key."""
@@ -21,7 +20,6 @@ PGP_ENCRYPTED = frozenset(("multipart/encrypted", "application/pgp-encrypted"))
 """Kinds of parts that are encrypted by PGP/MIME (RFC 3156 section 4). Some servers turn the first
 one into ``multipart/mixed``; the second one, its first part, stays."""
 
-_ARMOUR = "-----BEGIN PGP MESSAGE-----"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _LARGEST_WRAPPER = 512 * 1024
 """Octets of a wrapper that are looked into; a reply that is only text has a hundredth of it."""
@@ -43,11 +41,6 @@ _SECRET_DATA = frozenset(
         bytes.fromhex("2a864886f70d010910010117"),
     )
 )
-
-
-def has_armour(text: str) -> bool:
-    """Whether the text of a mail is one encrypted message (RFC 9580 section 6.2)."""
-    return text.lstrip(BLANKS).startswith(_ARMOUR)
 
 
 def signed_entity(kind: ContentType, octets: bytes) -> bytes | str:

@@ -113,7 +113,7 @@ class Composer:
             ),
         )
         html = composed.html if player is None or player.format == "html" else ""
-        files = attachments(connection, row, player)
+        files = attachments(connection, row, player) if kind_of(row.letter).has_files else ()
         raw = build(headers, composed.text, html, files)
         if len(raw) > LONGEST and html and not files:
             return build(headers, composed.text, "", files)

@@ -53,6 +53,7 @@ class LetterKind:
         waits_for_bot: it is held until the bot has moved, so that one letter tells of both.
         beyond_record: its board is not that of the record, so it stands for no other drawing.
         leaves_nothing: once it is gone, not even its recipient is kept.
+        has_files: files may travel with it.
     """
 
     can_wait: bool = False
@@ -73,6 +74,7 @@ class LetterKind:
     waits_for_bot: bool = False
     beyond_record: bool = False
     leaves_nothing: bool = False
+    has_files: bool = False
 
 
 _PLAIN = LetterKind()
@@ -100,7 +102,7 @@ KINDS: Mapping[str, LetterKind] = {
     ),
     "delete-asked": LetterKind(question=Question(Purpose.DELETE, number="day")),
     "deleted": LetterKind(leaves_nothing=True),
-    "export": _PLAIN,
+    "export": LetterKind(has_files=True),
     "operator-account": _PLAIN,
     "password-changed": _PLAIN,
     "prefs": _PLAIN,
@@ -166,7 +168,7 @@ KINDS: Mapping[str, LetterKind] = {
         soon_stale=True,
     ),
     "result": LetterKind(tells_turn=True, waits_for_bot=True),
-    "saved": _PLAIN,
+    "saved": LetterKind(has_files=True),
     "seek": _PLAIN,
     "show": _PLAIN,
     "started": LetterKind(

@@ -239,3 +239,8 @@ class _Refusals:
     def _tell(self, network: str, because: str, count: int) -> None:
         facts = {"network": network, "because": because, "listener": self._listener, "count": count}
         log.info("session refused", extra=facts)
+
+
+def peer_of(peername: object) -> str:
+    """The network address in a socket's name for its other end; ``""`` on a Unix socket."""
+    return str(peername[0]) if isinstance(peername, tuple) and peername else ""

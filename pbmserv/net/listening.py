@@ -15,7 +15,7 @@ from typing import Any
 
 from pbmserv.config.values import Listen
 from pbmserv.errors import ConfigError
-from pbmserv.net.connection_limits import ConnectionLimits, Place
+from pbmserv.net.connection_limits import ConnectionLimits, Place, peer_of
 
 QUEUE = 256
 """Connections that the kernel holds for us."""
@@ -149,11 +149,6 @@ class Connection(socket.socket):
         """Close it; its place is free."""
         super().close()
         self.when_closed()
-
-
-def peer_of(peername: object) -> str:
-    """The network address in a socket's name for its other end; ``""`` on a Unix socket."""
-    return str(peername[0]) if isinstance(peername, tuple) and peername else ""
 
 
 def bind(listen: Listen, setting: str) -> Listening:

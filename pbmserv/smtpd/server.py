@@ -12,8 +12,8 @@ from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
 from pbmserv import __version__
 from pbmserv.mail import envelope as mail
 from pbmserv.mail.reply_address import MailDomain
-from pbmserv.net.connection_limits import ConnectionLimits
-from pbmserv.net.listening import AT_ONCE, Listening, peer_of
+from pbmserv.net.connection_limits import ConnectionLimits, peer_of
+from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.smtpd.session import (
     SESSION_TIMEOUT,
     TOO_MANY,

@@ -11,12 +11,11 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import TLSSetupException, syntax
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
-from pbmserv.net.listening import Listening, peer_of
+from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage, peer_of
+from pbmserv.net.listening import Listening
 from pbmserv.service.delivery.mail_log import note_refusal
-from pbmserv.smtpd.data import MailAtOnce
-from pbmserv.smtpd.strict_lines import StrictLines, StrictReader
 from pbmserv.smtpd.tls import IN_SESSION
+from pbmserv.smtpd.wire import MailAtOnce, StrictLines, StrictReader
 
 TAKEN = "250 2.0.0 taken, and kept until it is carried out"
 TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"

@@ -10,7 +10,7 @@ from aiosmtpd.smtp import SMTP
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pbmserv.smtpd.data import MailAtOnce
+from pbmserv.smtpd.wire import MailAtOnce
 
 LARGEST = 4_000
 

@@ -93,7 +93,9 @@ class Blackbox:
             Illegal: it is not legal now, or not this seat's turn.
             NotUnderstood: the text is no move.
         """
-        text, seconds = racing.unstamped(move.text)
+        text, seconds = move.text, None
+        if "@" in text:
+            text, seconds = racing.unstamped(text)
         elements = legality.elements_of(views.view_of(state, seat), text)
         placement = elements[0].kind == Kind.CELL
         uses_turn = not legality.is_free(elements)

@@ -68,7 +68,7 @@ def news_to_followers(
     context: CommandContext, board: BoardRow, ply: int, *, free: bool, ended: bool
 ) -> tuple[Notification, ...]:
     """Letters to those who follow a board, after a ply; free moves are nobody's news."""
-    if not board.followed or (free and not ended):
+    if free and not ended:
         return ()
     # "moved": what this ply did, not all since a turn of the reader's, who has none.
     words = {"event": "moved", "over": ended}

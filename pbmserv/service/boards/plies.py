@@ -126,8 +126,9 @@ def log_ply(
             told.append(
                 Notification.sitter(other, Part("chat", said, board.id, after.number, other.seat))
             )
-    unseen = ply.free or not after.is_news_for(None)
-    told += news_to_followers(context, board, after.number, free=unseen, ended=outcome is not None)
+    if board.followed:
+        unseen, is_over = ply.free or not after.is_news_for(None), outcome is not None
+        told += news_to_followers(context, board, after.number, free=unseen, ended=is_over)
     return Answer((own,), tuple(told))
 
 

@@ -26,7 +26,7 @@ from pbmserv.service.core.lookup import (
     wrong_game,
 )
 from pbmserv.service.core.results import Tally
-from pbmserv.service.core.words_for_others import Letters, Passed, Said, pass_on
+from pbmserv.service.core.words_for_others import UNSAID, Letters, Passed, Said, pass_on
 from pbmserv.service.delivery.mail_reader import IncomingMail
 from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players
@@ -141,7 +141,7 @@ class CommandContext:
     def words(self) -> Said:
         """What others may read of the words in the mail; by then who speaks must be known."""
         written = self.incoming.reading.words if self.line_words is None else self.line_words
-        return pass_on(self, written)
+        return pass_on(self, written) if written else UNSAID
 
     def next_command(self) -> None:
         """Forget what belonged to the command before."""
