@@ -90,7 +90,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
     board = page(f"games/{scene.key}/board.txt.j2", values)
     title = page("letters/pieces/status.j2", values) if scene.outcome else ""
     head = f"{position.number}. {title}".rstrip()
-    events = [f"* {event}" for event in scene.events]
+    events = [f"* {event}" for event in (*scene.events, *scene.scores)]
     return harmless("\n".join([head, *events, "", board, ""]))
 
 

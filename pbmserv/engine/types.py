@@ -60,6 +60,10 @@ class Move:
     free: bool = False
 
 
+SCORE = "score"
+"""The kind of the notes that tell a score in a sentence, where no table of the scores is drawn."""
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Something that happened in a step, for those in its audience.

@@ -74,7 +74,7 @@ def _widths(widths: list[int], width: int) -> list[int]:
 
 
 def _is_number(cell: str) -> bool:
-    return cell.removeprefix("+").removeprefix("-").removesuffix("?").isdigit()
+    return cell == "-" or cell.removeprefix("+").removeprefix("-").removesuffix("?").isdigit()
 
 
 def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:

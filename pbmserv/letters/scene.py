@@ -19,7 +19,7 @@ from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Note, Outcome, Seat
+from pbmserv.engine.types import SCORE, Note, Outcome, Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.environment import template_of
 from pbmserv.letters.filters import listing
@@ -45,6 +45,7 @@ class BoardScene:
         you: the reader's seat; ``None`` = a spectator.
         view: the game's view for that seat.
         events: one sentence for each thing that happened, oldest first.
+        scores: one sentence for each score, for readers who want no table.
         turn: number of the reader's next turn, as ``#n`` carries it; ``None`` = a spectator.
         waiting: userids of others whose turn it is.
         your_turn: whether the reader may use a turn now.
@@ -62,6 +63,7 @@ class BoardScene:
     you: Seat | None
     view: Any
     events: tuple[str, ...]
+    scores: tuple[str, ...]
     turn: int | None
     waiting: tuple[str, ...]
     your_turn: bool
@@ -139,6 +141,8 @@ def board_scene(
     else:  # what the seat did itself meanwhile (markers) it knows
         steps = [p for p in position.since(seat) if p.ply is not None and p.ply.seat != seat]
     notes = [note for one in steps for note in one.step.notes]
+    events = [note for note in notes if note.kind != SCORE]
+    scores = [note for note in notes if note.kind == SCORE]
     to_act = game.to_act(state)
     return BoardScene(
         number=number,
@@ -146,7 +150,8 @@ def board_scene(
         names=names,
         you=seat,
         view=game.view(state, seat),
-        events=tuple(note_sentences(game, notes, names, seat)),
+        events=tuple(note_sentences(game, events, names, seat)),
+        scores=tuple(note_sentences(game, scores, names, seat)),
         turn=None if seat is None else game.turn(state, seat),
         waiting=tuple(names[s] for s in sorted(to_act) if s != seat),
         your_turn=seat in to_act,

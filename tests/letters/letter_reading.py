@@ -265,7 +265,9 @@ def check_form(letter: Posted, *, ascii_only: bool = True, own_words: bool = Tru
 
 
 def _of_wide_board(line: str) -> bool:
-    """One board alone is wider than a letter from 22 columns on, and is not cut."""
+    """One board alone is wider than a letter from 22 columns on, and is not cut; nor is an ID."""
+    if re.fullmatch(r"  w\d+h\d+m\d+M\d+:[0-9a-f]+\.?", line):
+        return True
     width, rest = divmod(len(line) - 11, 3)
     drawn = "|" in line or re.fullmatch(r" {6}(?:[A-Z]{1,2} {1,2})+ {5}", line)
     return rest == 0 and width >= 22 and bool(drawn)

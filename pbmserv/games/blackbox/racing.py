@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from pbmserv.engine.types import Note, Outcome, Seat, Value
+from pbmserv.engine.types import SCORE, Note, Outcome, Seat, Value
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox import game_ids
 from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Options
@@ -119,6 +119,43 @@ def _rank(options: Options, box: Box) -> int:
     return score(options, box).total + behind
 
 
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """A seat's line in the table at the end of a board.
+
+    Attributes:
+        place: in a race of several; 0 = there are no places.
+        reason: how its race ended, as `state.Result` has it; "" where both play on.
+        clues: how many ports clues have fired for it, for nothing.
+    """
+
+    seat: Seat
+    place: int
+    reason: str
+    score: Score
+    clues: int
+
+
+def score_lines(state: State) -> tuple[ScoreLine, ...]:
+    """The table of a board that is over, the best first; else none."""
+    if state.outcome is None:
+        return ()
+    places = state.outcome.places
+    several = state.options.race and len(state.boxes) > 1
+    lines = [
+        ScoreLine(
+            Seat(seat),
+            places[seat] if several else 0,
+            box.result.reason,
+            score(state.options, box),
+            len(box.result.clues),
+        )
+        for seat, box in enumerate(state.boxes)
+        if box.atoms is not None
+    ]
+    return tuple(sorted(lines, key=lambda line: places[line.seat]))
+
+
 def score_notes(state: State) -> tuple[Note, ...]:
     """One note for each seat: how its race ended, and its score item by item."""
     notes = []
@@ -139,7 +176,7 @@ def score_notes(state: State) -> tuple[Note, ...]:
             "total": found.total,
             "clues": len(box.result.clues),
         }
-        notes.append(Note("score", Seat(seat), None, values))
+        notes.append(Note(SCORE, Seat(seat), None, values))
     return tuple(notes)
 
 

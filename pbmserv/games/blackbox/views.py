@@ -13,6 +13,7 @@ from pbmserv.games.blackbox.display import EMPTY, Spots, Told, spots_of, tell
 from pbmserv.games.blackbox.examples import Examples
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
+from pbmserv.games.blackbox.racing import ScoreLine, score_lines
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding, to_act
 
@@ -162,6 +163,7 @@ class View:
         boxes: all boxes the reader may see, by the seat that solves them.
         to_act: the seats that may use a turn now, in order.
         outcome: how it ended, or ``None``.
+        scores: what each one's rays did and what it cost; nothing before the end.
     """
 
     seat: Seat | None
@@ -170,6 +172,7 @@ class View:
     boxes: tuple[BoxView, ...]
     to_act: tuple[Seat, ...]
     outcome: Outcome | None
+    scores: tuple[ScoreLine, ...] = ()
 
     @cached_property
     def shown(self) -> tuple[BoxView, ...]:
@@ -270,7 +273,13 @@ def view_of(state: State, seat: Seat | None) -> View:
         for solver, box in enumerate(state.boxes)
     ]
     return View(
-        seat, state.options, phase, tuple(boxes), tuple(sorted(to_act(state))), state.outcome
+        seat,
+        state.options,
+        phase,
+        tuple(boxes),
+        tuple(sorted(to_act(state))),
+        state.outcome,
+        score_lines(state),
     )
 
 
