@@ -35,6 +35,20 @@ def letters(server: Server, kind: str) -> Counter[tuple[int, int]]:
         return Counter((row.board_id, row.player_id) for row in found)
 
 
+def reminded_in_digests(server: Server) -> Counter[tuple[int, int]]:
+    """How often digests have reminded of a board, by board and player."""
+    with server.database.reading.connect() as connection:
+        found = connection.execute(
+            select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "tray")
+        )
+        return Counter(
+            (one["board"], row.player_id)
+            for row in found
+            for one in row.words["waiting"]
+            if one["words"]["due"]
+        )
+
+
 def all_at_once(servers: list[Server]) -> None:
     """Each server's keeper looks, as nearly at the same moment as can be."""
     ready = threading.Barrier(len(servers))
@@ -79,7 +93,9 @@ def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_p
                 all_at_once(both)
 
             later(7)
-            assert letters(running.server, "reminder") == Counter(seats)
+            reading = {(t.board, t.players[0].id) for t in tables}
+            assert letters(running.server, "reminder") == Counter(seats - reading)
+            assert max(reminded_in_digests(running.server).values()) == 1
             later(14)
             assert letters(running.server, "unanswered") == Counter(seats)
             trays = letters(running.server, "tray")
