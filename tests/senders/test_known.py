@@ -157,7 +157,7 @@ def test_who_shares_an_address_must_say_which(tmp_path: Path) -> None:
         (letter,) = writes(house, "alice", "prefs")
         assert "Several players have your address: alice, anna." in flat(letter)
         (letter,) = writes(house, "alice", "prefs anna")
-        assert letter.subject == "Preferences of anna"
+        assert letter.subject == "Your preferences, anna"
         # At a board it is clear which of them sits there.
         letters = writes(house, "alice", "move 1 b2")
         assert "refusal" not in kinds(letters)
@@ -193,7 +193,7 @@ def test_a_name_in_front_still_means_that_player(house: Indoors) -> None:
     (letter,) = writes(house, "alice", "resign 1 bob")
     assert letter.kind == "refusal"
     (letter,) = writes(house, "alice", f"prefs bob {PASSWORD}")
-    assert letter.subject == "Preferences of bob"
+    assert letter.subject == "Your preferences, bob"
     assert letter.recipient == address_of("bob")
 
 

@@ -17,6 +17,7 @@ from pbmserv.commands.grammar.words import (
     MOST_SETTINGS,
     MOST_SHOWN,
     MOST_SUBJECTS,
+    OFF,
     OPTION,
     SEATS,
     SETTING,
@@ -121,7 +122,7 @@ def _keep_seated(at: Cursor) -> None:
 
 def seats(at: Cursor) -> None:
     """How many seats, and options; or ``off``."""
-    if at.more and len(at.words) == at.at + 1 and at.words[at.at].text.lower() == "off":
+    if at.more and len(at.words) == at.at + 1 and at.words[at.at].plain in OFF:
         at.taken.off = True
         at.at += 1
         return

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pbmserv.commands.grammar.cursor import UNTIL
 from pbmserv.commands.grammar.words import (
     BOARD,
+    OFF,
     PLAN_WORDS,
     SETTINGS,
     Word,
@@ -223,6 +224,8 @@ def _by_last_place(kind: Kind, rest: Sequence[Word]) -> bool:
             return first not in SETTINGS
         case Kind.DATE:
             return first not in UNTIL and not is_date(" ".join(word.text for word in rest))
+        case Kind.SUBJECTS:  # the hour of the daily box
+            return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:

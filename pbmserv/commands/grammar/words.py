@@ -148,6 +148,9 @@ SETTINGS = frozenset(
     | {"broadcast", "broadcasts"}
 )
 """Names of preferences; what they may be set to the service knows."""
+OFF = frozenset({"off", "stop", "end", "cancel", "none", "no"})
+"""What people write to have something no longer."""
+
 PLAN_WORDS = frozenset({"if", "then", "else", "and", "or", "not"})
 TIMES = ("nagtime", "forfeittime", "totaltime")
 

@@ -32,10 +32,12 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     """A new board. The sender is one of its players; the others are asked by mail."""
     if command.address:
         return friends.invite(context, command)
+    written = command
     command = _with_writer(context, command)
+    added = len(command.userids) - len(written.userids)
     terms = clocks.read_times(command.times)
     game = known_game(context, command.game)
-    for place, userid in enumerate(command.userids, 1):
+    for place, userid in enumerate(command.userids, 1 - added):
         _must_play(context, userid, place)
     part = " ".join(command.userids)
     options, rated = read_options(

@@ -10,6 +10,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
+from pbmserv.commands.grammar.line import not_a_command, words_of
 from pbmserv.commands.reading.replies import may_act, read_reply
 from pbmserv.commands.table import model
 from pbmserv.commands.table.looking import Follow, ShowAs
@@ -19,6 +20,7 @@ from pbmserv.commands.table.playing import (
 )
 from pbmserv.commands.table.starting import Accept
 from pbmserv.engine.clocks import daytime, zone
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
@@ -41,6 +43,9 @@ from pbmserv.store.delivery.kept_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
+
+MOST_LOOKED_UP = 10
+"""Words of a line of which it is looked up whether they are userids."""
 
 MOST_SAID = 24_000
 """Octets of players' words in one digest, as they stand in HTML. It keeps short enough for mail
@@ -303,14 +308,29 @@ def only_board(context: CommandContext, line: model.Line) -> model.Command:
     return unfold(context, model.TrayReply(waiting[0], text))
 
 
-def without_number(context: CommandContext, asked: model.ReplyMove) -> Refused:
+def without_number(context: CommandContext, asked: model.ReplyMove) -> PlayerError:
     """Why a line that may be a move is none in answer to a letter that is about no one board."""
     text = asked.lines[0]
     running = sorted(_mailed(context))
     if not running or not may_act(text):
-        games = ", ".join(game.info.key for game in context.services.registry)
-        return Refused("not-a-command", part=text, example="help", games=games, suggestion="")
+        return _no_command(context, text)
     return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
+
+
+def _no_command(context: CommandContext, text: str) -> PlayerError:
+    """The refusal of a line that is none, with the command that it may mean ("play bob")."""
+    games = sorted(game.info.key for game in context.services.registry)
+    speaker = context.speaker(None)
+
+    def is_player(word: str) -> bool:
+        return word in BOT_USERIDS or players.by_userid(context.connection, word) is not None
+
+    line = not_a_command(words_of(text)[:MOST_LOOKED_UP], games)
+    assert line.again is not None
+    found = line.again(model.Sender(speaker.userid, 0, is_player)).asked
+    assert isinstance(found, PlayerError)
+    refusal = found.refusal
+    return Refused(refusal.code, part=text, example=refusal.example, **refusal.values)
 
 
 _NUMBER_ALONE = re.compile(r"#?(\d{1,9})\s*[:.)]?", re.ASCII)

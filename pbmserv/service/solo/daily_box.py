@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pbmserv.commands.grammar.words import OFF
 from pbmserv.commands.table.looking import Scores, Week
 from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import USUAL, zone
@@ -38,7 +39,10 @@ from pbmserv.store.solo import Reader
 USUAL_MINUTE = 8 * 60
 """Minute of the local day at which the box comes where no time is named."""
 
-_TIME = re.compile(r"@?([01]?[0-9]|2[0-3])[:.]([0-5][0-9])", re.ASCII)
+_TIME = re.compile(
+    r"(?:at |every day at |@)?([01]?[0-9]|2[0-3])(?:[:.h]([0-5][0-9])?)? ?(am|pm|h|o'clock)?",
+    re.ASCII,
+)
 
 
 def day_of(now: datetime) -> int:
@@ -60,7 +64,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     if not races(game):
         raise Refused("no-daily", part=key, example="list")
     before = solo.minute_of(context.connection, player.id, key)
-    if command.when == "off":
+    if command.when in OFF:
         if before is None:
             raise Refused("daily-off", part="off", example=f"{key} daily {player.userid} PASSWORD")
         solo.unsubscribe(context.connection, player.id, key)
@@ -204,9 +208,13 @@ def _clock(minute: int) -> str:
 
 def _minute(text: str, example: str) -> int:
     found = _TIME.fullmatch(text)
-    if found is None:
+    hour = int(found[1]) if found is not None else 0
+    halves = found is not None and found[3] in {"am", "pm"}
+    if found is None or (halves and not 1 <= hour <= 12):
         raise Refused("daily-time", part=text[:20], example=example)
-    return int(found[1]) * 60 + int(found[2])
+    if halves:
+        hour = hour % 12 + (12 if found[3] == "pm" else 0)
+    return hour * 60 + int(found[2] or 0)
 
 
 BEST = 20
