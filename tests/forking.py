@@ -1,7 +1,8 @@
 """``pbmserv …`` in a process of its own, forked from one that has imported everything.
 
-Importing takes a second of processor time, which a hundred starts need not spend again each. What a
-fork runs is `pbmserv.__main__.main`, with an environment, a working directory and files of its own.
+Importing takes more than a second of processor time, which a hundred starts need not spend again
+each. What a fork runs is `pbmserv.__main__.main`, with an environment, a working directory and
+files of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import gc
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
@@ -22,7 +24,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+
+import pbmserv
 
 _LENGTH_OCTETS = 8
 
@@ -165,9 +170,22 @@ class _Parent:
             os.write(tell, b"%*d" % (_LENGTH_OCTETS, number))
 
 
+LATER = ("alembic.command", "encodings.idna", "typer.rich_utils")
+"""What the server imports when it comes to need it."""
+
+
+def _import_everything() -> None:
+    for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
+        import_module(module.name)
+    for name in LATER:
+        import_module(name)
+
+
 def _main() -> None:
     from pbmserv.__main__ import main
 
+    _import_everything()
+    gc.collect()
     gc.freeze()
     asked = _Parent(socket.socket(fileno=int(sys.argv[1]))).serve()
     if asked is not None:
