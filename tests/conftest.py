@@ -20,9 +20,10 @@ from typing import Any
 import pytest
 from databases import Databases, administer, drop, url_of
 from examples import load_profile
+from indoors import HandedIn, indoors
 from migrated import migrated
 from processes import Process
-from running import Running, start
+from running import Correspondence, Running, start
 from sqlalchemy import Connection, Engine, event
 
 from pbmserv.monitoring.log_writing import Writing
@@ -196,3 +197,10 @@ def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
     """A whole server with real sockets, on each kind of database; it has no pages."""
     with start(database_url, tmp_path, web="") as running:
         yield running
+
+
+@pytest.fixture
+def handed_in(database_url: str, tmp_path: Path) -> Iterator[Correspondence]:
+    """The same in the test's own thread and without sockets, which is quicker."""
+    with indoors(tmp_path, database_url, signup="confirm") as server:
+        yield HandedIn(server)

@@ -125,8 +125,20 @@ class Correspondence(ABC):
         """Letters to *address* (or anybody) that this was not asked for before, oldest first."""
 
     @abstractmethod
+    def settle(self) -> None:
+        """Wait until all that has arrived is carried out, and every letter due is delivered."""
+
+    @abstractmethod
     def live(self, **by: float) -> None:
         """Move the clock of a server that is up all the while, and let it do what is due."""
+
+    def sleep(self, **by: float) -> None:
+        """Move the clock of a server that is down all the while, and start it again."""
+        self.settle()
+        clock = self.server.clock
+        assert isinstance(clock, MovableClock)
+        clock.move(**by)
+        self.server.scheduler.run_once()
 
     @property
     def address(self) -> str:
@@ -268,14 +280,6 @@ class Running(Correspondence):
         self.server.door_stage.run_once()
         self.server.scheduler.run_once()
         self.server.sender.wake()  # it waits by a clock that nobody can move
-
-    def sleep(self, **by: float) -> None:
-        """Move the clock of a server that is down all the while, and start it again."""
-        self.settle()
-        clock = self.server.clock
-        assert isinstance(clock, MovableClock)
-        clock.move(**by)
-        self.server.scheduler.run_once()
 
 
 class Open:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from running import Letter, MovableClock, Running, start
+from running import Correspondence, Letter, MovableClock, start
 
 from pbmserv.commands.table.accounts import ChangeAddress
 from pbmserv.errors import Refused
@@ -15,13 +15,13 @@ from pbmserv.service.accounts import account
 WORK, HOME, PHONE = "alice@work.example", "alice@home.example", "alice@phone.example"
 
 
-def changing(server: Running, *to: str) -> dict[str, Letter]:
+def changing(server: Correspondence, *to: str) -> dict[str, Letter]:
     """Ask for a change of address; the letters it leads to, by their recipients."""
     server.send("alice@players.example", f"change address alice secret {' '.join(to)}")
     return by_address(server)
 
 
-def by_address(server: Running) -> dict[str, Letter]:
+def by_address(server: Correspondence) -> dict[str, Letter]:
     found = server.letters()
     letters = {str(letter.message["To"]): letter for letter in found}
     assert len(letters) == len(found), [(str(f.message["To"]), f.subject) for f in found]
@@ -32,7 +32,9 @@ def flat(letter: Letter) -> str:
     return " ".join(letter.text.split())
 
 
-def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(server: Running) -> None:
+def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
+    server: Correspondence,
+) -> None:
     old = server.sign_up("alice")
     bob = server.sign_up("bob")
     server.send(old, "blackbox challenge alice bob")
@@ -72,7 +74,7 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(server:
     assert {str(f.message["To"]) for f in server.letters()} == {bob, PHONE}
 
 
-def test_boards_come_anew_to_the_new_address(server: Running) -> None:
+def test_boards_come_anew_to_the_new_address(server: Correspondence) -> None:
     old = server.sign_up("alice")
     server.sign_up("bob")
     server.send(old, "blackbox challenge alice bob")
@@ -85,7 +87,7 @@ def test_boards_come_anew_to_the_new_address(server: Running) -> None:
     assert "Your atoms are hidden" in server.letter(HOME).text
 
 
-def test_the_old_address_can_stop_it(server: Running) -> None:
+def test_the_old_address_can_stop_it(server: Correspondence) -> None:
     old = server.sign_up("alice")
     letters = changing(server, HOME)
     server.reply(letters[old], "what is this?")
@@ -105,7 +107,7 @@ def test_the_old_address_can_stop_it(server: Running) -> None:
     assert "nothing to decide" in server.letter(HOME).text
 
 
-def test_one_address_more_and_one_less(server: Running) -> None:
+def test_one_address_more_and_one_less(server: Correspondence) -> None:
     old = server.sign_up("alice")
     letters = changing(server, old, HOME)
     assert "one of your addresses, too" in letters[old].text
@@ -132,7 +134,7 @@ def test_a_letter_that_was_passed_on_is_not_enough_to_take_an_account_over() -> 
     assert refused.value.refusal.code == "address-needs-password"
 
 
-def test_a_new_password_is_told_to_every_address_once(server: Running) -> None:
+def test_a_new_password_is_told_to_every_address_once(server: Correspondence) -> None:
     old = server.sign_up("alice")
     letters = changing(server, old, HOME)
     server.reply(letters[HOME], "yes")
@@ -158,7 +160,7 @@ def test_a_new_password_is_told_to_every_address_once(server: Running) -> None:
 REFUSED = "The userid and the password do not belong together."
 
 
-def test_guesses_are_slowed_down_and_nothing_tells_it(server: Running) -> None:
+def test_guesses_are_slowed_down_and_nothing_tells_it(server: Correspondence) -> None:
     alice = server.sign_up("alice")
     thief = "thief@elsewhere.example"
     for userid in ("alice", "nobody"):

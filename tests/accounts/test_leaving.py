@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from migrated import game_tables
-from running import Letter, MovableClock, Running, start
+from running import Correspondence, Letter, MovableClock, start
 from sqlalchemy import select
 
 from pbmserv.store.core.database import Database
@@ -16,12 +16,12 @@ from pbmserv.store.tables import boards
 from pbmserv.store.tables.mail import inbox, letter_bytes, outbox
 
 
-def asked(server: Running, address: str, command: str) -> Letter:
+def asked(server: Correspondence, address: str, command: str) -> Letter:
     server.send(address, command)
     return server.letter(address)
 
 
-def start_game(server: Running, *, hidden: tuple[str, ...] = ()) -> None:
+def start_game(server: Correspondence, *, hidden: tuple[str, ...] = ()) -> None:
     """A board of alice and bob on which those who are named have hidden their atoms."""
     server.send("alice@players.example", "blackbox challenge alice bob")
     letters = {str(letter.message["To"]): letter for letter in server.letters()}
@@ -30,12 +30,12 @@ def start_game(server: Running, *, hidden: tuple[str, ...] = ()) -> None:
     server.letters()
 
 
-def rows(server: Running, table: Any) -> list[Any]:
+def rows(server: Correspondence, table: Any) -> list[Any]:
     with server.server.database.reading.connect() as connection:
         return list(connection.execute(select(table)).mappings())
 
 
-def test_signing_off_gives_up_games_and_ends_all_mail(server: Running) -> None:
+def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     start_game(server, hidden=("alice", "bob"))
     start_game(server, hidden=("bob",))
@@ -88,7 +88,7 @@ def flat(letter: Letter) -> str:
     return " ".join(letter.text.split())
 
 
-def test_the_question_does_not_wait_for_ever(server: Running) -> None:
+def test_the_question_does_not_wait_for_ever(server: Correspondence) -> None:
     clock = server.server.clock
     assert isinstance(clock, MovableClock)
     alice = server.sign_up("alice")
@@ -104,7 +104,7 @@ def test_the_question_does_not_wait_for_ever(server: Running) -> None:
     assert asked(server, alice, "prefs alice secret").subject == "Your preferences, alice"
 
 
-def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Running) -> None:
+def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     start_game(server, hidden=("alice",))
     server.send(bob, "message bob secret alice", "Something between us")
@@ -169,7 +169,7 @@ def is_raw(value: object) -> bool:
     return isinstance(value, bytes | memoryview)
 
 
-def _leave_traces_and_delete(server: Running) -> None:
+def _leave_traces_and_delete(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     start_game(server, hidden=("alice", "bob"))
     asked(server, alice, "prefs alice secret block=bob tz=Europe/Berlin broadcast=on")
@@ -212,7 +212,7 @@ def _leave_traces_and_delete(server: Running) -> None:
     assert "do not belong together" in flat(server.letter(bob))
 
 
-def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Running) -> None:
+def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Correspondence) -> None:
     home = "family@players.example"
     for userid in ("alice", "bob"):
         server.send(home, f"signup {userid} secret-{userid}")
@@ -230,7 +230,7 @@ def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Running) -> None
     assert asked(server, home, "prefs bob secret-bob").subject == "Your preferences, bob"
 
 
-def test_who_has_signed_off_can_still_export_and_delete(server: Running) -> None:
+def test_who_has_signed_off_can_still_export_and_delete(server: Correspondence) -> None:
     alice = server.sign_up("alice")
     server.reply(asked(server, alice, "signoff alice secret"), "yes")
     server.letter(alice)

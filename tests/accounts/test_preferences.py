@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from running import Letter, MovableClock, Running, start
+from running import Correspondence, Letter, MovableClock, Running, start
 from sqlalchemy import select
 
 from pbmserv.store.accounts import players
@@ -17,19 +17,19 @@ from pbmserv.store.tables.accounts import players as table
 from pbmserv.store.tables.mail import outbox
 
 
-def player(server: Running, userid: str) -> Player:
+def player(server: Correspondence, userid: str) -> Player:
     with server.server.database.reading.connect() as connection:
         found = players.of_name(connection, userid)
     assert found is not None
     return found
 
 
-def asked(server: Running, address: str, command: str) -> Letter:
+def asked(server: Correspondence, address: str, command: str) -> Letter:
     server.send(address, command)
     return server.letter(address)
 
 
-def test_preferences_are_shown_and_changed_all_at_once(server: Running) -> None:
+def test_preferences_are_shown_and_changed_all_at_once(server: Correspondence) -> None:
     alice, _ = server.sign_up("alice"), server.sign_up("bob")
     shown = asked(server, alice, "prefs alice secret")
     for line in ("format:    html", "digest:    off", "tz:        UTC", "remind:    off"):
@@ -71,7 +71,7 @@ def test_preferences_are_shown_and_changed_all_at_once(server: Running) -> None:
     assert due(server) is None
 
 
-def due(server: Running) -> datetime | None:
+def due(server: Correspondence) -> datetime | None:
     with server.server.database.reading.connect() as connection:
         found: datetime | None = connection.execute(
             select(table.c.digest_due).where(table.c.userid == "alice")
@@ -117,7 +117,7 @@ def test_who_wants_no_further_reminders_may_be_woken_all_the_same(embedded: Runn
     assert player(embedded, "alice").remind == "night"
 
 
-def digests(server: Running, hours: int) -> list[datetime]:
+def digests(server: Correspondence, hours: int) -> list[datetime]:
     """When alice's digests of some hours were made."""
     clock = server.server.clock
     assert isinstance(clock, MovableClock)
@@ -185,7 +185,7 @@ def test_blocked_players_are_not_passed_on(embedded: Running) -> None:
     assert not embedded.letters(alice)
 
 
-def test_plain_text_and_spoken_boards(server: Running) -> None:
+def test_plain_text_and_spoken_boards(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     letter = asked(server, alice, "prefs alice secret format=spoken")
     assert letter.message.get_content_type() == "text/plain"
@@ -212,7 +212,7 @@ def test_plain_text_and_spoken_boards(server: Running) -> None:
     assert "|" not in text
 
 
-def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Running) -> None:
+def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Correspondence) -> None:
     clock = server.server.clock
     assert isinstance(clock, MovableClock)
     alice = server.sign_up("alice")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from running import Letter, Running
+from running import Correspondence, Letter
 from seating import seat_pairs
 
 from pbmserv.store.boards import moves
@@ -22,7 +22,7 @@ ANNA, BELA = ADDRESSES
 class Game:
     """The board, number 1, with all atoms hidden; anna is to move."""
 
-    server: Running
+    server: Correspondence
     board: int
 
     def write(self, seat: int, verb: str, words: str = "", body: str = "") -> Letter:
@@ -47,7 +47,7 @@ class Game:
             return [(ply.seat, ply.text) for ply in moves.record(connection, self.board)]
 
 
-def begin(server: Running) -> Game:
+def begin(server: Correspondence) -> Game:
     """A board on which both have hidden their atoms."""
     table = seat_pairs(server.server, 1, "t")[0]
     game = Game(server, table.board)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from playing import ANNA, ATOMS, BELA, NAMES, Game, begin, flat
-from running import Running
+from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import Connection, update
 
@@ -15,7 +15,7 @@ WATCHER = "watcher@example.org"
 
 
 @pytest.fixture
-def game(server: Running) -> Game:
+def game(server: Correspondence) -> Game:
     return begin(server)
 
 
@@ -136,7 +136,7 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
     assert "|? |" not in shown.text
 
 
-def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Running) -> None:
+def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspondence) -> None:
     table = seat_pairs(server.server, 1, "t")[0]
     game = Game(server, table.board)
     server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret {ATOMS[0]}", "Good luck!")

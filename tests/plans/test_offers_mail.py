@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from heaps import HEAPS, show_heaps
 from playing import begin, flat
-from running import Running, start
+from running import Correspondence, Running, start
 
 from pbmserv.engine.registry import Registry
 
@@ -87,7 +87,7 @@ def test_a_draw_is_accepted_by_reply(heaps: Running) -> None:
     assert "Board 1 is a draw" in heaps.letters(anna)[-1].text
 
 
-def test_blackbox_has_its_own_sentence_for_them(server: Running) -> None:
+def test_blackbox_has_its_own_sentence_for_them(server: Correspondence) -> None:
     game = begin(server)
     for word in ("pass", "swap", "propose"):
         refused = game.write(0, "move", word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from playing import ANNA, ATOMS, BELA, NAMES, Game, begin, flat
-from running import Running
+from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import select
 
@@ -13,7 +13,7 @@ from pbmserv.store.tables.boards import queued_moves
 
 
 @pytest.fixture
-def game(server: Running) -> Game:
+def game(server: Correspondence) -> Game:
     return begin(server)
 
 
@@ -149,7 +149,7 @@ def test_a_plan_may_win_and_then_all_plans_are_gone(game: Game) -> None:
     assert "Board 1 is over." in refused.text
 
 
-def test_hiding_may_be_planned_with_what_follows_and_stays_secret(server: Running) -> None:
+def test_hiding_may_be_planned_with_what_follows_and_stays_secret(server: Correspondence) -> None:
     table = seat_pairs(server.server, 1, "t")[0]
     game = Game(server, table.board)
     answer = game.write(0, "queue", f"{ATOMS[0]}; 3")

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from functools import partial
 
-from running import Letter, Running
+from running import Correspondence, Letter
 
 from pbmserv.commands.table.model import Command, Line, Reading
 from pbmserv.mail.envelope import Envelope, Mail
@@ -22,7 +22,7 @@ HIDINGS = ("a5,c6,e7,g5", "b6,d7,f5,a7")
 class Guest:
     """A player of a running server, who is asked for by mail and answered by letters."""
 
-    server: Running
+    server: Correspondence
     userid: str
     address: str
 
@@ -77,7 +77,7 @@ class Guest:
         return self.server.letters(self.address)
 
 
-def guests(server: Running, *userids: str) -> list[Guest]:
+def guests(server: Correspondence, *userids: str) -> list[Guest]:
     """New players; nobody has unread letters."""
 
     def join(connection):
@@ -90,20 +90,20 @@ def guests(server: Running, *userids: str) -> list[Guest]:
     return [Guest(server, userid, f"{userid}@players.example") for userid in userids]
 
 
-def hide(server: Running, *players_: Guest) -> None:
+def hide(server: Correspondence, *players_: Guest) -> None:
     """Both players of the newest Blackbox board hide their atoms, by replying."""
     for player, atoms in zip(players_, HIDINGS, strict=True):
         server.reply(player.letters()[-1], atoms)
 
 
-def open_up(server: Running, first: Guest, second: Guest) -> None:
+def open_up(server: Correspondence, first: Guest, second: Guest) -> None:
     """Both fire on the newest board, on which both have hidden atoms, until its opening is over."""
     for port in "123":
         for one in (first, second):
             server.reply(one.letters()[-1], port)
 
 
-def lose(server: Running, loser: Guest, winner: Guest) -> tuple[Letter, Letter]:
+def lose(server: Correspondence, loser: Guest, winner: Guest) -> tuple[Letter, Letter]:
     """The loser of the newest board gives up; their letters."""
     server.reply(loser.letters()[-1], "resign")
     return loser.letters()[-1], winner.letters()[-1]

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from asking import guests, open_up
-from running import Letter, Running
+from running import Correspondence, Letter
 
 from pbmserv.cli.main import run
 
 
 def test_two_who_look_for_each_other_play_and_a_third_one_watches(
-    server: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: Correspondence, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     server.send(alice.address, "blackbox seek alice secret")

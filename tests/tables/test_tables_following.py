@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from asking import Guest, guests
-from running import Letter, Running
+from running import Correspondence, Letter
 
 from pbmserv.commands.table.looking import Follow, ShowAs
 from pbmserv.commands.table.model import ReplyMove
@@ -20,7 +20,7 @@ def begin(alice: Guest, bob: Guest) -> None:
     bob.replies(bob.letters()[-1], Accept(None, None, None))
 
 
-def test_every_turn_or_only_the_end(server: Running) -> None:
+def test_every_turn_or_only_the_end(server: Correspondence) -> None:
     alice, bob, carol, dave = guests(server, "alice", "bob", "carol", "dave")
     begin(alice, bob)
     carol.asks(Follow(1, None, "all"))
@@ -70,7 +70,7 @@ def test_every_turn_or_only_the_end(server: Running) -> None:
     assert "Board 1 is over." in dave.letter().text
 
 
-def test_a_follower_hears_that_a_board_will_not_be_played(server: Running) -> None:
+def test_a_follower_hears_that_a_board_will_not_be_played(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     alice.asks(Challenge("blackbox", ("alice", "bob")))
     carol.asks(Follow(1, None, "end"))
@@ -86,7 +86,7 @@ def test_a_follower_hears_that_a_board_will_not_be_played(server: Running) -> No
     assert "The number of the board is missing." in carol.letter().text
 
 
-def test_what_is_hidden_changes_nothing_in_the_letters(server: Running) -> None:
+def test_what_is_hidden_changes_nothing_in_the_letters(server: Correspondence) -> None:
     seen = []
     for turn, (hers, his) in enumerate(
         ((("a5,c6,e7,g5"), ("b6,d7,f5,a7")), (("b7,d5,f6,c7"), ("g6,e5,a6,b5")))

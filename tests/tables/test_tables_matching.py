@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from asking import Guest, guests, lose
-from running import Running
+from running import Correspondence
 from sqlalchemy import func, select
 
 from pbmserv.commands.table.looking import Games
@@ -21,17 +21,17 @@ def seek(*options: str, off: bool = False) -> Seek:
     return Seek("blackbox", None, None, options, off)
 
 
-def count(server: Running, table) -> int:
+def count(server: Correspondence, table) -> int:
     with server.server.database.reading.connect() as connection:
         return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-def statuses(server: Running) -> list[str]:
+def statuses(server: Correspondence) -> list[str]:
     with server.server.database.reading.connect() as connection:
         return list(connection.execute(select(boards.c.status).order_by(boards.c.id)).scalars())
 
 
-def test_who_looks_for_the_same_finds_each_other(server: Running) -> None:
+def test_who_looks_for_the_same_finds_each_other(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     alice.asks(seek("-fair"))
     looking = alice.letter()
@@ -72,7 +72,7 @@ def test_who_looks_for_the_same_finds_each_other(server: Running) -> None:
     assert "and more cannot wait at once" in " ".join(bob.letters()[-1].text.split())
 
 
-def test_two_seeks_at_the_same_moment_make_one_board(server: Running) -> None:
+def test_two_seeks_at_the_same_moment_make_one_board(server: Correspondence) -> None:
     players = guests(server, *(f"p{n}" for n in range(10)))
     together = threading.Barrier(len(players))
 
@@ -92,7 +92,7 @@ def test_two_seeks_at_the_same_moment_make_one_board(server: Running) -> None:
     assert len(seated) == len(set(seated)) == 10
 
 
-def test_some_begin_at_once_some_ask_and_some_refuse(server: Running) -> None:
+def test_some_begin_at_once_some_ask_and_some_refuse(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     bob.prefers(accept="auto")
     alice.asks(Challenge("blackbox", ("alice", "bob")), "Nice to meet you!")
@@ -123,7 +123,7 @@ def test_some_begin_at_once_some_ask_and_some_refuse(server: Running) -> None:
     assert statuses(server) == ["active"]
 
 
-def test_not_too_many_challenges_wait(server: Running) -> None:
+def test_not_too_many_challenges_wait(server: Correspondence) -> None:
     names = [f"p{n}" for n in range(OPEN_CHALLENGES + 1)]
     alice, *others = guests(server, "alice", *names)
     for _ in range(TOWARDS_ONE + 1):
@@ -149,7 +149,7 @@ def test_not_too_many_challenges_wait(server: Running) -> None:
     assert statuses(server)[-4:] == ["active", "active", "active", "proposed"]
 
 
-def test_a_rematch_has_the_other_side_first(server: Running) -> None:
+def test_a_rematch_has_the_other_side_first(server: Correspondence) -> None:
     alice, bob = guests(server, "alice", "bob")
     alice.asks(Challenge("blackbox", ("alice", "bob"), ("-fair",)))
     bob.replies(bob.letter(), Accept(None, None, None))
@@ -178,7 +178,7 @@ def test_a_rematch_has_the_other_side_first(server: Running) -> None:
     assert "you can watch, but not play" in carol.letter().text
 
 
-def test_a_challenge_is_taken_back_by_resigning(server: Running) -> None:
+def test_a_challenge_is_taken_back_by_resigning(server: Correspondence) -> None:
     alice, bob = guests(server, "alice", "bob")
     alice.asks(Challenge("blackbox", ("alice", "bob")))
     alice.replies(alice.letter(), Resign(None, None, None))

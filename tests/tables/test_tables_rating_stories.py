@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asking import Guest, guests, hide, lose, open_up
-from running import Letter, Running
+from running import Correspondence, Letter
 
 from pbmserv.commands.table.looking import History, Ratings, Record, ShowAs, Standings
 from pbmserv.commands.table.playing import Resign
@@ -13,7 +13,7 @@ from pbmserv.engine.record import read_record
 from pbmserv.service.ratings import rating
 
 
-def test_two_games_and_all_that_is_told_of_them(server: Running) -> None:
+def test_two_games_and_all_that_is_told_of_them(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
 
     # A game that is declined counts for nothing, nor does one that is taken back in time.

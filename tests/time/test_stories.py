@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from running import Letter, Running, start
+from running import Correspondence, Letter, start
 from sqlalchemy import select
 
 from pbmserv.service.time.clocks import read_times
@@ -15,14 +15,19 @@ from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.boards import heartbeats, outages
 
 
-def challenge(server: Running, words: str = "") -> tuple[Letter, Letter]:
+@pytest.fixture
+def server(handed_in: Correspondence) -> Correspondence:
+    return handed_in
+
+
+def challenge(server: Correspondence, words: str = "") -> tuple[Letter, Letter]:
     """Board 1 of alice and bob: the letters that tell them of it."""
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     server.send(alice, f"blackbox challenge alice bob -size=2x2 -atoms=1 {words}".strip())
     return server.letter(alice), server.letter(bob)
 
 
-def begun(server: Running, words: str = "") -> None:
+def begun(server: Correspondence, words: str = "") -> None:
     """Board 1, both atoms hidden; alice is to fire."""
     mine, theirs = challenge(server, words)
     server.reply(mine, "a1")
@@ -30,14 +35,14 @@ def begun(server: Running, words: str = "") -> None:
     server.letters()
 
 
-def status(server: Running, board: int = 1) -> str:
+def status(server: Correspondence, board: int = 1) -> str:
     with server.server.database.reading.connect() as connection:
         row = boards.load(connection, board)
     assert row is not None
     return row.status
 
 
-def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Running) -> None:
+def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Correspondence) -> None:
     begun(server)
     server.live(days=6, hours=23)
     assert server.letters() == []
@@ -69,7 +74,7 @@ def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Running)
     assert "alice took too long: bob won board 1" in server.letter("bob@players.example").text
 
 
-def test_a_reminder_can_be_answered_and_the_clock_starts_anew(server: Running) -> None:
+def test_a_reminder_can_be_answered_and_the_clock_starts_anew(server: Correspondence) -> None:
     begun(server)
     server.live(days=7)
     reminder = server.letter("alice@players.example")
@@ -83,7 +88,7 @@ def test_a_reminder_can_be_answered_and_the_clock_starts_anew(server: Running) -
 
 
 def test_reminders_of_one_evening_are_one_letter_and_one_reply_answers_them(
-    server: Running,
+    server: Correspondence,
 ) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     for hours, words in ((1, ""), (4, "--forfeittime=20"), (0, "--nagtime=5")):
@@ -108,7 +113,7 @@ def test_reminders_of_one_evening_are_one_letter_and_one_reply_answers_them(
     assert server.letters(bob) == [], "each was reminded of once"
 
 
-def test_where_no_other_person_waits_a_board_ends_quietly(server: Running) -> None:
+def test_where_no_other_person_waits_a_board_ends_quietly(server: Correspondence) -> None:
     alice = server.sign_up("alice")
     server.send(alice, "blackbox challenge alice house -size=2x2 -atoms=1")
     server.reply(server.letter(alice), "yes")
@@ -131,7 +136,7 @@ def test_where_no_other_person_waits_a_board_ends_quietly(server: Running) -> No
     assert [status(server, board) for board in (1, 2)] == ["finished", "declined"]
 
 
-def test_a_challenge_that_nobody_answers_is_withdrawn(server: Running) -> None:
+def test_a_challenge_that_nobody_answers_is_withdrawn(server: Correspondence) -> None:
     mine, theirs = challenge(server, "--nagtime=2 --forfeittime=4 --totaltime=3")
     for letter in (mine, theirs):
         words = " ".join(letter.text.split())
@@ -148,7 +153,7 @@ def test_a_challenge_that_nobody_answers_is_withdrawn(server: Running) -> None:
     assert status(server) == "declined"
 
 
-def test_an_acceptance_starts_the_clock_of_whoever_must_hide(server: Running) -> None:
+def test_an_acceptance_starts_the_clock_of_whoever_must_hide(server: Correspondence) -> None:
     _, theirs = challenge(server, "--nagtime=2 --forfeittime=4")
     server.live(days=1)
     server.reply(theirs, "accept")
@@ -167,7 +172,7 @@ def test_an_acceptance_starts_the_clock_of_whoever_must_hide(server: Running) ->
     assert len(letters) == 2
 
 
-def test_who_never_made_a_move_cannot_lose(server: Running) -> None:
+def test_who_never_made_a_move_cannot_lose(server: Correspondence) -> None:
     mallory = server.sign_up("mallory")
     alice = server.sign_up("alice")
     server.send(mallory, "prefs mallory secret accept=auto")
@@ -188,7 +193,7 @@ def test_who_never_made_a_move_cannot_lose(server: Running) -> None:
     assert "mallory has no Blackbox rating yet" in answer
 
 
-def test_while_away_and_after_it_nothing_is_lost(server: Running) -> None:
+def test_while_away_and_after_it_nothing_is_lost(server: Correspondence) -> None:
     begun(server)
     server.live(days=5)
 
@@ -210,7 +215,7 @@ def test_while_away_and_after_it_nothing_is_lost(server: Running) -> None:
     assert status(server) == "finished"
 
 
-def test_an_outage_counts_against_nobody(server: Running) -> None:
+def test_an_outage_counts_against_nobody(server: Correspondence) -> None:
     begun(server)
     server.live(days=7)
     server.letters()
@@ -225,7 +230,7 @@ def test_an_outage_counts_against_nobody(server: Running) -> None:
     assert status(server) == "finished"
 
 
-def test_in_the_hour_after_an_outage_nothing_is_lost(server: Running) -> None:
+def test_in_the_hour_after_an_outage_nothing_is_lost(server: Correspondence) -> None:
     begun(server)
     server.live(days=7)
     server.letters()
@@ -237,7 +242,7 @@ def test_in_the_hour_after_an_outage_nothing_is_lost(server: Running) -> None:
     assert status(server) == "finished"
 
 
-def test_a_restart_within_five_minutes_is_no_outage(server: Running) -> None:
+def test_a_restart_within_five_minutes_is_no_outage(server: Correspondence) -> None:
     server.sleep(minutes=5)
     with server.server.database.reading.connect() as connection:
         assert connection.execute(select(outages.c.id)).all() == []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from running import Running
+import pytest
+from running import Correspondence
 from sqlalchemy import select
 
 from pbmserv.store.tables.mail import outbox
@@ -10,7 +11,12 @@ from pbmserv.store.tables.mail import outbox
 SMALL = "-size=2x2 -atoms=1"
 
 
-def states(server: Running, letter: str) -> list[str]:
+@pytest.fixture
+def server(handed_in: Correspondence) -> Correspondence:
+    return handed_in
+
+
+def states(server: Correspondence, letter: str) -> list[str]:
     with server.server.database.reading.connect() as connection:
         found = connection.execute(
             select(outbox.c.state).where(outbox.c.letter == letter).order_by(outbox.c.id)
@@ -18,7 +24,7 @@ def states(server: Running, letter: str) -> list[str]:
         return list(found.scalars())
 
 
-def three_boards(server: Running) -> tuple[str, str]:
+def three_boards(server: Correspondence) -> tuple[str, str]:
     """Boards 1 to 3 of alice and bob, who gets a digest at 07:30 in Berlin; now it is noon."""
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     server.send(bob, "prefs bob secret digest=daily@07:30 tz=Europe/Berlin")
@@ -32,7 +38,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_one_mail_has_every_board_and_one_reply_answers_them(server: Running) -> None:
+def test_one_mail_has_every_board_and_one_reply_answers_them(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     assert len(server.letters(alice)) == 3
     assert server.letters(bob) == []
@@ -91,7 +97,7 @@ def test_one_mail_has_every_board_and_one_reply_answers_them(server: Running) ->
     assert server.letters(bob) == []
 
 
-def test_a_lone_line_counts_when_just_one_board_waits(server: Running) -> None:
+def test_a_lone_line_counts_when_just_one_board_waits(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     server.live(hours=18, minutes=30)
     three = server.letter(bob)
@@ -109,7 +115,7 @@ def test_a_lone_line_counts_when_just_one_board_waits(server: Running) -> None:
     assert "bob" in server.letters(alice)[-1].text
 
 
-def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Running) -> None:
+def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     server.send(bob, "prefs bob secret digest=daily@07:30")
     server.letters()
@@ -142,7 +148,7 @@ def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Running) -> N
     assert "alice" in server.letters(alice)[-1].text
 
 
-def test_messages_and_news_of_other_boards_stand_below(server: Running) -> None:
+def test_messages_and_news_of_other_boards_stand_below(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     server.letters()
     server.send(alice, "message alice secret bob", "How are you?")
@@ -162,7 +168,7 @@ def test_messages_and_news_of_other_boards_stand_below(server: Running) -> None:
     assert "alice, another player, writes: Take your time." in text
 
 
-def test_after_an_outage_a_digest_comes_once_and_not_at_night(server: Running) -> None:
+def test_after_an_outage_a_digest_comes_once_and_not_at_night(server: Correspondence) -> None:
     _, bob = three_boards(server)
     server.live(hours=18)
     server.sleep(hours=1)
@@ -178,7 +184,9 @@ def test_after_an_outage_a_digest_comes_once_and_not_at_night(server: Running) -
     assert len(server.letters(bob)) == 1
 
 
-def test_without_a_digest_what_waited_goes_out_and_letters_come_at_once(server: Running) -> None:
+def test_without_a_digest_what_waited_goes_out_and_letters_come_at_once(
+    server: Correspondence,
+) -> None:
     alice, bob = three_boards(server)
     assert server.letters(bob) == []
     server.send(bob, "prefs bob secret digest=off")
@@ -189,7 +197,9 @@ def test_without_a_digest_what_waited_goes_out_and_letters_come_at_once(server: 
     assert server.letters(bob) == []
 
 
-def test_a_digest_that_an_outage_held_up_at_night_comes_in_the_morning(server: Running) -> None:
+def test_a_digest_that_an_outage_held_up_at_night_comes_in_the_morning(
+    server: Correspondence,
+) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     server.send(bob, "prefs bob secret digest=daily@00:30")
     server.send(alice, f"blackbox challenge alice bob {SMALL}")
@@ -203,7 +213,7 @@ def test_a_digest_that_an_outage_held_up_at_night_comes_in_the_morning(server: R
     assert len(server.letters(bob)) == 1
 
 
-def test_examples_name_a_board_of_the_digest_and_work_there(server: Running) -> None:
+def test_examples_name_a_board_of_the_digest_and_work_there(server: Correspondence) -> None:
     _, bob = three_boards(server)
     server.live(hours=18, minutes=30)
     tray = server.letter(bob)
@@ -219,7 +229,7 @@ def test_examples_name_a_board_of_the_digest_and_work_there(server: Running) -> 
         assert f"Try this: {example}" in one_line(server.letter(bob).text), words
 
 
-def test_what_else_a_line_can_say(server: Running) -> None:
+def test_what_else_a_line_can_say(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     mine = server.letters(alice)
     server.reply(mine[0], "1: a1")  # the number in front does no harm in its own board's thread
@@ -246,7 +256,7 @@ def test_what_else_a_line_can_say(server: Running) -> None:
     server.letters()
 
 
-def test_words_about_boards_that_wait_for_others_or_are_over(server: Running) -> None:
+def test_words_about_boards_that_wait_for_others_or_are_over(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     server.live(hours=19)
     server.reply(server.letter(bob), "1: b2\n2: b2\n3: b2")

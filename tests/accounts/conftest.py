@@ -1,0 +1,11 @@
+"""Accounts are looked after behind the door."""
+
+from __future__ import annotations
+
+import pytest
+from running import Correspondence
+
+
+@pytest.fixture
+def server(handed_in: Correspondence) -> Correspondence:
+    return handed_in

@@ -1,0 +1,11 @@
+"""Plans are made of moves; how these come in is proved elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from running import Correspondence
+
+
+@pytest.fixture
+def server(handed_in: Correspondence) -> Correspondence:
+    return handed_in
