@@ -173,12 +173,34 @@ def test_a_password_in_another_line_of_the_mail_is_proof(house: Indoors) -> None
         "no-reply@far.example",
         "friends-request@lists.example",
         f"{'x' * 60}@{'y' * 60}.{'z' * 60}.{'w' * 60}.{'v' * 60}.example",
+        "friend@nowhere",
+        "friend@192.0.2.1",
     ],
 )
 def test_no_letter_goes_to_offices_lists_and_ourselves(house: Indoors, address: str) -> None:
     (refusal,) = invite(house, "alice", address)
     assert refusal.kind == "refusal"
     assert count(house, invitations) == 0
+
+
+@pytest.mark.parametrize("line", ["alice p@ssw0rd", "alice p@ssw0rd bob", "p@ssw0rd alice bob"])
+def test_a_password_with_an_at_is_no_address(house: Indoors, line: str) -> None:
+    for sender, way in ((ALICE, ""), (ALICE, "reply")):
+        if way:
+            (letter,) = house.send(sender, f"prefs alice {PASSWORD}")
+            told = house.reply(letter, f"challenge {line}")
+        else:
+            told = house.send(sender, f"blackbox challenge {line}")
+        assert [one.kind for one in told] == ["refusal"]
+        assert all("ssw0rd" not in one.text + one.html + one.subject for one in told)
+    assert count(house, invitations) == 0
+
+
+def test_inviting_is_a_word_for_it(house: Indoors) -> None:
+    letters = house.send(ALICE, f"invite alice {PASSWORD} {FRIEND}")
+    assert ("invitation", FRIEND) in kinds(letters)
+    (page,) = house.send(ALICE, "help invitations")
+    assert "A friend who does not play here yet is invited by mail address" in flat(page)
 
 
 def test_whoever_leaves_invites_no_more(house: Indoors) -> None:

@@ -136,6 +136,8 @@ def garbled():
         "Hello",
         "solve 1",
         "blackbox solo alice bob",
+        "blackbox challenge friend@",
+        "blackbox challenge one@far.example two@far.example",
         "chess show 1 2",
         "chess move 1 a b",
         "list chess",

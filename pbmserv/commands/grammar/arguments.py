@@ -61,7 +61,7 @@ def _invited(at: Cursor, text: str) -> str:
     """The address of somebody who is to be invited; the domain in lower case."""
     address = _address(text)
     if address is None:
-        raise at.refusal("bad-address", place=at.at + 1)
+        raise at.refusal("invite-address")
     if at.taken.addresses:
         raise at.refusal("invites-one", part="", doubtful=True)
     return address

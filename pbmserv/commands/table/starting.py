@@ -116,8 +116,8 @@ def _challenge(taken: Taken) -> Command:
 STARTING: tuple[Row, ...] = (
     Row(
         names=("challenge",),
-        slips=("challange", "chalenge", "challege", "chalange", "challnege", "chellenge"),
-        newcomers=("play", "new", "newgame", "begin", "invite"),
+        slips=("challange", "chalenge", "challege", "chalange", "challnege", "chellenge", "invite"),
+        newcomers=("play", "new", "newgame", "begin"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(Parameter("userid1 userid2 [-options]", Kind.PLAYERS),),
@@ -127,7 +127,7 @@ STARTING: tuple[Row, ...] = (
         summary="start a new game, with people, a friend's address or the house",
         example="blackbox challenge alice bob",
         places=LINES,
-        subjects=("options",),
+        subjects=("options", "invite", "invitation", "invitations"),
         traits=Trait.NEEDS_GAME,
     ),
     Row(

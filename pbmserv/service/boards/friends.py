@@ -48,6 +48,8 @@ _DAY = timedelta(days=1)
 _LURES = re.compile(r"://|www\.|@|[\w-]\.[a-z]{2,}\b|(?:\d[ ./()-]*){7}", re.IGNORECASE)
 """Links, addresses and telephone numbers: what makes mail to strangers worth sending."""
 
+_DOMAIN = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})")
+
 _AS = re.compile(r"(.*?)[,;]?\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
 _NEVER = frozenset({"never", "unsubscribe", "stop", "remove"})
 _NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej", "nei", "nee"})
@@ -64,6 +66,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     Raises:
         Refused: nothing proves who invites, or there were enough; nothing about the address.
     """
+    _must_be_an_address(context, command.address)
     sender, name = _inviter(context, command)
     game, address = known_game(context, command.game), command.address
     must_be_open(context, game)
@@ -112,6 +115,15 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     return Answer((Part("invited", answer),), told)
 
 
+def _must_be_an_address(context: CommandContext, address: str) -> None:
+    """Refuse what can be no address of a person elsewhere; it may be a password with an "@"."""
+    domain = _folded(address).rpartition("@")[2]
+    known = domain == context.services.mail_domain.domain or _DOMAIN.fullmatch(domain)
+    if not known or len(address.encode()) > LONGEST_ADDRESS:
+        context.echo_hidden = True
+        raise Refused("invite-address")
+
+
 def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
     """Who invites, and the name that a friend could have."""
     if command.who is not None:
@@ -150,7 +162,7 @@ def _proven(context: CommandContext, command: Challenge) -> Player:
 def _must_be_somebody_else(context: CommandContext, sender: Player, address: str) -> None:
     mail_domain = context.services.mail_domain
     ours = mail_domain.is_ours(address) or mail_domain.is_postmaster(address)
-    if ours or is_role(address) or len(address.encode()) > LONGEST_ADDRESS:
+    if ours or is_role(address):
         raise Refused("invite-nobody", part=address)
     own = players.addresses_of(context.connection, sender.id)
     if _folded(address) in map(_folded, own):
