@@ -257,7 +257,7 @@ def unflow(text: str, *, delsp: bool) -> str:
 
     `delsp` is whether the blank that marks a flowed line is no part of the text.
     """
-    paragraphs: list[str] = []
+    paragraphs: list[tuple[str, int]] = []
     pieces: list[str] = []
     depth = 0
     for line in text.split("\n"):
@@ -266,22 +266,17 @@ def unflow(text: str, *, delsp: bool) -> str:
         content = content.removeprefix(" ")  # section 4.4: space-stuffing
         signature = content == "-- "  # section 4.3: never flowed
         if pieces and (quoted != depth or signature):
-            paragraphs.append(_paragraph(pieces, depth))
+            paragraphs.append(("".join(pieces), depth))
             pieces = []
         depth = quoted
         flows = content.endswith(" ") and not signature
         pieces.append(content[:-1] if flows and delsp else content)
         if not flows:
-            paragraphs.append(_paragraph(pieces, depth))
+            paragraphs.append(("".join(pieces), depth))
             pieces = []
     if pieces:
-        paragraphs.append(_paragraph(pieces, depth))
-    return "\n".join(paragraphs)
-
-
-def _paragraph(pieces: list[str], depth: int) -> str:
-    text = "".join(pieces)
-    return f"{'>' * depth} {text}" if depth else text
+        paragraphs.append(("".join(pieces), depth))
+    return "\n".join([f"{'>' * marks} {words}" if marks else words for words, marks in paragraphs])
 
 
 # -- an attached text, for the few commands that ask for one -----------------------------------

@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -132,7 +132,7 @@ class KeyRing:
         return [hmac.digest(key, text, "sha256").hex() for key in keys]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MailDomain:
     """The server's own address and the keys of its reply addresses."""
 
@@ -140,7 +140,7 @@ class MailDomain:
     domain: str
     ring: KeyRing
 
-    @property
+    @cached_property
     def address(self) -> str:
         """Where commands go."""
         return f"{self.local}@{self.domain}"

@@ -54,6 +54,8 @@ class DialogFailed(Exception):
 
 
 EMPTY_CELL = re.compile(r'aria-label="[A-Z]+[0-9]+: empty[^"]*"|body=%2B[A-Z]+[0-9]+')
+TOKEN = re.compile(r"(?<=\+)[a-z2-7]{24,64}(?=@)")
+"""Of a reply address: other letters at each run, any two of which some story may not want."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,11 @@ class _Came:
     def of(cls, letter: Letter) -> _Came:
         to = dict(letter.message.raw_items())["To"].strip()
         page = letter.message.get_body(("html",))  # those who want plain text get nothing else
-        shown = html.unescape(EMPTY_CELL.sub("", letter.html)) if page is not None else ""
+        shown = (
+            html.unescape(TOKEN.sub("", EMPTY_CELL.sub("", letter.html)))
+            if page is not None
+            else ""
+        )
         return cls(letter, to, letter.subject, letter.text, shown)
 
 

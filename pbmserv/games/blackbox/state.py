@@ -123,7 +123,9 @@ def to_act(state: State) -> frozenset[Seat]:
         return frozenset(
             Seat(seat) for seat, box in enumerate(state.boxes) if not box.result.reason
         )
-    return hiding(state) or _ALONE[state.turns % len(state.boxes)]
+    if state.turns < len(state.boxes):
+        return hiding(state)
+    return _ALONE[state.turns % len(state.boxes)]
 
 
 def turn(state: State, seat: Seat) -> int:

@@ -70,8 +70,9 @@ _OPEN = frozenset(("signup", "forgot", "whoami", "list"))
 
 
 def greeted(context: CommandContext, said: list[CommandResult]) -> list[CommandResult]:
-    """What became of the lines; for a stranger who is lost, one letter that says how to begin."""
-    if context.reply_address is not None or context.proven or not said:
+    """What became of the lines of a mail that proves nothing; for a stranger who is lost, one
+    letter that says how to begin."""
+    if not said:
         return said
     sender = context.incoming.mail.sender.lower()
     if not all(map(_is_lost, said)) or players.is_address(context.connection, sender):

@@ -20,7 +20,7 @@ from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import not_seated, wrong_game
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import Said, pass_on
+from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -70,7 +70,8 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or position.game.parse(view, text)
-    return play_move(context, board, sitter, position, move, pass_on(context, below))
+    said = pass_on(context, below) if below else UNSAID
+    return play_move(context, board, sitter, position, move, said)
 
 
 def holds_move(context: CommandContext, command: ReplyMove) -> bool:

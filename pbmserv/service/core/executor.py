@@ -126,7 +126,9 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     homes, welcome = _reached(context) if context.unreachable else ({}, [])
     if context.incoming.mail.automatic:
         return letters + welcome
-    answers = answers_to(context, whoami.greeted(context, said))
+    if context.reply_address is None and not context.proven:
+        said = whoami.greeted(context, said)
+    answers = answers_to(context, said)
     if homes:
         answers = _readdressed(answers, homes)
     if not context.led_on:
