@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 PYTHON ?=
 MINUTES ?= 10
 TARGETS ?= smtp,mime,reply,command,sender,report
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# pip warns of much that nobody can do anything about; all of it is shown if it fails.
+INSTALL := sh -c 'log=$(VENV)/pip.log; $(BIN)/python -m pip install --disable-pip-version-check \
+  -c constraints.txt "$$@" >"$$log" 2>&1 || { cat "$$log" >&2; exit 1; }' install
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

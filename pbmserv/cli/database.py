@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 RUNS_S = 90
 """Seconds since it was last heard of for which a server is said to run: it beats every 30."""
+
+PATIENCE_S = 60.0
+"""Longest time to wait for mails that are under way: even a slow machine does one in seconds."""
+LOOK_S = 0.1
+"""Pause between two looks at them."""
 
 BETWEEN_S = 0.02
 """Pause between two batches of what is dropped, in which a server beside us can write."""
@@ -288,6 +293,50 @@ def _arrived(database: Database) -> Iterator[Connection | None]:
         return
     with opened(url) as mail, mail.reading.connect() as connection:
         yield connection
+
+
+def come_to_rest(settings: Settings, address: str) -> None:
+    """Wait until what was mailed before is carried out, and the letters to *address* that it led
+    to are delivered: 250 says only that a mail is stored.
+
+    Where no server runs, or its database is not ours to read, nothing is waited for.
+    """
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from pbmserv.files import file_of
+    from pbmserv.store.core.database import Database, mail_url
+
+    urls = (settings.database, mail_url(settings.database))
+    paths = [path for path in map(file_of, urls) if path is not None]
+    if not all(path.exists() for path in paths):
+        return
+    with ExitStack() as stack:
+        try:
+            game, mail = (stack.enter_context(closing(Database(url))) for url in urls)
+            _come_to_rest(mail, game, address)
+        except (SQLAlchemyError, OSError):
+            return
+
+
+def _come_to_rest(mail: Database, game: Database, address: str) -> None:
+    import time
+
+    from pbmserv.store.clocks import heartbeat
+    from pbmserv.store.delivery import arrivals
+    from pbmserv.store.operators import health
+
+    end = time.monotonic() + PATIENCE_S
+    last: int | None = None
+    while time.monotonic() < end:
+        with mail.reading.connect() as arrived, game.reading.connect() as connection:
+            now, beat = datetime.now(UTC), heartbeat(connection)
+            if beat is None or (now - beat.beat_at).total_seconds() > RUNS_S:
+                return
+            if last is None:  # mails that others send meanwhile are not waited for
+                last = max(arrivals.numbers(arrived), default=0)
+            if not health.under_way(arrived, connection, address, now, last):
+                return
+        time.sleep(LOOK_S)
 
 
 def _runs(queues: Queues) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pbmserv.cli.database import come_to_rest
 from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config.settings import Settings
@@ -87,12 +88,16 @@ def send(
 ) -> None:
     """Send one mail to the server and print what it answered.
 
+    Mails that were sent before are waited for until they are carried out, and letters to you that
+    are under way until they have come, so that a command can stand right below another.
+
     Examples: `pbmserv send --from bob@localhost --subject help`, or to make a
     move in answer to the newest letter: `pbmserv send --from bob@localhost
     --reply g,+b2`. A text that begins with a dash goes after `--`.
     """
     settings = loaded(config).settings
     own = _address(sender, "--from")
+    come_to_rest(settings, own)
     message = _answer(settings, own) if reply else _empty_message()
     if to is not None or not reply:
         del message["To"]
@@ -271,6 +276,7 @@ def read(
     """
     settings = loaded(config).settings
     box = mailbox(settings, address)
+    come_to_rest(settings, address)
     count = print_letters(box, address, everything=everything, html=html)
     if follow:
         complain(f"Waiting for letters to {address}; Ctrl-C ends this.")

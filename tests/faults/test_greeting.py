@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
+import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from processes import DOMAIN, Process
 from running import Running, start
 
 from pbmserv.cli.main import run
@@ -67,3 +72,44 @@ def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> 
     secret = "postgresql+psycopg://games:hunter2@db.example/games"
     assert "hunter2" not in greeting(replace(settings, database=secret))
     assert "pages      off" in greeting(replace(settings, web=None))
+
+
+def commands_of(text: str) -> list[list[str]]:
+    """The same of a greeting that another program has printed."""
+    return [
+        shlex.split(line) for line in re.findall(r"^  \S.* ((?:send|read) .*)$", text, re.MULTILINE)
+    ]
+
+
+def stage(server: Process, name: str) -> int:
+    """The process number of one of its stages."""
+    parent = server.process.pid
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    named = {Path(f"/proc/{child}/comm").read_text().strip(): int(child) for child in children}
+    return next(number for comm, number in named.items() if name in comm)
+
+
+def test_the_block_can_be_pasted_whole_on_a_slow_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each command finds play stopped for a while, as if it had no time for the mail before."""
+    with Process(tmp_path, f"sqlite:///{tmp_path}/pbmserv.sqlite3", signup="confirm") as server:
+        for name, value in {
+            "DATA_DIR": str(tmp_path),
+            "SMTP": f"127.0.0.1:{server.port}",
+            "ADDRESS": f"pbmserv@{DOMAIN}",
+        }.items():
+            monkeypatch.setenv(f"PBMSERV_{name}", value)
+        play = stage(server, "play")
+        typed = commands_of(server.greeting)
+        assert len(typed) == 10
+        for arguments in typed:
+            os.kill(play, signal.SIGSTOP)
+            later = threading.Timer(0.6, os.kill, (play, signal.SIGCONT))
+            later.start()
+            assert run(arguments) == 0, arguments
+            later.join()
+        seen = capsys.readouterr()
+        assert "Subject: Confirm your signup as alice" in seen.out
+        assert "Your atoms are hidden at A1, G2, C4 and E5." in " ".join(seen.out.split())
+        assert not seen.err

@@ -14,10 +14,12 @@ from pathlib import Path
 from sqlalchemy import (
     Connection,
     Executable,
+    and_,
     bindparam,
     delete,
     func,
     insert,
+    or_,
     select,
     text,
 )
@@ -138,6 +140,25 @@ def queues(mail: Connection | None, connection: Connection, now: datetime) -> Qu
         beat_s=None if beat is None else _age(beat.beat_at, now),
         up_since=None if beat is None else beat.up_since,
     )
+
+
+def under_way(mail: Connection, game: Connection, address: str, now: datetime, last: int) -> bool:
+    """Whether mails up to that number are still to be carried out, or a letter to *address* is made
+    or sent just now; one that is tried again later is not waited for."""
+    waiting = [number for number in arrivals.numbers(mail) if number <= last]
+    if waiting:
+        done = arrivals.settled_since(game, arrivals.store_of(mail), waiting[0])
+        if not done.issuperset(waiting):
+            return True
+    found = select(outbox.c.id).where(
+        func.lower(outbox.c.recipient) == address.lower(),
+        or_(
+            and_(outbox.c.state == LetterState.QUEUED, outbox.c.due_at <= now),
+            and_(outbox.c.state == LetterState.QUEUED, outbox.c.claimed),
+            outbox.c.state == LetterState.COMING,
+        ),
+    )
+    return game.execute(found.limit(1)).first() is not None
 
 
 def write(connection: Connection, now: datetime) -> None:
