@@ -203,3 +203,17 @@ def test_a_players_own_record_comes_to_the_proven_player(house: Indoors) -> None
     assert kinds(writes(house, "alice", "record 2")) == {"record"}
     assert kinds(writes(house, "alice", "record 2", sign=False)) == {"refusal"}
     assert kinds(writes(house, "bob", "record 2")) == {"refusal"}
+
+
+def test_whatever_a_known_reader_gets_can_be_answered(house: Indoors) -> None:
+    (asked,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
+    for line in ("list", "help", "blackbox standings", "scores", "week", "show 1", "games bob"):
+        for letters in (house.reply(asked, line), writes(house, "alice", line)):
+            (letter,) = letters
+            assert letter.reply_to.startswith("pbmserv+"), line
+            assert kinds(house.reply(letter, "prefs")) == {"prefs"}, line
+        (letter,) = writes(house, "alice", line, sign=False)
+        assert letter.reply_to == house.server.mail_domain.address, line
+    # Such an address goes to its player alone, whoever has got hold of the letter before.
+    letters = house.send("mallory@elsewhere.example", "", "list", to=asked.reply_to)
+    assert {one.recipient for one in letters} == {address_of("alice")}

@@ -151,11 +151,17 @@ def _each(
     for line in lines:
         context.next_command()
         if isinstance(line.asked, NotTried):
-            said.append(CommandResult(context.answer_to, line.echo, "not tried", (), line.asked))
+            said.append(
+                CommandResult(
+                    verified_sender.reader(context), line.echo, "not tried", (), line.asked
+                )
+            )
             continue
         if context.budget.is_over:
             stopped = NotTried("budget")
-            said.append(CommandResult(context.answer_to, line.echo, "not tried", (), stopped))
+            said.append(
+                CommandResult(verified_sender.reader(context), line.echo, "not tried", (), stopped)
+            )
             continue
         answer, echo, status = _try(context, line)
         context.tally.done += status == "done"
@@ -164,7 +170,7 @@ def _each(
             context.led_on |= answer_limits.leads_on(context, line, answer)
         # Whoever has left has no address any more.
         letters += [told_letter(context, told) for told in answer.told if told.recipient]
-        said.append(CommandResult(context.answer_to, echo, status, answer.parts))
+        said.append(CommandResult(verified_sender.reader(context), echo, status, answer.parts))
         if context.left_out:
             said += _left_out(context, told_before)
     return letters, said
@@ -176,7 +182,7 @@ def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandRe
     told_before.update(new)
     return [
         CommandResult(
-            context.answer_to,
+            verified_sender.reader(context),
             one.echo,
             "left out" if one.echo == WORDS else "not tried",
             (),
