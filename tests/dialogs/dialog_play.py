@@ -53,8 +53,11 @@ class DialogFailed(Exception):
     """The server did not do what the dialog tells."""
 
 
-EMPTY_CELL = re.compile(r'aria-label="[A-Z]+[0-9]+: empty[^"]*"|body=%2B[A-Z]+[0-9]+')
-TOKEN = re.compile(r"(?<=\+)[a-z2-7]{24,64}(?=@)")
+EMPTY_CELL = re.compile(
+    r'aria-label="[A-Z]+[0-9]+: empty[^"]*"[^>]*>[A-Z]+[0-9]+<|body=%2B[A-Z]+[0-9]+'
+)
+STYLE = re.compile(r'<style>.*?</style>|style="[^"]*"', re.DOTALL)
+TOKEN = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}(?=@)")
 """Of a reply address: other letters at each run, any two of which some story may not want."""
 
 
@@ -62,7 +65,7 @@ TOKEN = re.compile(r"(?<=\+)[a-z2-7]{24,64}(?=@)")
 class _Came:
     """A letter, taken apart once.
 
-    `page` is its HTML with plain characters, but for the names that empty cells have in it.
+    `page` is its HTML with plain characters, but for styles and the names of empty cells.
     """
 
     letter: Letter
@@ -75,11 +78,9 @@ class _Came:
     def of(cls, letter: Letter) -> _Came:
         to = dict(letter.message.raw_items())["To"].strip()
         page = letter.message.get_body(("html",))  # those who want plain text get nothing else
-        shown = (
-            html.unescape(TOKEN.sub("", EMPTY_CELL.sub("", letter.html)))
-            if page is not None
-            else ""
-        )
+        shown = ""
+        if page is not None:
+            shown = html.unescape(TOKEN.sub("", EMPTY_CELL.sub("", STYLE.sub("", letter.html))))
         return cls(letter, to, letter.subject, letter.text, shown)
 
 
