@@ -232,7 +232,8 @@ class Composer:
         }
         own = self._own_board(seen, reader)
         values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
-        values["links"] = Links.ALL if own and not kind_of(letter).beyond_record else Links.NONE
+        tapped = Links.FEW if values["compact"] else Links.ALL
+        values["links"] = tapped if own and not kind_of(letter).beyond_record else Links.NONE
         if scene is not None:  # the names that a game's own templates know
             values |= {
                 "view": scene.view,
@@ -291,7 +292,8 @@ class Composer:
         position = newest if ply is None else newest.at(ply)
         daily = solo.daily_of_board(connection, board_id) if board.seats == 1 else None
         mine = _own_seat(board, seat, player)
-        early = mine is not None and position.game.turn(position.state, mine) <= _FIRST_TURNS
+        most = _FIRST_TURNS * (1 if position.apart else board.seats)
+        early = mine is not None and position.game.turn(position.state, mine) <= most
         new = early and player is not None and boards.is_first(connection, board, player.id)
         return _Seen(board, position, mine, daily.number if daily else 0, new)
 

@@ -177,7 +177,7 @@ KINDS: Mapping[str, LetterKind] = {
     "submitted": LetterKind(beyond_record=True),
     "unanswered": LetterKind(can_wait=True, subscription="single"),
     # Lists, tables and the daily box.
-    "daily": LetterKind(subscription="daily"),
+    "daily": LetterKind(subscription="daily", lists_people=True),
     "daily-set": _PLAIN,
     "games": LetterKind(lists_people=True),
     "help": _PLAIN,

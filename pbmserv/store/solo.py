@@ -278,6 +278,21 @@ def days_solved(connection: Connection, player_id: int, game: str, upto: int) ->
     return list(found.scalars())
 
 
+def best_of_day(connection: Connection, game: str, day: int, most: int) -> list[DayBoard]:
+    """Who has solved a day's box in the fewest points, the best first; nobody who was deleted."""
+    found = connection.execute(
+        _BOARDS.where(
+            daily_boards.c.game == game,
+            daily_boards.c.day == day,
+            daily_boards.c.solved.is_(True),
+            players.c.state != PlayerState.DELETED,
+        )
+        .order_by(daily_boards.c.score, players.c.userid)
+        .limit(most)
+    )
+    return [DayBoard(*row) for row in found]
+
+
 def dailies_between(connection: Connection, game: str, first: int, last: int) -> list[DayBoard]:
     """All boxes of some days that are over, of players who have not been deleted."""
     found = connection.execute(

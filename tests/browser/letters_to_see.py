@@ -13,10 +13,11 @@ FORTY = ",".join(f"{c}{n}" for c in "ABCDEFGH" for n in range(1, 6))
 def letters_to_see(folder: Path) -> dict[str, Posted]:
     """Letters by what they are."""
     with indoors(folder) as server:
-        server.sign_up("alice", "bob", "a-player-with-a-name")
+        server.sign_up("alice", "bob", "a-player-with-a-name", "third")
         found = {"help": _one(server.send(ALICE, "help blackbox"), ALICE)}
         asked = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
         found["challenge"] = _one(asked, BOB)
+        found["hide"] = _one(server.reply(found["challenge"], "accept"), BOB)
         for number, size, atoms in (
             (1, "", ("b3,d3,h8,f2", "c3,b5,e5,g6")),
             (2, "-size=26x26 -atoms=40", (FORTY, FORTY)),
@@ -25,9 +26,11 @@ def letters_to_see(folder: Path) -> dict[str, Posted]:
             if size:
                 server.send(ALICE, f"blackbox challenge alice bob {size}")
             _move(server, "alice", number, atoms[0])
-            _move(server, "bob", number, atoms[1])
+            begun = _move(server, "bob", number, atoms[1])
+            found.setdefault("first", _one(begun, ALICE))
             _move(server, "alice", number, "3,+c3,+b5,+d4,!f")
-            _move(server, "bob", number, "3,+b2")
+            begun = _move(server, "bob", number, "3,+b2", "" if number > 1 else "Hello!")
+            found.setdefault("second", _one(begun, ALICE))
             for port in ("a", "c", "14"):
                 _move(server, "alice", number, port)
                 news = _move(server, "bob", number, f"{port}", "Getting warmer, I think!")
@@ -43,7 +46,24 @@ def letters_to_see(folder: Path) -> dict[str, Posted]:
         server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
         _move(server, "alice", 2, "5")
         found["digest"] = _one(server.live(hours=20), BOB)
+        found["three"] = _three(server)
     return found
+
+
+def _three(server: Indoors) -> Posted:
+    """A digest of three boards on which it is one's turn."""
+    boards = []
+    for size in ("", "-size=8x8", ""):
+        asked = server.send(ALICE, f"blackbox challenge alice third {size}")
+        boards.append(asked[0].board or 0)
+    for board in boards:
+        _move(server, "alice", board, "b3,d3,a6,f2")
+        _move(server, "third", board, "c3,b5,e5,g6")
+    third = address_of("third")
+    server.send(third, f"prefs third {PASSWORD} digest=daily@07:30")
+    for board in boards:
+        _move(server, "alice", board, "3")
+    return _one(server.live(hours=24), third)
 
 
 def _move(server: Indoors, userid: str, board: int, move: str, said: str = "") -> list[Posted]:

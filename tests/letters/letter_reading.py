@@ -225,8 +225,14 @@ def boards_in_view(view: View, names: tuple[str, ...]) -> list[Drawn]:
     ]
 
 
-def boards_in_page(view: View, names: tuple[str, ...]) -> list[Drawn]:
-    """The boards as the page has to draw them: none before atoms are hidden."""
+def boards_in_page(view: View, names: tuple[str, ...], *, alone: bool) -> list[Drawn]:
+    """The boards as the page has to draw them: none before atoms are hidden.
+
+    In a letter to be answered, not *alone* to be looked at, others' only if they know something.
+    """
+    boxes = () if view.phase == "hiding" else view.shown
+    if view.phase == "playing" and view.own and not alone:
+        boxes = tuple(b for b in boxes if b.seat == view.seat or b.results or b.markers)
     return [
         Drawn(
             "Your box" if box.seat == view.seat else f"{names[box.seat]}'s box",
@@ -237,7 +243,7 @@ def boards_in_page(view: View, names: tuple[str, ...]) -> list[Drawn]:
             ),
             box.guesses_left,
         )
-        for box in (() if view.phase == "hiding" else view.shown)
+        for box in boxes
     ]
 
 

@@ -68,6 +68,34 @@ def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[P
                 assert not draft.body.startswith(("resign", "delete", "signoff"))
 
 
+def test_pages_are_such_as_all_mail_programs_show(letters: list[Posted]) -> None:
+    """Outlook's engine is Word's: tables with widths as attributes, no boxes of newer kinds.
+
+    Nothing but dark colours needs the style block, and nothing is fetched.
+    """
+    for page in (letter.html for letter in letters if letter.has_html):
+        block = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+        assert block is not None
+        outside, _, inside = block[1].strip().partition("@media (prefers-color-scheme:dark){")
+        assert outside.strip() == ":root{color-scheme:light dark}"
+        assert set(re.findall(r"([a-z-]+):", re.sub(r"[^{}]*\{", "{", inside))) == {
+            "background", "color", "border-color",
+        }  # fmt: skip
+        body = page.partition("<body")[2]
+        assert body.count("<!--[if mso]>") == body.count("<![endif]-->") > 0
+        for style in re.findall(r'style="([^"]*)"', body):
+            rules = dict(rule.split(":", 1) for rule in style.split(";"))
+            assert rules.get("display", "block") in {"block", "inline-block"}, style
+            assert not rules.keys() & {"position", "float", "gap", "transform", "opacity"}, style
+            assert "url(" not in style
+            assert "var(" not in style
+            assert not any("-" in v for k, v in rules.items() if k.startswith("margin")), style
+        for attributes in re.findall(
+            r"<table([^>]*)>(?=(?:(?!</table>).)*<table)", body, re.DOTALL
+        ):
+            assert 'role="presentation"' in attributes
+
+
 def test_text_and_page_have_the_same_headline(letters: list[Posted]) -> None:
     for letter in letters:
         headline = letter.text.partition("\n\n")[0].replace("-- Reply above this line --", "")

@@ -83,7 +83,8 @@ def test_text_and_page_draw_what_their_reader_may_see(
             continue
         expected = boards_in_view(view, names)
         assert boards_in_text(letter.text, view.width, view.options.height) == expected
-        assert page.boards == ([] if letter.kind == "refusal" else boards_in_page(view, names))
+        drawn = boards_in_page(view, names, alone=letter.kind == "show")
+        assert page.boards == ([] if letter.kind == "refusal" else drawn)
 
 
 @pytest.mark.parametrize("number", range(GAMES))

@@ -196,7 +196,19 @@ def _give(
     proposal = Proposal(game, options, rated, USUAL, (player,))
     board = make_board(context, proposal, {player.id})
     solo.give_daily(context.connection, player.id, key, day, board.id)
-    about = {"number": solo.number_of(day), "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}"}
+    best = solo.best_of_day(context.connection, key, day - 1, BEST_OF_DAY)
+    about = {
+        "number": solo.number_of(day),
+        "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
+        "best": [
+            {
+                "rank": 1 + sum(better.score != one.score for better in best[:at]),
+                "userid": one.userid,
+                "points": one.score,
+            }
+            for at, one in enumerate(best)
+        ],
+    }
     part = Part("daily", about, board.id, 0, board.sitters[0].seat, board.thread)
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
 
@@ -219,6 +231,9 @@ def _minute(text: str, example: str) -> int:
 
 BEST = 20
 """Lines of a list."""
+
+BEST_OF_DAY = 5
+"""Players in the table of yesterday's box."""
 
 KINDS = 5
 """Kinds of boards whose scores are listed in an answer to who names none."""
