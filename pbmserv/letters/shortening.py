@@ -17,7 +17,7 @@ than 60 kB together, and a flood of them is no great flood."""
 _FRAME = 200
 """Characters around each part; a player's HTML has room for them beside `ROOM`."""
 
-_PART = 1_500
+_PART = 3_000
 """Characters of HTML that a part of a report or a digest has without its board."""
 
 _TEXT_PART = 600

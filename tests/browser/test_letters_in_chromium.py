@@ -31,7 +31,10 @@ BOXES = (
 THUMBS = ("board", "eight", "waiting", "first", "second")
 HIGHEST = {
     **dict.fromkeys(THUMBS, 1000),
-    **{"refusal": 500, "challenge": 700, "result": 1400, "three": 1600},
+    "refusal": 500,
+    "challenge": 700,
+    "result": 1400,
+    "three": 1600,
 }
 """How many pixels of a phone (375 wide) a letter may take."""
 
