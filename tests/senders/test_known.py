@@ -217,3 +217,19 @@ def test_whatever_a_known_reader_gets_can_be_answered(house: Indoors) -> None:
     # Such an address goes to its player alone, whoever has got hold of the letter before.
     letters = house.send("mallory@elsewhere.example", "", "list", to=asked.reply_to)
     assert {one.recipient for one in letters} == {address_of("alice")}
+
+
+def test_a_number_in_a_reply_names_the_letters_own_board_or_any_where_it_is_of_none(
+    house: Indoors,
+) -> None:
+    house.send(address_of("alice"), f"blackbox challenge alice carol {FIRST}")
+    (of_two,) = house.send(address_of("alice"), f"blackbox showas alice {PASSWORD} 2")
+    for line in ("resign 1", "rematch 1", "undo 1", "board 1 +d4"):
+        (letter,) = house.reply(of_two, line)
+        assert letter.kind in {"refusal", "report"}, line
+        assert letter.board != 1 or letter.kind == "refusal", line
+    (asked,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
+    assert "board" in kinds(house.reply(asked, "board 1 +d4"))
+    assert "declined" in kinds(house.reply(of_two, "resign 2"))
+    assert "result" in kinds(house.reply(asked, "resign 1"))
+    assert "challenged" in kinds(house.reply(asked, "rematch 1"))

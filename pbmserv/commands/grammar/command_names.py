@@ -114,7 +114,7 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
     if row is not None:
         return Head(front, game, row, at + 2)
     row = BY_NAME.get(word) or _guessed(BY_SLIP.get(word))
-    if word == "board" and _holds_a_move(words[at + 1 :]):
+    if word == "board" and holds_a_move(words[at + 1 :]):
         row = BY_NAME["move"]
     if row is not None:
         return Head(front, game, row, at + 1)
@@ -128,7 +128,7 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
     return None
 
 
-def _holds_a_move(behind: Sequence[Word]) -> bool:
+def holds_a_move(behind: Sequence[Word]) -> bool:
     """Whether "board 12 ..." is a move, as the server of 1994 took it, and no list of boards."""
     texts = [word.text.lower().rstrip(",;") for word in behind]
     if len(texts) < 2 or not is_number(texts[0]) or all(map(BOARD.fullmatch, texts)):

@@ -6,13 +6,18 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from pbmserv.commands.grammar.command_names import find_command, has_credentials, is_number
+from pbmserv.commands.grammar.command_names import (
+    find_command,
+    has_credentials,
+    holds_a_move,
+    is_number,
+)
 from pbmserv.commands.grammar.line import LONGEST_LINE, REST, read_arguments, words_of
 from pbmserv.commands.grammar.words import Word, fold
 from pbmserv.commands.reading.bodies import Below, in_full, is_signature, read_body, text_lines
 from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, MULTIPLE, WHICH
 from pbmserv.commands.table.looking import Games, ShowAs
-from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, Yes
+from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.commands.table.starting import Accept
@@ -175,6 +180,9 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     assert row is not None
     name = row.name
     texts = [word.plain for word in rest]
+    numbered = _with_number(head, row, games)
+    if numbered is not None:
+        return numbered
     if Trait.ALONE in row.traits:
         if rest:
             refused = Misread("stands-alone", part=name, example=name)
@@ -201,6 +209,19 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
         return None
     plain = row.as_reply
     return read_arguments(plain, name, game, rest if plain.parameters else (), games)
+
+
+def _with_number(head: _Head, row: Row, games: Collection[str]) -> Line | None:
+    """A command whose number can be nothing but its board's: "resign 12", "board 12 g,+b2"."""
+    rest = head.rest
+    if head.name == "board" and holds_a_move(rest):
+        number, move = int(rest[0].text.lstrip("#")), " ".join(word.text for word in rest[1:])
+        return Line(f"{number}: {move}"[:LONGEST_ECHO], TrayReply(number, move))
+    plain = row.without(Kind.USERID, Kind.PASSWORD)
+    alone = [parameter.kind for parameter in plain.parameters] == [Kind.BOARD]
+    if alone and len(rest) == 1 and is_number(rest[0].text):
+        return read_arguments(plain, row.name, head.game, rest, games)
+    return None
 
 
 def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:

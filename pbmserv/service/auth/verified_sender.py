@@ -21,7 +21,7 @@ from pbmserv.commands.grammar.words import (
     looks_like_a_move,
 )
 from pbmserv.commands.table.catalogue import BY_NAME
-from pbmserv.commands.table.model import VOUCHED, Credentials, Line
+from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials, Line
 from pbmserv.commands.table.playing import Message
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Illegal, PlayerError, Refused
@@ -105,13 +105,33 @@ def _with_own_name(context: CommandContext, line: Line) -> Line | None:
     return replace(other, asked=replace(cast("Any", asked), who=None))
 
 
+_OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
+"""Letters to a reply to which a number says which board is meant."""
+
+
+def must_speak_of(context: CommandContext, asked: object) -> None:
+    """Refuse a command of a reply that is about another board than the letter.
+
+    A letter is passed on more easily than a password.
+
+    Raises:
+        Refused: it is, and nothing else in the mail proves its writer.
+    """
+    if not isinstance(asked, AtBoard) or asked.who is not None:
+        return
+    if not _may_speak_of(context, Line("", asked)):
+        raise Refused("other-board", part=str(asked.board))
+
+
 def _may_speak_of(context: CommandContext, line: Line) -> bool:
-    """Whether a line that is not proven by itself may be about its board: in a reply, only about
-    that of the letter, unless the mail proves its sender."""
+    """Whether a line that is not proven by itself may be about its board: in a reply to the letter
+    of one board, only about that one, unless the mail proves its sender."""
     board, reply_address = getattr(line.asked, "board", None), context.reply_address
     if board is None or reply_address is None or not reply_address.player:
         return True
-    own = reply_address.purpose is Purpose.BOARD and reply_address.about == board
+    own = reply_address.purpose in _OF_ALL_BOARDS or (
+        reply_address.purpose is Purpose.BOARD and reply_address.about == board
+    )
     return own or any(context.verified_as(player.userid) for player in context.known())
 
 

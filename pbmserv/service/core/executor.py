@@ -255,6 +255,7 @@ def _ask(context: CommandContext, line: Line) -> Answer:
     if isinstance(line.asked, TrayReply):
         unfolded = digest.unfold(context, line.asked)
         return _HANDLERS[type(unfolded)](context, unfolded)
+    verified_sender.must_speak_of(context, line.asked)
     return _HANDLERS[type(line.asked)](context, line.asked)
 
 
