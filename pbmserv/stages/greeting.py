@@ -36,7 +36,7 @@ def greeting(settings: Settings) -> str:
         alice, bob = f"alice@{domain}", f"bob@{domain}"
         run = program()
         lines += [
-            "A first game, from a second terminal in this folder:",
+            "A first game, from a second terminal in this folder (paste it whole if you like):",
             "",
             f'  {run} send --from {alice} --subject "signup alice wonder-land"',
             f"  {run} read {alice}",

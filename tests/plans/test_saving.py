@@ -126,6 +126,9 @@ def test_a_file_of_his_is_gone_on_with_by_mail(house: Indoors, name: str) -> Non
     assert "is the game from your file, as practice." in flat(loaded)
     (over,) = house.reply(loaded, "solve")
     assert "The ID of the box is" in flat(over)
+    html = over.message.get_body(("html",))
+    assert html is not None
+    assert identity(house, 1).partition(":")[0] in str(html.get_content())
     (again,) = house.reply(over, "undo")
     assert "Guess as often as you like." in flat(again)
     (saved,) = house.reply(again, "save")
