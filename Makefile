@@ -27,7 +27,7 @@ test test-quick: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/pytest -n auto --dist worksteal
 
-test-quick: $(VENV)/.dev ## Run the tests that are not slow by nature
+test-quick: $(VENV)/.dev ## Run the quick tests: each feature once, on SQLite
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths

@@ -14,6 +14,7 @@ import tempfile
 import uuid
 from collections.abc import Generator, Iterator
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +27,28 @@ from processes import Process
 from running import Correspondence, Running, start
 from sqlalchemy import Connection, Engine, event
 
+from pbmserv.engine import registry
 from pbmserv.monitoring.log_writing import Writing
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 
 GIVEN = "PBMSERV_TEST_POSTGRES"
 SHARED = "PBMSERV_TEST_TEMPLATE"
-SLOW_FOLDERS = {"browser", "deploying", "packaging", "peers"}
+SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
+POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
+QUICK = "not slow"
+"""What `make test-quick` selects: nothing of it asks for PostgreSQL."""
 
 load_profile()
+
+# Nothing is installed while tests run, and each server asks which games are.
+registry.entry_points = cache(entry_points)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The first process of a run starts PostgreSQL; its workers find it in the environment."""
-    if hasattr(config, "workerinput") or config.option.collectonly:
+    option = config.option
+    if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
     url = os.environ.get(GIVEN) or _start_postgres(config)
     template = f"pbmserv_template_{uuid.uuid4().hex[:12]}"
@@ -53,11 +62,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow is what is marked, what real programs take part in, and a second run on PostgreSQL."""
+    """Slow is what is marked, what real programs or broken servers take part in, and PostgreSQL."""
     for item in items:
         case = getattr(item, "callspec", None)
-        again = case is not None and "postgresql" in case.params.values()
-        if again or item.path.parent.name in SLOW_FOLDERS:
+        on_postgresql = case is not None and "postgresql" in case.params.values()
+        if not POSTGRESQL_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+            on_postgresql = True
+        if on_postgresql or item.path.parent.name in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
 
 
@@ -71,7 +82,8 @@ def pytest_collection_finish() -> None:
 def _know_statements(connection: Connection) -> None:
     """An engine of a test begins with the statements that those before it have compiled."""
     known = _COMPILED.setdefault(connection.dialect.name, _Compiled())
-    if connection.engine.get_execution_options().get("compiled_cache") is not known:
+    if connection.get_execution_options().get("compiled_cache") is not known:
+        connection.execution_options(compiled_cache=known)
         connection.engine.update_execution_options(compiled_cache=known)
 
 

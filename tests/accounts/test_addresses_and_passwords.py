@@ -12,6 +12,8 @@ from pbmserv.commands.table.accounts import ChangeAddress
 from pbmserv.errors import Refused
 from pbmserv.service.accounts import account
 
+pytestmark = pytest.mark.slow
+
 WORK, HOME, PHONE = "alice@work.example", "alice@home.example", "alice@phone.example"
 
 

@@ -16,6 +16,8 @@ from pbmserv.store.tables.accounts import absences
 from pbmserv.store.tables.accounts import players as table
 from pbmserv.store.tables.mail import outbox
 
+pytestmark = pytest.mark.slow
+
 
 def player(server: Correspondence, userid: str) -> Player:
     with server.server.database.reading.connect() as connection:

@@ -14,6 +14,8 @@ from sqlalchemy import select
 from pbmserv.store.tables.accounts import absences, players
 from pbmserv.store.tables.mail import bounces, outbox
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 OTHER = "alice@work.example"
 SMALL = "-size=2x2 -atoms=1"

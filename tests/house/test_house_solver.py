@@ -32,6 +32,8 @@ from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.state import Box, State, new_state
 from pbmserv.games.blackbox.views import View
 
+pytestmark = pytest.mark.slow
+
 NO_END = 10**9
 ALICE = Seat(0)
 

@@ -13,6 +13,8 @@ from running import Letter, Running
 
 from pbmserv.letters.links import Mailto
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB = map(address_of, ("alice", "bob"))
 SIZES = ("2x2 -atoms=1", "7x7", "8x3", "9x9", "10x10", "13x13", "3x26", "26x26 -atoms=40")
 

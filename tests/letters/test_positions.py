@@ -21,6 +21,8 @@ from some_moves import some_move, some_options
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB = "alice", "bob"
 GAMES = 6
 SEATED = {"challenge", "challenged", "board", "result", "refusal", "chat", "chat-sent"}

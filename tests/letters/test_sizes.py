@@ -11,6 +11,8 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 from pbmserv.letters.scene import compose
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB = address_of("alice"), address_of("bob")
 PROSE = "I thought about this for a long while and still do not know. " * 70
 

@@ -23,6 +23,8 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import backup
 
+pytestmark = pytest.mark.slow
+
 
 def save(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
     return backup.save(url, file, place)

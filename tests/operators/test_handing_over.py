@@ -17,6 +17,8 @@ from pbmserv.service.operators import boards
 from pbmserv.service.operators.views import board_facts
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:

@@ -20,6 +20,8 @@ from pbmserv.service.ratings import rating
 from pbmserv.store.operators import operating
 from pbmserv.store.tables.mail import outbox
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:

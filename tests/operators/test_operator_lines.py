@@ -19,6 +19,8 @@ from pbmserv.cli.main import app, run
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

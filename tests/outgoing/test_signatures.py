@@ -18,6 +18,8 @@ from pbmserv.cli.main import run
 from pbmserv.errors import ConfigError
 from pbmserv.outbound.dkim import NamedFile, Signer, load, make, named_files, published, strings
 
+pytestmark = pytest.mark.slow
+
 DOMAIN = "games.example"
 
 

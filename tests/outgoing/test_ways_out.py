@@ -16,6 +16,8 @@ from running import Letter, Running, start
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 HIDING = "a1,b2,c3,d4"
 

@@ -17,6 +17,8 @@ from seating import HIDINGS, reply_address, seat_pairs
 
 from pbmserv.inbound.quotes.line_signs import BLANKS, PLAIN_MARKS
 
+pytestmark = pytest.mark.slow
+
 NO = "No, never!"
 Asked = tuple[Indoors, Posted, str]
 """A house, a letter of its that asks for a yes, and what a letter says once it was given."""

@@ -11,6 +11,8 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 from pbmserv.mail.envelope import Envelope
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB = address_of("alice"), address_of("bob")
 VICTIM, MALLORY = "victim@v.example", "mallory@evil.example"
 ELSEWHERE = "198.51.100.3"

@@ -18,6 +18,8 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.tables.accounts import notices, players
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB = address_of("alice"), address_of("bob")
 
 EXCHANGE = {"Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All"}

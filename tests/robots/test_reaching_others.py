@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB = address_of("alice"), address_of("bob")
 OTHERS = [f"friend{n}" for n in range(20)]
 

@@ -13,6 +13,8 @@ from test_forged_from import DEFAULTS, ELSEWHERE, VICTIM, forged, kinds
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import unconfirmed_boards
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB = address_of("alice"), address_of("bob")
 AT_HOME = "192.0.2.7"
 THIRD = "203.0.113.9"

@@ -18,6 +18,8 @@ from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 
+pytestmark = pytest.mark.slow
+
 PLAYERS = ("alice", "bob", "carol")
 ALICE, BOB, CAROL = map(address_of, PLAYERS)
 STEPS = 120

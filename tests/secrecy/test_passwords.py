@@ -19,6 +19,8 @@ from pbmserv.service.delivery.mail_reader import IncomingMail
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.kept_mail import KeptMails
 
+pytestmark = pytest.mark.slow
+
 RIGHT = "Tiger-Lily-77"
 WRONG = "Peter-Pan-88"
 NEW = "Never-Land-99"

@@ -12,6 +12,8 @@ from zone import Zone
 
 from pbmserv.mail.envelope import Envelope
 
+pytestmark = pytest.mark.slow
+
 DOMAIN = "players.example"
 HIDING = "a1,b2,c3,d4"
 

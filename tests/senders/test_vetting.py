@@ -19,6 +19,8 @@ from pbmserv.service.auth import password_checks
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.delivery.mail_reader import IncomingMail
 
+pytestmark = pytest.mark.slow
+
 ALICE, THIEF = address_of("alice"), "thief@elsewhere.example"
 REFUSED = "The userid and the password do not belong together."
 UNLOOKED = "more passwords than are looked at in one mail"

@@ -14,6 +14,8 @@ from indoors import PASSWORD, Indoors, address_of, indoors
 
 from pbmserv.commands.table.catalogue import ROWS
 
+pytestmark = pytest.mark.slow
+
 MOST_CPU_S = 0.05
 LINE_CPU_S = 0.005
 """A mail, and each line of it: many times what they take."""

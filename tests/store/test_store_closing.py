@@ -19,6 +19,8 @@ from pbmserv.errors import ConfigError
 from pbmserv.stages import app
 from pbmserv.store.core.database import Database
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = (
     "db upgrade",
     "db check",

@@ -17,6 +17,8 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import stores
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 60
 
 

@@ -23,6 +23,8 @@ from pbmserv.engine.ratings import (
 )
 from pbmserv.service.ratings import rating
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 FIRST_WIN = 138
 """What a newcomer's first win against a newcomer adds to the number that people see."""

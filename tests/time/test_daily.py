@@ -15,6 +15,8 @@ from pbmserv.service.solo.daily_box import day_of
 from pbmserv.store.boards import boards
 from pbmserv.store.solo import number_of
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 
 

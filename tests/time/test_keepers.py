@@ -24,6 +24,8 @@ from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.boards import heartbeats, outages, plies
 from pbmserv.store.tables.mail import outbox
 
+pytestmark = pytest.mark.slow
+
 MANY = 30
 
 

@@ -11,6 +11,8 @@ from test_stories import begun, status
 
 from pbmserv.store.tables.boards import outages
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def clock(server: Running, monkeypatch: pytest.MonkeyPatch) -> MovableClock:

@@ -17,6 +17,8 @@ from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
 from pbmserv.games.blackbox.state import Box
 
+pytestmark = pytest.mark.slow
+
 BOX = "w8h8m5M5#123456789012345"
 ATOMS = "+d1,+g1,+b3,+f5,+d7"
 

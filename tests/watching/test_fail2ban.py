@@ -13,6 +13,8 @@ from running import Running
 from seating import seat_pairs
 from wire import Wire, mail
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[2] / "deploy" / "fail2ban"
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -17,6 +17,8 @@ from pbmserv.errors import ServerFault
 from pbmserv.service.core import words_for_others
 from pbmserv.service.core.results import Part
 
+pytestmark = pytest.mark.slow
+
 LETTER = """Your move on board 1
 
 * Your atoms are hidden at D1, A2 and C4.

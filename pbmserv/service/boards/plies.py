@@ -215,16 +215,16 @@ def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
 def must_run_or_practise(context: CommandContext, board: BoardRow) -> Position:
     """Refuse what only a board that is not over can be asked for, or one of practice, where the end
     is a step like any other."""
-    position = context.position(board)
-    if not (board.status == BoardStatus.FINISHED and position.is_practice):
-        must_run(context, board)
-    return position
+    if board.status == BoardStatus.FINISHED:
+        position = context.position(board)
+        if position.is_practice:
+            return position
+    must_run(context, board)
+    return context.position(board)
 
 
 def must_run(context: CommandContext, board: BoardRow) -> None:
     """Refuse what only a board that is not over can be asked for."""
-    if board.status == "finished" and context.position(board).is_practice:
-        raise Refused("practice-over", part=str(board.id), example="undo")
     if board.status == "finished":
         raise Refused("board-over", part=str(board.id), example=another_game(context, board))
     if board.status == "declined":
