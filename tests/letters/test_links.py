@@ -172,3 +172,16 @@ def test_what_stands_in_a_link_is_encoded() -> None:
         "mailto:pbmserv%2Babc@games.example?subject=Re%3A%20Blackbox%201"
         "&body=%2Bb3%2C%3F%0D%0AToo%20%C3%A4%26b%3Dc"
     )
+
+
+def test_the_buttons_of_a_refusal_are_replies_that_work(server: Indoors) -> None:
+    begun(server, "7x7")
+    (refused,) = server.send(ALICE, f"blackbox move 1 alice {PASSWORD} 5,+b99")
+    assert refused.kind == "refusal"
+    assert Page(refused.html).boards == []
+    example, show = [draft for draft in drafts_of(refused.html) if draft.to == refused.reply_to]
+    assert f"Try this:   {example.body}" in refused.text
+    assert show.body == "show"
+    for draft in (example, show):
+        answers = server.send(ALICE, draft.subject, draft.body, draft.to)
+        assert "refusal" not in {letter.kind for letter in answers}

@@ -127,6 +127,25 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
     assert [row[4] for row in rows] == ["4", "1"]
 
 
+def test_a_box_brings_yesterdays_best_along(house: Indoors) -> None:
+    for userid in ("alice", "bob", "carol"):
+        house.send(address_of(userid), f"blackbox daily {userid} {PASSWORD} 13:00")
+    for one in days(house, 24):
+        assert "fewest points" not in one.text
+        if one.recipient == CAROL:
+            house.reply(one, "resign")
+            continue
+        last = house.reply(one, "8")[0] if one.recipient == BOB else one
+        house.reply(last, answer(house, one).partition(",")[2])  # without a ray of its own
+    for one in days(house, 24):
+        table = one.text.partition("Yesterday's box in the fewest points:")[2]
+        rows = [line.split() for line in table.split("\n") if line.strip()[:1].isdigit()]
+        assert [row[:2] for row in rows] == [["1", "alice"], ["2", "bob"]]
+        assert int(rows[0][2]) < int(rows[1][2])
+        assert "Yesterday's box in the fewest points" in one.html
+        assert "carol" not in table
+
+
 def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> None:
     _, one = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
     house.reply(one, answer(house, one))
