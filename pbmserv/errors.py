@@ -30,6 +30,7 @@ example that would work.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -45,13 +46,23 @@ class Refusal:
             game's key and a dot).
         part: the offending part of the input, as the sender wrote it.
         values: what the sentence mentions; strings and numbers only.
-        example: an input that would work in its place ("" = none).
+        example: an input that would work in its place ("" = none), made of the sender's own words:
+            nobody is offered a move, a game or a date that they did not name. Where a word of
+            theirs is missing, it is a form to fill in (`is_form`).
     """
 
     code: str
     part: str = ""
     values: Mapping[str, str | int] = field(default_factory=dict)
     example: str = ""
+
+
+_FORM = re.compile(r"\b[A-Z]{4,}\b", re.ASCII)
+
+
+def is_form(example: str) -> bool:
+    """Whether an example has words in it that its reader has yet to fill in, such as PASSWORD."""
+    return _FORM.search(example) is not None
 
 
 class PbmError(Exception):

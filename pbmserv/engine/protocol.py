@@ -156,6 +156,22 @@ class Conditional(Protocol[V]):
 
 
 @runtime_checkable
+class Forgiving(Protocol[V_contra]):
+    """A game that makes the best of what people write."""
+
+    def meant(self, view: V_contra, text: str) -> Move | None:
+        """The one legal move that a text which `parse` refuses can mean; ``None``: none, several.
+
+        A function of the view alone, as `parse` is.
+        """
+        ...
+
+    def meanwhile(self, view: V_contra, move: Move) -> tuple[Move | None, str]:
+        """What of a legal move can be made while another seat has the turn, and the rest of it."""
+        ...
+
+
+@runtime_checkable
 class Previewing(Protocol[V]):
     """A game that can say what a move would do without doing it."""
 

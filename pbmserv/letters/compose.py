@@ -35,7 +35,7 @@ from pbmserv.letters.scene import (
 )
 from pbmserv.letters.shortening import Reader, cut, numbers, told_once
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store import solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -318,7 +318,7 @@ class Composer:
         if told is None or player is None:
             return self.mail_domain.address if told is None else self.mail_domain.address_of(told)
         shown = seen or self._only_board(connection, row, player)
-        if told.purpose is Purpose.PLAYER and shown is not None and shown.seat is not None:
+        if shown is not None and shown.seat is not None and told.purpose in OF_BOARDS:
             told = replace(told, purpose=Purpose.BOARD, about=shown.board.id, number=shown.turn)
         return self.mail_domain.address_of(told)
 

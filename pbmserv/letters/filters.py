@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from pbmserv.engine.clocks import zone
+from pbmserv.errors import is_form
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
@@ -269,6 +270,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         definitions,
         forms,
         grid,
+        is_form,
         listing,
         marked,
         moment,

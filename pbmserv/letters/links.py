@@ -15,6 +15,9 @@ from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
 
+_OF_NOBODY = frozenset({Purpose.CONFIRM, Purpose.ADDRESS, Purpose.INVITED})
+"""Questions to somebody who is no player, or is not known to be one."""
+
 
 class Links(StrEnum):
     """How many links a board has, and whether there is room for the board at all.
@@ -69,7 +72,14 @@ def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
     """
     kind = kind_of(row.letter)
     purpose, about, number = Purpose.PLAYER, 0, 0
-    if kind.question is not None:
+    if "answers" in row.words:  # a refusal: the question that was asked is still open
+        purpose, about, number = row.words["answers"]
+        purpose = Purpose(purpose)
+        if not player or purpose in _OF_NOBODY:
+            return ReplyAddress(purpose, about=about) if purpose in _OF_NOBODY else None
+        if row.letter == "report" and purpose is Purpose.TRAY:
+            purpose, about, number = Purpose.PLAYER, 0, 0  # its numbers name any board
+    elif kind.question is not None:
         purpose = kind.question.purpose
         about = row.words[kind.question.about] if kind.question.about else 0
         number = row.words[kind.question.number] if kind.question.number else 0

@@ -164,6 +164,8 @@ def board_scene(
     )
 
 
+_PLAIN: dict[str, Any] = {"read_as": "", "held": None}
+
 _TAKEN_BACK = frozenset({"undone", "redone", "restarted"})
 
 
@@ -183,11 +185,17 @@ def note_sentences(
 
 
 def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
-    """The scene as this letter shows it: what a move would do, or what one's markers explain.
+    """The scene as this letter shows it: how a move was read, what one would do, or what one's
+    markers explain.
 
     Made of the reader's view alone, so nothing hidden can get into it.
     """
     game = scene.game
+    if words.get("read_as") or words.get("held"):
+        reading = template_of("letters/pieces/reading.j2")
+        how = reading.render(words=_PLAIN | dict(words))
+        told = (line.strip() for line in how.splitlines())
+        return replace(scene, events=(*scene.events, *filter(None, told)))
     if kind_of(letter).beyond_record and isinstance(game, Previewing):
         preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
         notes = note_sentences(game, preview.notes, scene.names, scene.you)

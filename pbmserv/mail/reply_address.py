@@ -79,6 +79,9 @@ class Purpose(IntEnum):
     """The owner of the address of invitation `about` never wants one again."""
 
 
+OF_BOARDS = frozenset({Purpose.PLAYER, Purpose.BOARD, Purpose.TRAY})
+"""A letter that says one of these goes on with the board that it shows, if it shows one."""
+
 _OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUNCE}) | {
     *(Purpose.INVITED, Purpose.UNINVITED)  # nobody shall count invitations, either
 }

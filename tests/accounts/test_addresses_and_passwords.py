@@ -159,7 +159,7 @@ def test_a_new_password_is_told_to_every_address_once(server: Correspondence) ->
     assert server.letter(old).subject == "Your preferences, alice"
 
 
-REFUSED = "The userid and the password do not belong together."
+REFUSED = "Userid and password do not belong together."
 
 
 def test_guesses_are_slowed_down_and_nothing_tells_it(server: Correspondence) -> None:

@@ -98,7 +98,7 @@ def test_the_question_does_not_wait_for_ever(server: Correspondence) -> None:
         server.reply(question, "yes")
         late = server.letter(alice)
         assert "more than 7 days" in late.text
-        assert f"{command} alice PASSWORD" in late.text
+        assert f"Try this:   {command}\n" in late.text
     server.reply(asked(server, alice, "signoff alice secret"), "no")
     server.letters()
     assert asked(server, alice, "prefs alice secret").subject == "Your preferences, alice"

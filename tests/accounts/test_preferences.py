@@ -67,7 +67,7 @@ def test_preferences_are_shown_and_changed_all_at_once(server: Correspondence) -
     before = player(server, "alice")
     refused = asked(server, alice, "prefs alice secret format=text digest=daily@25:00")
     assert "00:00 to 23:59" in refused.text
-    assert "prefs alice PASSWORD digest=daily@07:30" in refused.text
+    assert "prefs digest=VALUE" in refused.text
     assert player(server, "alice") == before
     asked(server, alice, "prefs alice secret digest=off remind=off")
     assert due(server) is None
@@ -90,26 +90,25 @@ def embedded(tmp_path: Path) -> Iterator[Running]:
 def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None:
     alice = embedded.sign_up("alice")
     for wrong, said, example in (
-        ("format=pdf", "html (text and HTML), text, or spoken", "format=text"),
-        ("digest=weekly", "off, or daily at a time of day", "digest=daily@07:30"),
-        ("digest=daily@07:75", "not a time of day", "digest=daily@07:30"),
+        ("format=pdf", "html (text and HTML), text, or spoken", "format=VALUE"),
+        ("digest=weekly", "off, or daily at a time of day", "digest=VALUE"),
+        ("digest=daily@07:75", "not a time of day", "digest=VALUE"),
         ("tz=berlin", "Did you mean Europe/Berlin?", "tz=Europe/Berlin"),
         ("tz=Europe/Viena", "Did you mean Europe/Vienna", "tz=Europe/Vienna"),
-        ("tz=nowhere-at-all", "named by continent and a large city", "tz=Europe/Berlin"),
-        ("remind=soon", '"soon" says no time', "remind=2d,6h"),
-        ("tz=UTC+2", "does not tell when your clocks change", "tz=Europe/Berlin"),
-        ("tz=gmt-05:30", "does not tell when your clocks change", "tz=Europe/Berlin"),
-        ("remind=99d", "1 hour to 60 days", "remind=2d,6h"),
-        ("remind=1d,2d,3d,4d,5d", "at most 4", "remind=7d,2d,6h"),
-        ("accept=maybe", "ask you first (ask)", "accept=ask"),
-        ("broadcast=loud", "on or off", "broadcast=on"),
-        ("block=nobody-here", "Nobody plays here", "block=USERID"),
-        ("block=alice", "cannot block yourself", "block=USERID"),
-        ("colour=red", "There is no preference", "format=text"),
+        ("tz=nowhere-at-all", "named by continent and a large city", "tz=ZONE"),
+        ("remind=soon", '"soon" says no time', "remind=VALUE"),
+        ("tz=UTC+2", "does not tell when your clocks change", "tz=VALUE"),
+        ("tz=gmt-05:30", "does not tell when your clocks change", "tz=VALUE"),
+        ("remind=99d", "1 hour to 60 days", "remind=VALUE"),
+        ("remind=1d,2d,3d,4d,5d", "at most 4", "remind=VALUE"),
+        ("accept=maybe", "ask you first (ask)", "accept=VALUE"),
+        ("broadcast=loud", "on or off", "broadcast=VALUE"),
+        ("block=nobody-here", "Nobody plays here", "block=VALUE"),
+        ("block=alice", "cannot block yourself", "block=VALUE"),
     ):
         letter = asked(embedded, alice, f"prefs alice secret {wrong}")
         assert said in " ".join(letter.text.split()), wrong
-        assert f"prefs alice PASSWORD {example}" in letter.text, wrong
+        assert f"prefs {example}" in letter.text, wrong
         assert "othing" in letter.text
 
 
@@ -222,7 +221,7 @@ def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Correspondenc
 
     too_long = asked(server, alice, "away alice secret until 24 Dec")
     assert "30 days are left to you. The latest day possible is 2026-03-30." in flat(too_long)
-    assert "away alice PASSWORD until 2026-03-30" in too_long.text
+    assert "away until 2026-03-30" in too_long.text
     assert "year-month-day" in asked(server, alice, "away alice secret until the rain stops").text
     assert "has passed" in asked(server, alice, "away alice secret until 2026-02-01").text
     assert "not away" in asked(server, alice, "back alice secret").text
@@ -279,4 +278,4 @@ def test_broadcasts_go_to_those_who_want_them(embedded: Running) -> None:
     embedded.reply(news, "prefs broadcast=off")
     assert "broadcast: off" in embedded.letter(alice).text
     embedded.send(olga, "broadcast olga secret", "")
-    assert "no words" in embedded.letter(olga).text
+    assert "Your words are missing" in embedded.letter(olga).text

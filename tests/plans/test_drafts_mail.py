@@ -46,7 +46,7 @@ def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> No
     shown = game.write(1, "submit", "1")
     assert "as soon as it is your turn." in flat(shown)
     early = game.write(1, "confirm")
-    assert "It is not your turn" in early.text
+    assert "You can queue this move" in flat(early)
     game.move(0, "3")
     game.read(1)
     game.server.reply(shown, "yes")
@@ -58,12 +58,12 @@ def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> No
     game.move(0, "5")
     game.move(1, "2")
     refused = game.write(0, "confirm")
-    assert "Your submitted move was for move 5, but your next move is number 7." in flat(refused)
+    assert "You submitted that for move 5, and your next move is number 7." in flat(refused)
     assert "Player t0a's board on left." in refused.text
     game.write(0, "submit", "14")
     assert "You fired port 14: reflection (%)." in game.write(0, "confirm").text
     nothing = game.write(0, "confirm")
-    assert "There is no move of yours that waits to be confirmed." in nothing.text
+    assert "You have submitted no move." in nothing.text
 
 
 def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
@@ -85,7 +85,7 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
 
     game.server.send(WATCHER, "blackbox preview 1 3,3")
     (refused,) = game.server.letters(WATCHER)
-    assert "a move fires at most one port" in flat(refused)
+    assert "A move fires one port" in flat(refused)
     assert game.plies()[2:] == []
     assert game.read(1) == []
 
@@ -130,7 +130,7 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
     refused = game.write(0, "undo")
     assert "Your last move has told somebody something that was hidden" in flat(refused)
     refused = game.write(1, "undo")
-    assert "The last move of this board is not yours" in flat(refused)
+    assert "The last move was not yours" in flat(refused)
     game.server.send(BELA, "blackbox show 1")
     (shown,) = game.read(1)
     assert "|? |" not in shown.text

@@ -91,12 +91,12 @@ def test_blackbox_has_its_own_sentence_for_them(server: Correspondence) -> None:
     game = begin(server)
     for word in ("pass", "swap", "propose"):
         refused = game.write(0, "move", word)
-        assert f'Blackbox has no turn "{word}"' in flat(refused)
+        assert f'Blackbox has no "{word}"' in flat(refused)
         game.server.reply(refused, word)
         (again,) = game.read(0)
-        assert f'Blackbox has no turn "{word}"' in flat(again)
+        assert f'Blackbox has no "{word}"' in flat(again)
     accepted = game.write(0, "accept")
     assert "You have accepted board 1 already." in accepted.text
     rejected = game.write(0, "reject")
-    assert "Board 1 has begun, so it can no longer be rejected" in flat(rejected)
+    assert "Board 1 has begun, so you cannot reject it any more" in flat(rejected)
     assert game.plies()[2:] == []

@@ -22,7 +22,7 @@ from pbmserv.service.delivery.mail_reader import IncomingMail
 pytestmark = pytest.mark.slow
 
 ALICE, THIEF = address_of("alice"), "thief@elsewhere.example"
-REFUSED = "The userid and the password do not belong together."
+REFUSED = "Userid and password do not belong together."
 UNLOOKED = "more passwords than are looked at in one mail"
 
 

@@ -44,9 +44,9 @@ def test_the_wrong_game_for_a_board(two_games: Running) -> None:
     assert "You played 3." in flat(two_games.letter(anna))
     two_games.letters()
     two_games.send(bela, "challenge bela anna")
-    assert "The game is missing" in flat(two_games.letter(bela))
+    assert 'Put the game in front of "challenge"' in flat(two_games.letter(bela))
     two_games.send(bela, "challange bela anna")
-    assert "The game is missing" in flat(two_games.letter(bela))
+    assert 'Put the game in front of "challenge"' in flat(two_games.letter(bela))
     two_games.send(bela, "heap challenge bela anna")
     assert "anna is asked to play" in flat(two_games.letter(bela))
 

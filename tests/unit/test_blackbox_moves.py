@@ -16,6 +16,7 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.readings import meant
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.environment import environment
@@ -120,8 +121,8 @@ def test_on_a_wide_board_bottom_ports_are_doubled_letters() -> None:
         (START, "g", "hide-first", "g"),
         (START, "+b2", "hide-first", "+b2"),
         (START, "b2,c3,d4,5", "placement-element", "5"),
-        (START, "b2,c3,d4", "too-few-atoms", "B2,C3,D4"),
-        (START, "b2,c3,d4,e5,f6", "too-many-atoms", "B2,C3,D4,E5,F6"),
+        (START, "b2,c3,d4", "too-few-atoms", "b2,c3,d4"),
+        (START, "b2,c3,d4,e5,f6", "too-many-atoms", "b2,c3,d4,e5,f6"),
         (START, "b2,c3,d4,i9", "repeated-cell", "i9"),
         (OVER, "g", "finished", ""),
     ],
@@ -129,8 +130,7 @@ def test_on_a_wide_board_bottom_ports_are_doubled_letters() -> None:
 def test_each_wrong_part_is_named(state: State, typed: str, code: str, part: str) -> None:
     found = refusal(view(state), typed)
     assert (found.code, found.part) == (f"blackbox.{code}", part)
-    if state is not OVER:
-        assert found.example
+    if found.example:
         GAME.parse(view(state), found.example)
 
 
@@ -144,14 +144,150 @@ def test_each_wrong_part_is_named(state: State, typed: str, code: str, part: str
     ],
 )
 def test_a_refusal_says_what_it_counted(typed: str, values: dict[str, Any]) -> None:
-    assert refusal(view(FIRED), typed).values == values
+    assert values.items() <= refusal(view(FIRED), typed).values.items()
 
 
-def test_the_example_puts_right_what_was_wrong() -> None:
-    assert refusal(view(FIRED), "g +c3").example == "G,+C3"
-    assert refusal(view(FIRED), "!d2-b4").example == "!B2-D4"
-    assert refusal(view(FIRED), "c3").example == "+C3"
-    assert refusal(view(FIRED), "g +c3 c4").example == "A", "with commas it would still be wrong"
+@pytest.mark.parametrize(
+    ("typed", "example"),
+    [
+        ("c,3", "C"),
+        ("5,g", "G"),  # 5 shows a mark
+        ("a,b,c", ""),  # three rays are no slip
+        ("+g6,+e7,?,x", "+G6,+E7"),
+        ("+g6,?,?", "+G6"),  # a marker is missing, so there is no guess in it
+        ("c3", "+C3"),
+        ("b2", "/B2"),  # there is a marker
+        ("g,c3", "G,+C3"),
+        ("c2,e2,f6", "+C2,+E2,+F6"),
+        ("+c3,15", "+C3"),
+        ("o", ""),
+        ("5", ""),
+        ("?", ""),
+        ("+b", ""),
+    ],
+)
+def test_an_example_is_made_of_the_players_own_words(typed: str, example: str) -> None:
+    assert refusal(view(FIRED), typed).example == example
+
+
+def test_nobody_is_offered_a_box_that_they_did_not_choose() -> None:
+    for typed in ("b2,c3,d4", "b2,c3,d4,e5,f6", "b2,c3,d4,z1", "b2,c3,d4,5", "g"):
+        assert not refusal(view(START), typed).example
+
+
+PIECES = ("fire", "g", "mark", "b2", "c3", "?", "guess", "a", "i", "3", "please", "and", "d4")
+PIECES += (",", "+", "!", "/", "-", "the")
+MARKED = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"), (0, "5,+b2,+b4,+c5,+d6"), (1, "3"))
+
+
+@pytest.mark.parametrize(
+    ("state", "typed", "read"),
+    [
+        (START, "A1 C4 E5 G2", "A1,C4,E5,G2"),
+        (START, "a 1, c 4, e 5 and g 2", "A1,C4,E5,G2"),
+        (START, "b3d3f4g5", "B3,D3,F4,G5"),
+        (START, "(b,3) (d,3) (f,4) (g,5)", "B3,D3,F4,G5"),
+        (START, "My atoms: b3, d3, f4 and g5.", "B3,D3,F4,G5"),
+        (START, "+b3,+d3,+f4,+g5", "B3,D3,F4,G5"),
+        (FIRED, '"8"', "8"),
+        (FIRED, "\u201cg\u201d", "G"),
+        (FIRED, "D!", "D"),
+        (FIRED, "c please", "C"),
+        (FIRED, "I'd like to fire a ray into g", "G"),
+        (FIRED, "my move is g", "G"),
+        (FIRED, "+c3 +d3", "+C3,+D3"),
+        (FIRED, "g+c3", "G,+C3"),
+        (FIRED, "fire g and mark c3, then seal d4", "G,+C3,!D4"),
+        (FIRED, "seal row 3", "!3"),
+        (FIRED, "!d4-b2", "!B2-D4"),
+        (FIRED, "g,,+c3,", "G,+C3"),
+        (FIRED, "guess c3 d4", "+C3,+D4,?"),
+        (FIRED, "I guess c3, d4", "+C3,+D4,?"),
+        (MARKED, "Guess", "?"),
+        (MARKED, "take a guess please", "?"),
+    ],
+)
+def test_what_can_mean_one_thing_only_is_read_as_that(state: State, typed: str, read: str) -> None:
+    with pytest.raises(MoveError):
+        GAME.parse(view(state), typed)
+    move = meant(view(state), typed)
+    assert move is not None
+    assert move.text == read
+    assert GAME.parse(view(state), move.text) == move
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *(
+            "I guess",
+            "let me guess",
+            "Guess?",
+            "a?",
+            "b2?",
+            "fire g?",
+            "at 3?",
+            "at 3",
+            "12:",
+            "a)",
+        ),
+        *("- J", "Thanks, g", "ok, g", "no, 5", "don't fire g", "not g", "the 5", "the 2nd"),
+        *(
+            "+c3/d3",
+            "+b",
+            "g or h",
+            "g, maybe",
+            "fire away",
+            "a, b, and then we'll see",
+            "",
+            "!",
+            "2024",
+        ),
+        *(
+            "I have 3 markers on it",
+            "play 3 more?",
+            "g\u00b2",
+            "c,3",
+            "? please",
+            "1. g",
+            "guess g",
+        ),
+    ],
+)
+@pytest.mark.parametrize("state", [FIRED, MARKED], ids=["fired", "marked"])
+def test_what_may_be_words_or_several_moves_is_read_as_nothing(state: State, typed: str) -> None:
+    assert meant(view(state), typed) is None
+
+
+def test_nobody_else_and_no_moment_after_the_end_reads_moves_out_of_words() -> None:
+    assert meant(view(FIRED, None), "c please") is None
+    assert meant(view(OVER), "c please") is None
+
+
+def test_out_of_turn_only_the_free_part_of_a_move_is_made() -> None:
+    reader: Any = GAME
+    move = GAME.parse(view(FIRED, BOB), "+c3,g,!d4")
+    assert reader.meanwhile(view(FIRED, BOB), move) == (Move("+C3,!D4", free=True), "G")
+    assert reader.meanwhile(view(FIRED, BOB), Move("G")) == (None, "G")
+
+
+@given(
+    st.text(max_size=40)
+    | st.lists(
+        st.sampled_from(PIECES),
+        max_size=8,
+    ).map(" ".join)
+)
+def test_a_reading_is_a_legal_move_made_of_what_was_written(text: str) -> None:
+    for state in (START, FIRED, MARKED):
+        move = meant(view(state), text)
+        if move is None:
+            continue
+        assert GAME.parse(view(state), move.text) == move
+        written = "".join(re.findall("[A-Z0-9]", text.upper()))
+        for label in re.findall("[A-Z]+|[0-9]+", move.text):
+            assert label in written or "!" in move.text, "a range may be turned"
+        assert "?" not in move.text or "?" in text or "guess" in text
 
 
 def test_atoms_are_hidden_once() -> None:
@@ -159,9 +295,8 @@ def test_atoms_are_hidden_once() -> None:
     assert refusal(view(waiting), "c3").code == "blackbox.already-hidden"
 
 
-def test_while_waiting_the_examples_are_free_moves() -> None:
-    found = refusal(view(FIRED, BOB), "99")
-    assert GAME.parse(view(FIRED, BOB), found.example).free
+def test_while_waiting_an_example_has_nothing_that_needs_a_turn() -> None:
+    assert refusal(view(FIRED, BOB), "99,+c3,g").example == "+C3"
 
 
 def test_spectators_cannot_move_but_are_told_so() -> None:
@@ -247,15 +382,6 @@ def test_moves_are_understood_in_words(typed: str, meant: str) -> None:
         assert refusal(view(HIDDEN), typed, NotUnderstood).part == typed
     else:
         assert GAME.parse(view(HIDDEN), typed).text == meant
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("g.", "G"), ("G!", "G"), ("g please", "G"), ("now 12", ""), ("12, pls", "12")],
-)
-def test_what_is_nearly_a_move_is_suggested(typed: str, meant: str) -> None:
-    found = refusal(view(HIDDEN), typed, NotUnderstood)
-    assert found.example == (meant or view(HIDDEN).examples.probe)
 
 
 @pytest.mark.parametrize("typed", ["", "  ", ",", " ; , "])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.errors import OptionError
+from pbmserv.errors import OptionError, is_form
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import CLASSIC, Options
 
@@ -81,13 +81,31 @@ def test_any_change_of_the_rules_is_unrated(word: str) -> None:
 def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str, part: str) -> None:
     refusal = refused(*words).refusal
     assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
-    if refusal.example:
+    if refusal.example and not is_form(refusal.example):
         GAME.options(refusal.example.split(), 2)
 
 
 def test_what_agrees_may_stand_beside_a_game_id() -> None:
     alone = GAME.options(["-race", "-id=w3h4m1M2#x"], 1)
     assert GAME.options(["-size=3x4", "-race", "-id=w3h4m1M2#x", "-atoms=1-2"], 1) == alone
+
+
+@pytest.mark.parametrize(
+    ("words", "example"),
+    [
+        (["-size=90x1"], "-size=26x2"),
+        (["-atoms=0"], "-atoms=1"),
+        (["-atoms=0-5"], "-atoms=1-5"),
+        (["-atoms=50"], "-atoms=49"),
+        (["-atoms=3-5", "-size=2x2"], "-atoms=3-4"),
+        (["-guesses=100"], "-guesses=99"),
+        (["-scoring=timed"], "-race -scoring=timed"),
+        (["-size=big"], "-size=SIZE"),
+        (["-id=w8h8m5"], "-race -id=GAMEID"),
+    ],
+)
+def test_an_example_is_the_nearest_to_what_was_written(words: list[str], example: str) -> None:
+    assert refused(*words).refusal.example == example
 
 
 @pytest.mark.parametrize("seats", [1, 3])

@@ -483,22 +483,22 @@ def test_an_unknown_word_is_answered_with_the_nearest_command():
     said = refusal("blackbox chalennge alice bob")
     assert said.part == "chalennge"
     assert said.values["suggestion"] == "challenge"
-    assert said.example == "blackbox challenge alice bob"
+    assert said.example == "blackbox challenge USERID FRIEND"
 
 
 @pytest.mark.parametrize(
     ("subject", "sample"),
     [
-        ("blackbox move 17 alice", "blackbox move 17 alice PASSWORD g,+b2"),
-        ("blackbox move 17", "blackbox move 17 alice PASSWORD g,+b2"),
-        ("move x carol secret g", "blackbox move 12 alice PASSWORD g,+b2"),
-        ("blackbox accept 17 carol my secret", "blackbox accept 17 alice PASSWORD"),
-        ("blackbox move 17 carol g,+b2", "blackbox move 17 alice PASSWORD g,+b2"),
-        ("chess move 17 alice secret e4", "blackbox move 17 alice PASSWORD g,+b2"),
-        ("queue 17 carol g", "blackbox queue 17 alice PASSWORD g if #: c else j"),
-        ("away carol", "away alice PASSWORD until friday"),
-        ("signup carol abc", "signup alice PASSWORD alice@example.org"),
-        ("change password carol older b", "change password alice PASSWORD NEWPASSWORD"),
+        ("blackbox move 17 alice", "blackbox move 17 USERID PASSWORD MOVE"),
+        ("blackbox move 17", "blackbox move 17 USERID PASSWORD MOVE"),
+        ("move x carol secret g", "blackbox move BOARD USERID PASSWORD MOVE"),
+        ("blackbox accept 17 carol my secret", "blackbox accept 17 USERID PASSWORD"),
+        ("blackbox move 17 carol g,+b2", "blackbox move 17 USERID PASSWORD MOVE"),
+        ("chess move 17 alice secret e4", "blackbox move 17 USERID PASSWORD MOVE"),
+        ("queue 17 carol g", "blackbox queue 17 USERID PASSWORD PLAN"),
+        ("away carol", "away USERID PASSWORD until DATE"),
+        ("signup carol abc", "signup USERID PASSWORD"),
+        ("change password carol older b", "change password USERID PASSWORD NEWPASSWORD"),
     ],
 )
 def test_the_example_keeps_what_was_right(subject, sample):

@@ -109,7 +109,7 @@ def _keep_seated(at: Cursor) -> None:
     if kind is Kind.ALONE:
         names = names[:1]
     elif len(names) == 1:
-        names = [*names, "house"] if names[0] == at.sender.userid else [at.sender.userid, *names]
+        names = [*names, "FRIEND"] if names[0] == at.sender.userid else [at.sender.userid, *names]
     if not names or not all(names):
         return
     times = [

@@ -100,7 +100,7 @@ def _moves(
     if forms:
         behind = next((place for place in breaks if place > forms[0]), len(top))
         apart.update(place for place in forms if place >= behind)
-        if forms[0] in breaks and _may_be_initial(lines, top[forms[0]]) and not _greets(texts[0]):
+        if forms[0] in breaks and _may_be_initial(lines, top[forms[0]]) and not greets(texts[0]):
             apart.add(forms[0])
     for place in apart:
         below.leave_out(*top[place])
@@ -115,10 +115,11 @@ def _moves(
 def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
     """Whether a line is a single letter with which a mail ends."""
     at, text = line
-    return len(text) == 1 and text.isalpha() and not any(map(str.strip, lines[at + 1 :]))
+    name = text.rstrip(".!")
+    return len(name) == 1 and name.isalpha() and not any(map(str.strip, lines[at + 1 :]))
 
 
-def _greets(text: str) -> bool:
+def greets(text: str) -> bool:
     """Whether a line only greets, so that what the mail is about comes below it."""
     return _GREETING.fullmatch(text) is not None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.accounts import ACCOUNTS
@@ -111,8 +111,14 @@ def example(
     right: Mapping[Kind, str],
     sender: Sender,
 ) -> str:
-    """A complete line for a row, with the words of *right* in their places."""
+    """A line for a row, with the words of *right* in their places and the others to be filled in.
+
+    The sender's own board is named where a move is asked for or a look, and nowhere else: it may
+    not be the one to give up.
+    """
     front = (game or min(games, default="blackbox")) if row.scope is Scope.GAME else ""
+    if {Kind.MOVE, Kind.PLAN, Kind.SHOWN}.isdisjoint(p.kind for p in row.parameters):
+        sender = replace(sender, board=0)
     arguments = (right.get(p.kind) or _sample(p, sender) for p in row.parameters)
     return " ".join(word for word in (front, row.name, *arguments) if word)
 
@@ -125,7 +131,7 @@ def _sample(parameter: Parameter, sender: Sender) -> str:
         case Kind.USERID | Kind.ALONE | Kind.WATCHED | Kind.PEOPLE if sender.userid:
             return sender.userid
         case Kind.PLAYERS if sender.userid:
-            return f"{sender.userid} house"
+            return f"{sender.userid} FRIEND"
     return parameter.sample
 
 

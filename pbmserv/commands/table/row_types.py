@@ -49,7 +49,7 @@ class Kind(Enum):
 
     @property
     def sample(self) -> str:
-        """What an example puts there; ``""`` where it is better left out."""
+        """What an example has there, to be filled in; ``""`` where it is better left out."""
         return _SHAPES[self][2]
 
     @property
@@ -59,25 +59,25 @@ class Kind(Enum):
 
 
 _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
-    Kind.BOARD: (1, 1, "12"),
-    Kind.USERID: (1, 1, "alice"),
-    Kind.NEW_USERID: (1, 1, "alice"),
+    Kind.BOARD: (1, 1, "BOARD"),
+    Kind.USERID: (1, 1, "USERID"),
+    Kind.NEW_USERID: (1, 1, "USERID"),
     Kind.PASSWORD: (1, 1, ""),
     Kind.NEW_PASSWORD: (1, 1, ""),
-    Kind.MOVE: (1, NO_LIMIT, "g,+b2"),
-    Kind.PLAN: (1, NO_LIMIT, "g if #: c else j"),
-    Kind.DATE: (1, NO_LIMIT, "until friday"),
-    Kind.SETTINGS: (0, NO_LIMIT, "digest=daily@07:30"),
+    Kind.MOVE: (1, NO_LIMIT, "MOVE"),
+    Kind.PLAN: (1, NO_LIMIT, "PLAN"),
+    Kind.DATE: (1, NO_LIMIT, "until DATE"),
+    Kind.SETTINGS: (0, NO_LIMIT, "NAME=VALUE"),
     Kind.SEATS: (0, NO_LIMIT, ""),
-    Kind.PLAYERS: (1, NO_LIMIT, "alice bob"),
-    Kind.ALONE: (1, NO_LIMIT, "alice"),
-    Kind.RECIPIENTS: (1, NO_LIMIT, "bob"),
-    Kind.SHOWN: (1, NO_LIMIT, "12"),
-    Kind.WATCHED: (0, NO_LIMIT, "alice"),
+    Kind.PLAYERS: (1, NO_LIMIT, "USERID FRIEND"),
+    Kind.ALONE: (1, NO_LIMIT, "USERID"),
+    Kind.RECIPIENTS: (1, NO_LIMIT, "FRIEND"),
+    Kind.SHOWN: (1, NO_LIMIT, "BOARD"),
+    Kind.WATCHED: (0, NO_LIMIT, "USERID"),
     Kind.BOARDS: (0, NO_LIMIT, ""),
-    Kind.PEOPLE: (0, NO_LIMIT, "alice"),
-    Kind.ADDRESSES: (0, NO_LIMIT, "alice@example.org"),
-    Kind.NEW_ADDRESSES: (1, NO_LIMIT, "alice@example.org"),
+    Kind.PEOPLE: (0, NO_LIMIT, ""),
+    Kind.ADDRESSES: (0, NO_LIMIT, ""),
+    Kind.NEW_ADDRESSES: (1, NO_LIMIT, "ADDRESS"),
     Kind.GAMES: (0, NO_LIMIT, ""),
     Kind.SUBJECTS: (0, NO_LIMIT, "move"),
 }

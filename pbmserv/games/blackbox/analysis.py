@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from pbmserv.engine.types import Move, Note, Preview, Seat, Value
 from pbmserv.errors import Illegal, NotUnderstood
-from pbmserv.games.blackbox.legality import elements_of, is_free
+from pbmserv.games.blackbox.legality import is_free
 from pbmserv.games.blackbox.moves import Element, Kind, print_elements
 from pbmserv.games.blackbox.rays import trace, trace_all, way
+from pbmserv.games.blackbox.readings import elements_of, in_ranges
 from pbmserv.games.blackbox.rules import exit_of, kind_of, names
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
@@ -88,12 +89,9 @@ def _port(view: View, text: str, label: str) -> str:
     plain = str(int(label)) if label.isdecimal() and label.isascii() else label
     if board.port(plain) is not None:
         return plain
-    example = f"queue {example_plan(view)}"
     if _is_label(label):
-        raise Illegal("blackbox.condition-port", part=text, example=example, label=label)
-    raise NotUnderstood(
-        "blackbox.condition-unknown", part=text, example=example, port=board.ports[0].lower()
-    )
+        raise Illegal("blackbox.condition-port", part=text, label=label)
+    raise NotUnderstood("blackbox.condition-unknown", part=text, port=board.ports[0].lower())
 
 
 def _is_label(label: str) -> bool:
@@ -234,7 +232,7 @@ def test_ray(view: View, text: str) -> Preview[View]:
     board = own.board
     port = board.port(text.strip().upper().lstrip("0"))
     if port is None:
-        raise Illegal("blackbox.no-such-port", part=text, example=board.ports[0])
+        raise Illegal("blackbox.no-such-port", part=text, ports=in_ranges(board, board.ports))
     found = trace(board, own.markers, port)
     note = Note(
         "test-ray",

@@ -11,11 +11,12 @@ from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox import analysis, legality, racing, sgt_files, transcripts, views
+from pbmserv.games.blackbox import analysis, racing, readings, sgt_files, transcripts, views
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
+from pbmserv.games.blackbox.legality import is_free
 from pbmserv.games.blackbox.moves import Kind, print_elements
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import resumed
@@ -56,7 +57,9 @@ class Blackbox:
     to_act = staticmethod(truth.to_act)
     turn = staticmethod(truth.turn)
     view = staticmethod(views.view_of)
-    parse = staticmethod(legality.read_move)
+    parse = staticmethod(readings.read_move)
+    meant = staticmethod(readings.meant)
+    meanwhile = staticmethod(readings.meanwhile)
     condition = staticmethod(analysis.read_condition)
     holds = staticmethod(analysis.holds)
     plan = staticmethod(analysis.example_plan)
@@ -96,9 +99,9 @@ class Blackbox:
         text, seconds = move.text, None
         if "@" in text:
             text, seconds = racing.unstamped(text)
-        elements = legality.elements_of(views.view_of(state, seat), text)
+        elements = readings.elements_of(views.view_of(state, seat), text)
         placement = elements[0].kind == Kind.CELL
-        uses_turn = not legality.is_free(elements)
+        uses_turn = not is_free(elements)
         if text != print_elements(elements) or move.free == uses_turn:
             raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
         if uses_turn and seat not in truth.to_act(state):

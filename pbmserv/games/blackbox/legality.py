@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pbmserv.engine.types import Move
-from pbmserv.errors import Illegal, MoveError
+from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.moves import (
     TEXT_LIMIT,
     Element,
-    Example,
     Kind,
     print_elements,
     read_elements,
@@ -24,34 +22,25 @@ _FREE = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
 _CHARACTERS_A_CELL = 8  # "+AA52" and blanks
 
 
-def read_move(view: View, text: str) -> Move:
-    """Read a move into canonical text.
+def is_free(elements: Sequence[Element]) -> bool:
+    """Whether these use no turn: nothing but markers and seals."""
+    return _FREE.issuperset([element.kind for element in elements])
+
+
+def check(view: View, text: str) -> tuple[Element, ...]:
+    """The elements of a move that may be made.
 
     A turn may be read while another seat has to move: whether it may be used
     now is checked when it is applied.
 
     Raises:
         NotUnderstood: the text is no Blackbox move.
-        Illegal: it is one, but malformed or not allowed here; the refusal
-            names the element and, where one exists, gives an example that works.
+        Illegal: it is one, but malformed or not allowed here; the refusal names the element.
     """
-    elements = elements_of(view, text)
-    return Move(print_elements(elements), is_free(elements))
-
-
-def is_free(elements: Sequence[Element]) -> bool:
-    """Whether these use no turn: nothing but markers and seals."""
-    return _FREE.issuperset([element.kind for element in elements])
-
-
-def elements_of(view: View, text: str) -> tuple[Element, ...]:
-    """The elements of a move that may be made, as `read_move` reads them."""
-    example = _examples(view)
     if text.strip().lower() in _NOT_HERE and view.own is not None:
-        word = text.strip()
-        raise Illegal("blackbox.no-such-turn", part=word, example=example(Kind.PROBE))
+        raise Illegal("blackbox.no-such-turn", part=text.strip())
     limit = max(TEXT_LIMIT, view.options.most * _CHARACTERS_A_CELL)
-    elements = read_elements(view.options.board, text, example, limit)
+    elements = read_elements(view.options.board, text, limit)
     if view.phase == "over":
         raise Illegal("blackbox.finished")
     own = view.own
@@ -60,111 +49,82 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
     if view.phase == "done":
         raise Illegal("blackbox.done", part=print_elements(elements))
     if view.has_hidden:
-        _check_play(view, own, elements, example)
+        _check_play(view, own, elements)
     else:
-        _check_placement(view, elements, example)
+        _check_placement(view, elements)
     return elements
 
 
-def _examples(view: View) -> Example:
-    def example(kind: str, better: str = "") -> str:
-        if view.seat is None or view.phase in {"over", "done"}:
-            return ""
-        if better:
-            try:
-                return read_move(view, better).text
-            except MoveError:
-                return view.examples.for_kind(kind)
-        return view.examples.for_kind(kind)
-
-    return example
-
-
-def _check_placement(view: View, elements: Sequence[Element], example: Example) -> None:
+def _check_placement(view: View, elements: Sequence[Element]) -> None:
     least, most = view.options.least, view.options.most
     others = [element for element in elements if element.kind != Kind.CELL]
     if len(others) == len(elements):
-        raise Illegal(
-            "blackbox.hide-first",
-            part=others[0].part,
-            example=example(Kind.CELL),
-            wanted=_count(view),
-        )
+        raise Illegal("blackbox.hide-first", part=others[0].part, wanted=_count(view))
     if others:
-        raise Illegal("blackbox.placement-element", part=others[0].part, example=example(Kind.CELL))
+        raise Illegal("blackbox.placement-element", part=others[0].part)
     seen: dict[str, str] = {}
     for element in elements:
         if element.text in seen:
             raise Illegal(
                 "blackbox.repeated-cell",
                 part=element.part,
-                example=example(Kind.CELL),
                 first=seen[element.text],
                 cell=element.text,
             )
         seen[element.text] = element.part
     if not least <= len(elements) <= most:
         code = "blackbox.too-few-atoms" if len(elements) < least else "blackbox.too-many-atoms"
-        part = print_elements(elements)
-        raise Illegal(
-            code, part=part, example=example(Kind.CELL), have=len(elements), wanted=_count(view)
-        )
+        part = ",".join(element.part for element in elements)
+        off = _off(view, len(elements))
+        raise Illegal(code, part=part, have=len(elements), wanted=_count(view), off=off)
 
 
-def _check_play(view: View, own: BoxView, elements: Sequence[Element], example: Example) -> None:
+def _check_play(view: View, own: BoxView, elements: Sequence[Element]) -> None:
     kinds: dict[Kind, list[Element]] = {kind: [] for kind in Kind}
     for element in elements:
         kinds[element.kind].append(element)
     cells, guesses = kinds[Kind.CELL], kinds[Kind.GUESS]
     again = len(cells) > 1 or view.phase == "hiding"
     if again and len(cells) == len(elements):
-        raise Illegal("blackbox.already-hidden", part=cells[0].part, example=example(Kind.MARK))
+        raise Illegal("blackbox.already-hidden", part=cells[0].part)
     for cell in cells:
-        better = example(Kind.MARK, "+" + cell.text)
-        raise Illegal("blackbox.unsigned-cell", part=cell.part, example=better, cell=cell.text)
-    _check_probe(own, kinds[Kind.PROBE], example)
+        raise Illegal("blackbox.unsigned-cell", part=cell.part, cell=cell.text)
+    _check_probe(own, kinds[Kind.PROBE])
     if len(guesses) > 1:
-        raise Illegal("blackbox.two-guesses", part=guesses[1].part, example=example(Kind.GUESS))
+        raise Illegal("blackbox.two-guesses", part=guesses[1].part)
     if guesses:
-        _check_guess(view, own, elements, guesses[0].part, example)
+        _check_guess(view, own, elements, guesses[0].part)
 
 
-def _check_probe(own: BoxView, probes: Sequence[Element], example: Example) -> None:
+def _check_probe(own: BoxView, probes: Sequence[Element]) -> None:
     if len(probes) > 1:
-        raise Illegal(
-            "blackbox.two-probes",
-            part=probes[1].part,
-            example=example(Kind.PROBE),
-            first=probes[0].part,
-        )
+        raise Illegal("blackbox.two-probes", part=probes[1].part, first=probes[0].part)
     for probe in probes:
         if mark := own.marks[probe.port]:
             raise Illegal(
                 "blackbox.port-used",
                 part=probe.part,
-                example=example(Kind.PROBE),
                 port=probe.text,
                 mark=mark,
                 later=mark == FIRED,
             )
 
 
-def _check_guess(
-    view: View, own: BoxView, elements: Sequence[Element], part: str, example: Example
-) -> None:
+def _check_guess(view: View, own: BoxView, elements: Sequence[Element], part: str) -> None:
     if own.guesses_left < 1:
-        raise Illegal("blackbox.no-guesses", part=part, example=example(Kind.PROBE))
+        raise Illegal("blackbox.no-guesses", part=part)
     after = Markers(own.markers, own.sealed)
     for element in elements:
         after.use(element)
-    if not view.options.least <= len(after.markers) <= view.options.most:
-        raise Illegal(
-            "blackbox.guess-markers",
-            part=part,
-            example=example(Kind.GUESS),
-            have=len(after.markers),
-            wanted=_count(view),
-        )
+    have = len(after.markers)
+    if not view.options.least <= have <= view.options.most:
+        off = _off(view, have)
+        raise Illegal("blackbox.guess-markers", part=part, have=have, wanted=_count(view), off=off)
+
+
+def _off(view: View, have: int) -> int:
+    """How many are missing, or (below 0) too many."""
+    return max(view.options.least - have, 0) or min(view.options.most - have, 0)
 
 
 def _count(view: View) -> str:

@@ -2,8 +2,8 @@
 
 Most moves are signs and labels, but ``g.``, ``fire g`` and ``mark b2`` are read, too. A line of a
 reply may be prose, and a ray cannot be called back. So a verb and a label of this board are needed
-and nothing else may stand there: "fire g" is a move, "a good move" is none. What is nearly one is
-suggested instead.
+and nothing else may stand there: "fire g" is a move, "a good move" is none. What else can mean one
+thing only is for `readings`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from operator import attrgetter
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
@@ -65,14 +65,6 @@ class Element:
     part: str = field(default="", compare=False)
 
 
-class Example(Protocol):
-    """Gives a text that works in the present position."""
-
-    def __call__(self, kind: str, better: str = "") -> str:
-        """*better* if it works, else something with this `Kind` of element."""
-        ...
-
-
 _TEXT = attrgetter("text")
 
 
@@ -81,9 +73,7 @@ def print_elements(elements: Iterable[Element]) -> str:
     return ",".join(map(_TEXT, elements))
 
 
-def read_elements(
-    board: Geometry, text: str, example: Example, limit: int = TEXT_LIMIT
-) -> tuple[Element, ...]:
+def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[Element, ...]:
     """Read the elements of a move, left to right.
 
     Only the language is checked here: whether the move may be made is for
@@ -92,7 +82,6 @@ def read_elements(
     Args:
         board: whose labels may be used.
         text: as typed; blanks around elements, and ``;`` for ``,``, are accepted.
-        example: called with a `Kind` for the example of a refusal.
         limit: longest text in characters.
 
     Raises:
@@ -100,7 +89,7 @@ def read_elements(
         Illegal: an element is malformed, or names what this board has not.
     """
     known = _right(board, text) if len(text) <= _SHORT else None
-    return _read(board, text, example, limit) if known is None else known
+    return _read(board, text, limit) if known is None else known
 
 
 @lru_cache(maxsize=8_192)
@@ -108,30 +97,24 @@ def _right(board: Geometry, text: str) -> tuple[Element, ...] | None:
     """The elements of a move as most are: right, short, and read twice, when it comes and when it
     is applied; ``None`` where somebody must be told what is wrong."""
     try:
-        return _read(board, text, _no_example, TEXT_LIMIT)
+        return _read(board, text, TEXT_LIMIT)
     except MoveError:
         return None
 
 
-def _no_example(kind: str, better: str = "") -> str:  # noqa: ARG001 - as an `Example` has it
-    return ""
-
-
-def _read(board: Geometry, text: str, example: Example, limit: int) -> tuple[Element, ...]:
-    typed, text = text, _as_signs(board, text)
+def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
+    text = _as_signs(board, text)
     parts = [part.strip() for part in _SEPARATOR.split(text[:limit])]
     if len(text) > limit and len(parts) > 1:
         parts.pop()  # it may be cut in the middle
     if not any(parts):
-        raise NotUnderstood("blackbox.empty", example=example(Kind.PROBE))
+        raise NotUnderstood("blackbox.empty")
     for part in parts:
         if part and not _is_shaped(board, part):
-            meant = asked_for(board, typed) if len(typed) <= _SHORT else ""
-            kind = Kind.GUESS if meant == "?" else Kind.PROBE
-            raise NotUnderstood("blackbox.not-a-move", part=part, example=example(kind, meant))
+            raise NotUnderstood("blackbox.not-a-move", part=part)
     if len(text) > limit:
         raise Illegal("blackbox.too-long", length=len(text), limit=limit)
-    return tuple(map(_Reader(board, example).element, parts))
+    return tuple(map(_Reader(board).element, parts))
 
 
 def _as_signs(board: Geometry, text: str) -> str:
@@ -189,9 +172,8 @@ def _is_spaced(upper: str) -> bool:
 class _Reader:
     """Reads shaped parts one by one, and refuses by name what this board has not."""
 
-    def __init__(self, board: Geometry, example: Example) -> None:
+    def __init__(self, board: Geometry) -> None:
         self._board = board
-        self._example = example
         self._left = 2 * len(board.cells) + _SPARE_CELLS
 
     def element(self, part: str) -> Element:
@@ -199,63 +181,62 @@ class _Reader:
         # Of single cells there is only room for so many in a text.
         self._left -= len(found.cells) if len(found.cells) > 1 else 0
         if self._left < 0:
-            raise Illegal("blackbox.too-many-cells", part=part, example=self._example(found.kind))
+            raise Illegal("blackbox.too-many-cells", part=part)
         return found
 
     def _element(self, part: str) -> Element:
         if not part:
-            raise Illegal("blackbox.empty-element", example=self._example(Kind.PROBE))
+            raise Illegal("blackbox.empty-element")
         upper = part.upper()
         body = "".join(upper.split())
         if body != upper and not _is_spaced(upper):
-            example = self._example(Kind.PROBE, ",".join(upper.split()))
-            raise Illegal("blackbox.commas", part=part, example=example)
+            raise Illegal("blackbox.commas", part=part)
         if body == "?":
             return Element(Kind.GUESS, "?", part=part)
         if body.startswith("+"):
-            cell = self._cell(Kind.MARK, part, body[1:])
+            cell = self._cell(part, body[1:])
             return Element(Kind.MARK, "+" + self._board.name(cell), (cell,), part=part)
         if body[0] in "/-":
-            cell = self._cell(Kind.UNMARK, part, body[1:])
+            cell = self._cell(part, body[1:])
             return Element(Kind.UNMARK, "/" + self._board.name(cell), (cell,), part=part)
         if body.startswith("!"):
             return self._seal(part, body[1:])
         if body.isalpha() or body.isdigit():
             return self._probe(part, body)
-        cell = self._cell(Kind.CELL, part, body)
+        cell = self._cell(part, body)
         return Element(Kind.CELL, self._board.name(cell), (cell,), part=part)
 
     def _probe(self, part: str, label: str) -> Element:
         port = self._board.port(_plain(label))
         if port is None:
-            self._refuse("port-unknown", Kind.PROBE, part, label=label)
+            self._refuse("port-unknown", part, label=label)
         return Element(Kind.PROBE, self._board.ports[port], port=port, part=part)
 
-    def _cell(self, kind: Kind, part: str, body: str) -> int:
+    def _cell(self, part: str, body: str) -> int:
         if (cell := self._board.named(body)) is not None:
             return cell
         runs = _RUN.findall(body)
         rows = [run for run in runs if run.isdigit()]
         columns = [run for run in runs if run.isalpha()]
         if not runs:
-            self._refuse("cell-missing", kind, part)
+            self._refuse("cell-missing", part)
         if len(rows) > 1:
-            self._refuse("two-rows", kind, part, first=rows[0], second=rows[1])
+            self._refuse("two-rows", part, first=rows[0], second=rows[1])
         if len(columns) > 1:
-            self._refuse("two-columns", kind, part, first=columns[0], second=columns[1])
+            self._refuse("two-columns", part, first=columns[0], second=columns[1])
         known = bool(columns) and self._board.column(columns[0]) is not None
         if columns and not known and len(columns[0]) > 1 and columns[0][0] != columns[0][1]:
-            self._refuse("two-columns", kind, part, first=columns[0][0], second=columns[0][1])
+            self._refuse("two-columns", part, first=columns[0][0], second=columns[0][1])
         if not rows:
-            self._refuse("no-row", kind, part, column=columns[0])
+            self._refuse("no-row", part, column=columns[0])
         if not columns:
-            self._refuse("no-column", kind, part, row=rows[0])
+            self._refuse("no-column", part, row=rows[0])
         column = self._board.column(columns[0])
         if column is None:
-            self._refuse("column-unknown", kind, part, label=columns[0])
+            self._refuse("column-unknown", part, label=columns[0])
         row = self._board.row(_plain(rows[0]))
         if row is None:
-            self._refuse("row-unknown", kind, part, label=rows[0])
+            self._refuse("row-unknown", part, label=rows[0])
         return row * self._board.width + column
 
     def _seal(self, part: str, body: str) -> Element:
@@ -263,7 +244,7 @@ class _Reader:
         if dash:
             return self._seal_range(part, first, last)
         if not body.isalpha() and not body.isdigit():
-            cell = self._cell(Kind.SEAL, part, body)
+            cell = self._cell(part, body)
             return Element(Kind.SEAL, "!" + self._board.name(cell), (cell,), part=part)
         board = self._board
         row, column = board.row(_plain(body)), board.column(body)
@@ -274,26 +255,20 @@ class _Reader:
         if column is not None:
             line = tuple(board.cells)[column :: board.width]
             return Element(Kind.SEAL, "!" + board.top[column], line, part=part)
-        return self._refuse("line-unknown", Kind.SEAL, part, label=body)
+        return self._refuse("line-unknown", part, label=body)
 
     def _seal_range(self, part: str, first: str, last: str) -> Element:
         board = self._board
-        start = self._cell(Kind.SEAL, part, first)
-        end = self._cell(Kind.SEAL, part, last)
+        start = self._cell(part, first)
+        end = self._cell(part, last)
         cells = board.area(start, end)
         if not cells:
-            rows, columns = zip(divmod(start, board.width), divmod(end, board.width), strict=True)
-            turned = (
-                min(rows) * board.width + min(columns),
-                max(rows) * board.width + max(columns),
-            )
-            example = self._example(Kind.SEAL, "!" + "-".join(map(board.name, turned)))
-            raise Illegal("blackbox.range-backwards", part=part, example=example)
+            raise Illegal("blackbox.range-backwards", part=part)
         text = f"!{board.name(start)}-{board.name(end)}"
         return Element(Kind.SEAL, text, cells, part=part)
 
-    def _refuse(self, code: str, kind: Kind, part: str, **values: str | int) -> NoReturn:
-        raise Illegal(f"blackbox.{code}", part=part, example=self._example(kind), **values)
+    def _refuse(self, code: str, part: str, **values: str | int) -> NoReturn:
+        raise Illegal(f"blackbox.{code}", part=part, example="", **values)
 
 
 def _plain(label: str) -> str:
@@ -311,11 +286,6 @@ _AIDED = re.compile(
     r"([a-z]{1,2}[0-9]{1,3}|[0-9]{1,3}[a-z]{1,2})(?: please)?",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
-    r"(?:please )?([a-z]{1,2}|[0-9]{1,3})(?:,? (?:please|pls|plz|now|thanks|thank you))?",
-    re.IGNORECASE,
-)
-_GUESSED = re.compile(r"(?:i |my |take a |i take a |make a )?guess(?: please| now)?", re.IGNORECASE)
 _SIGNS = {"mark": "+", "marker": "+", "unmark": "/", "seal": "!"}
 
 
@@ -335,15 +305,6 @@ def without_full_stop(text: str) -> str:
     """A text without the signs with which people end a sentence: ``g.`` and ``G!``."""
     bare = text.rstrip(".! ")
     return bare if bare[-1:].isalnum() else text
-
-
-def asked_for(board: Geometry, text: str) -> str:
-    """The port or the ``?`` that a text nearly is, to be suggested; ``""`` if it is none."""
-    words = _words_of(text)
-    if _GUESSED.fullmatch(words):
-        return "?"
-    asked = _ASKED.fullmatch(words)
-    return asked[1].upper() if asked and board.port(asked[1].upper()) is not None else ""
 
 
 def _words_of(text: str) -> str:

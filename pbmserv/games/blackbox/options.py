@@ -41,14 +41,16 @@ MEANINGS = (
     ("-unrated", "the result changes no ratings"),
 )
 
-_EXAMPLES = {
-    "size": "-size=8x8",
-    "atoms": "-atoms=5",
-    "guesses": "-guesses=3",
-    "scoring": "-race -scoring=timed",
-    "seed": "-race -seed=monday",
-    "id": f"-race -id={game_ids.EXAMPLE_ID}",
+_FORMS = {
+    "size": "-size=SIZE",
+    "atoms": "-atoms=NUMBER",
+    "guesses": "-guesses=NUMBER",
+    "scoring": "-scoring=NAME",
+    "seed": "-seed=TEXT",
+    "id": "-id=GAMEID",
 }
+"""What stands in an example where nobody can know what was meant."""
+
 _FLAGS = frozenset({"fair", "clue", "unrated", "race", "practice"})
 _OF_RACES = ("scoring", "seed", "id", "practice")
 _SIZE = re.compile(r"([0-9]{1,4})[xX*\u00d7]([0-9]{1,4})")
@@ -184,7 +186,7 @@ def read_options(words: Sequence[str], seats: int) -> Options:
     if race and not 1 <= seats <= RACERS:
         raise OptionError("blackbox.racers", seats=seats, most=RACERS)
     if not race and seats != SEATS:
-        raise OptionError("blackbox.seats", seats=seats, wanted=SEATS, example="-race")
+        raise OptionError("blackbox.seats", seats=seats, wanted=SEATS)
     options = replace(RACE, clue=seats == 1) if race else CLASSIC
     for word in words:
         name, equals, value = word.partition("=")
@@ -194,7 +196,7 @@ def read_options(words: Sequence[str], seats: int) -> Options:
             raise OptionError("blackbox.option-repeated", part=word, first=seen[name])
         if name in _OF_RACES and not race:
             raise OptionError(
-                "blackbox.option-race", part=word, example=_EXAMPLES.get(name, "-race")
+                "blackbox.option-race", part=word, example=_in_a_race(word, name, seats)
             )
         seen[name] = word
         options = _with_value(options, word, name, value)
@@ -207,6 +209,17 @@ def read_options(words: Sequence[str], seats: int) -> Options:
     _check_size(options, seen)
     _check_fit(options, seen.get("atoms", ""))
     return options
+
+
+def _in_a_race(word: str, name: str, seats: int) -> str:
+    """An option of races beside the word that makes one; "" where it would not do even there."""
+    if name not in _FORMS:
+        return "-race -practice" if seats == 1 else ""
+    try:
+        read_options(("-race", word), seats)
+    except OptionError:
+        return f"-race {_FORMS[name]}"
+    return f"-race {word}"
 
 
 def _with_id(options: Options, seen: dict[str, str]) -> Options:
@@ -244,10 +257,11 @@ def _check_name(word: str, name: str, has_equals: bool, value: str) -> None:
     if name in _FLAGS:
         if has_equals:
             raise OptionError("blackbox.option-value", part=word, name=name, example=f"-{name}")
-    elif name not in _EXAMPLES:
-        raise OptionError("blackbox.option-unknown", part=word, example="-size=8x8")
+    elif name not in _FORMS:
+        known = ", ".join(f"-{one}" for one in (*_FORMS, *sorted(_FLAGS)))
+        raise OptionError("blackbox.option-unknown", part=word, known=known)
     elif not value:
-        raise OptionError("blackbox.option-no-value", part=word, name=name, example=_EXAMPLES[name])
+        raise OptionError("blackbox.option-no-value", part=word, name=name, example=_FORMS[name])
 
 
 def _with_value(options: Options, word: str, name: str, value: str) -> Options:
@@ -259,7 +273,7 @@ def _with_value(options: Options, word: str, name: str, value: str) -> Options:
         return _with_guesses(options, word, value)
     if name == "scoring":
         if value.lower() not in SCORINGS:
-            raise OptionError("blackbox.scoring", part=word, example=_EXAMPLES["scoring"])
+            raise OptionError("blackbox.scoring", part=word, example=_FORMS["scoring"])
         return replace(options, scoring=value.lower())
     if name == "seed":
         return replace(options, seed=_read(game_ids.read_seed, word, name, value))
@@ -281,15 +295,14 @@ def _read(reader: Callable[[str], T], word: str, name: str, value: str) -> T:
     except OptionError as error:
         refusal = error.refusal
         raise OptionError(
-            refusal.code, part=refusal.part or word, example=_EXAMPLES[name], **refusal.values
+            refusal.code, part=refusal.part or word, example=_FORMS[name], **refusal.values
         ) from error
 
 
 def _with_size(options: Options, word: str, value: str) -> Options:
-    example = _EXAMPLES["size"]
     found = _SIZE.fullmatch(value)
     if not found:
-        raise OptionError("blackbox.size-form", part=word, example=example)
+        raise OptionError("blackbox.size-form", part=word, example=_FORMS["size"])
     width, height = int(found[1]), int(found[2])
     return replace(options, width=width, height=height)
 
@@ -297,20 +310,21 @@ def _with_size(options: Options, word: str, value: str) -> Options:
 def _with_atoms(options: Options, word: str, value: str) -> Options:
     found = _ATOMS.fullmatch(value)
     if not found:
-        raise OptionError("blackbox.atoms-form", part=word, example=_EXAMPLES["atoms"])
+        raise OptionError("blackbox.atoms-form", part=word, example=_FORMS["atoms"])
     least = int(found[1])
     most = int(found[2]) if found[2] else least
     if least < 1 and not options.race:
-        raise OptionError("blackbox.atoms-none", part=word, example=_EXAMPLES["atoms"])
+        example = f"-atoms=1-{most}" if most > 1 else "-atoms=1"
+        raise OptionError("blackbox.atoms-none", part=word, example=example)
     if most < least:
         raise OptionError("blackbox.atoms-order", part=word, example=f"-atoms={most or 1}-{least}")
     return replace(options, least=least, most=most)
 
 
 def _with_guesses(options: Options, word: str, value: str) -> Options:
-    example = _EXAMPLES["guesses"]
     if not _NUMBER.fullmatch(value):
-        raise OptionError("blackbox.guesses-form", part=word, example=example)
+        raise OptionError("blackbox.guesses-form", part=word, example=_FORMS["guesses"])
+    example = f"-guesses={min(max(int(value), 1), MOST_GUESSES)}"
     if not 1 <= int(value) <= MOST_GUESSES:
         raise OptionError("blackbox.guesses-range", part=word, example=example, most=MOST_GUESSES)
     return replace(options, guesses=int(value))
@@ -320,12 +334,13 @@ def _check_size(options: Options, seen: dict[str, str]) -> None:
     part = seen.get("size") or seen.get("id", "")
     width, height = options.width, options.height
     if options.practice:
-        game_ids.must_have_labels(width, height, part, _EXAMPLES["size"])
+        game_ids.must_have_labels(width, height, part, _FORMS["size"])
     elif not (min(width, height) >= SMALLEST and max(width, height) <= LARGEST):
+        sides = (min(max(side, SMALLEST), LARGEST) for side in (width, height))
         raise OptionError(
             "blackbox.size-range",
             part=part,
-            example=_EXAMPLES["size"],
+            example="-size=" + "x".join(map(str, sides)),
             least=SMALLEST,
             most=LARGEST,
         )
@@ -335,10 +350,11 @@ def _check_fit(options: Options, atoms: str) -> None:
     cells = options.width * options.height
     if options.most > cells:
         # The default of four fits the smallest board, so here `atoms` was written.
+        least = min(options.least, cells)
         raise OptionError(
             "blackbox.atoms-many",
             part=atoms,
-            example=f"-atoms={min(4, cells)}",
+            example=f"-atoms={cells}" if least == cells else f"-atoms={least}-{cells}",
             cells=cells,
             width=options.width,
             height=options.height,

@@ -16,9 +16,9 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped
-from pbmserv.games.blackbox.legality import elements_of
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, score
+from pbmserv.games.blackbox.readings import elements_of
 from pbmserv.games.blackbox.rules import dropped_out, play
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.transcripts import MOST_MOVES, SOLVE, Transcript
@@ -95,7 +95,7 @@ class Practice:
         """Make a move, as people write it, after so many *seconds* of playing.
 
         Raises:
-            NotUnderstood | Illegal: see `legality.read_move`, or the chain is too long.
+            NotUnderstood | Illegal: see `readings.elements_of`, or the chain is too long.
         """
         elements = elements_of(self.view, text)
         rng = Rng(self.game.text.encode(), self.done)  # the same chain gives the same clues

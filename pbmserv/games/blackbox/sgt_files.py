@@ -348,7 +348,7 @@ def write_saved_game(practice: Practice) -> str:
 
 def _moves(arena: _Arena, step: Done) -> Iterator[str]:
     """His moves for one of ours."""
-    elements = read_elements(arena.board, step.text, _no_example, limit=len(step.text))
+    elements = read_elements(arena.board, step.text, limit=len(step.text))
     for element in elements:
         yield from _set(arena, element)
     for element in elements:
@@ -392,7 +392,3 @@ def _fire(arena: _Arena, ports: Iterable[int]) -> Iterator[str]:
 def _place(board: Geometry, cell: int) -> str:
     row, column = divmod(cell, board.width)
     return f"{column + 1},{row + 1}"
-
-
-def _no_example(kind: str, better: str = "") -> str:  # noqa: ARG001 - as an `Example` has it
-    return ""

@@ -32,14 +32,13 @@ def away(context: CommandContext, command: Away) -> Answer:
     until = localtime.read_date(command.until, today)
     line = f"away {player.userid} PASSWORD until "
     if until is None:
-        example = line + (today + timedelta(days=7)).isoformat()
-        raise Refused("away-date", part=command.until[:40], example=example)
+        raise Refused("away-date", part=command.until[:40], example=f"{line}DATE")
     if until < today:
         raise Refused(
             "away-past",
             part=until.isoformat(),
             today=today.isoformat(),
-            example=line + (today + timedelta(days=7)).isoformat(),
+            example=f"{line}DATE",
         )
     preferences.lock(context.connection, player.id)
     if player.unreachable_since is not None:  # what was only taken for an absence is none
@@ -60,7 +59,7 @@ def away(context: CommandContext, command: Away) -> Answer:
             left=max(left, 0),
             year=today.year,
             latest=latest.isoformat() if latest else "",
-            example=line + latest.isoformat() if latest else "help away",
+            example=line + latest.isoformat() if latest else "",
         )
     ends = localtime.end_of_day(until, tz)
     if now_away is None:
@@ -229,6 +228,5 @@ def answer_if_away(context: CommandContext, asked: object) -> Answer | None:
     until = " ".join(words)
     if until and localtime.read_date(until, today) is not None:
         return away(context, Away(None, until))
-    raise Refused(
-        "away-how", part=said[:40], example=f"away until {today + timedelta(days=7):%Y-%m-%d}"
-    )
+    in_a_week = (today + timedelta(days=7)).isoformat()
+    raise Refused("away-how", part=said[:40], example="away until DATE", day=in_a_week)

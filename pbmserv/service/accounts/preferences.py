@@ -52,15 +52,17 @@ class _Wishes:
     columns: dict[str, Any] = field(default_factory=dict)
     blocks: dict[int, bool] = field(default_factory=dict)
 
-    def refused(self, code: str, name: str, value: str, example: str, **more: str | int) -> Refused:
-        """Why a value cannot be, and what could be in its place."""
-        line = f"prefs {self.player.userid} PASSWORD {example}"
+    def refused(
+        self, code: str, name: str, value: str, meant: str = "VALUE", **more: str | int
+    ) -> Refused:
+        """Why a value cannot be; *meant*: what its writer surely wanted."""
+        line = f"prefs {self.player.userid} PASSWORD {name}={meant}"
         return Refused(code, part=f"{name}={value}"[:80], example=line, **more)
 
     def form(self, value: str) -> None:
         """``format=text|html|spoken``"""
         if value not in {"text", "html", "spoken"}:
-            raise self.refused("pref-format", "format", value, "format=text")
+            raise self.refused("pref-format", "format", value)
         self.columns["format"] = value
 
     def digest(self, value: str) -> None:
@@ -70,24 +72,24 @@ class _Wishes:
             return
         found = _DAILY.fullmatch(value)
         if found is None:
-            raise self.refused("pref-digest", "digest", value, "digest=daily@07:30")
+            raise self.refused("pref-digest", "digest", value)
         hour, minute = found[1] or found[3], found[2] or found[4]
         if hour is None:
             self.columns["digest_minute"] = DIGEST_MINUTE
             return
         if int(hour) > 23 or int(minute) > 59:
-            raise self.refused("pref-digest-time", "digest", value, "digest=daily@07:30")
+            raise self.refused("pref-digest-time", "digest", value)
         self.columns["digest_minute"] = int(hour) * 60 + int(minute)
 
     def tz(self, value: str) -> None:
         """``tz=Europe/Berlin``"""
         name = localtime.zone_name(value)
         if name is None and localtime.is_offset(value):
-            raise self.refused("pref-tz-offset", "tz", value, "tz=Europe/Berlin")
+            raise self.refused("pref-tz-offset", "tz", value)
         if name is None:
             near = localtime.near_zones(value)
-            example = f"tz={near[0] if near else 'Europe/Berlin'}"
-            raise self.refused("pref-tz", "tz", value, example, near=", ".join(near))
+            meant = near[0] if near else "ZONE"
+            raise self.refused("pref-tz", "tz", value, meant, near=", ".join(near))
         self.columns["tz"] = name
 
     def remind(self, value: str) -> None:
@@ -102,33 +104,30 @@ class _Wishes:
             if word == "night":
                 night = True
             elif found is None:
-                raise self.refused("pref-remind", "remind", value, "remind=2d,6h", word=word[:20])
+                raise self.refused("pref-remind", "remind", value, word=word[:20])
             else:
                 count = int(found[1])
                 span = timedelta(days=count) if found[2] == "d" else timedelta(hours=count)
                 if not timedelta(hours=1) <= span <= LONGEST_REMINDER:
-                    raise self.refused(
-                        "pref-remind-span", "remind", value, "remind=2d,6h", word=word
-                    )
+                    raise self.refused("pref-remind-span", "remind", value, word=word)
                 spans[span] = f"{count}{found[2]}"
         if not spans and not night:
-            raise self.refused("pref-remind", "remind", value, "remind=2d,6h", word=value[:20])
+            raise self.refused("pref-remind", "remind", value, word=value[:20])
         if len(spans) > MOST_REMINDERS:
-            example = "remind=7d,2d,6h"
-            raise self.refused("pref-remind-many", "remind", value, example, most=MOST_REMINDERS)
+            raise self.refused("pref-remind-many", "remind", value, most=MOST_REMINDERS)
         words = [spans[span] for span in sorted(spans, reverse=True)]
         self.columns["remind"] = ",".join([*words, "night"] if night else words)
 
     def accept(self, value: str) -> None:
         """``accept=ask|auto|none``"""
         if value not in {"ask", "auto", "none"}:
-            raise self.refused("pref-accept", "accept", value, "accept=ask")
+            raise self.refused("pref-accept", "accept", value)
         self.columns["accept"] = value
 
     def broadcast(self, value: str) -> None:
         """``broadcast=on|off``"""
         if value not in _SWITCH:
-            raise self.refused("pref-broadcast", "broadcast", value, "broadcast=on")
+            raise self.refused("pref-broadcast", "broadcast", value)
         self.columns["broadcasts"] = _SWITCH[value]
 
     def block(self, value: str) -> None:
@@ -144,9 +143,9 @@ class _Wishes:
     def _block(self, name: str, userid: str, *, wanted: bool) -> None:
         other = players.of_name(self.context.connection, userid)
         if other is None or other.state == PlayerState.DELETED:
-            raise self.refused("pref-block-unknown", name, userid, f"{name}=USERID", userid=userid)
+            raise self.refused("pref-block-unknown", name, userid, userid=userid)
         if other.id == self.player.id:
-            raise self.refused("pref-block-self", name, userid, f"{name}=USERID")
+            raise self.refused("pref-block-self", name, userid)
         self.blocks[other.id] = wanted
 
     def save(self) -> None:
@@ -200,9 +199,8 @@ def prefs(context: CommandContext, command: Prefs) -> Answer:
     for name, value in command.settings:
         read = _NAMES.get(name.lower())
         if read is None:
-            raise wishes.refused(
-                "pref-unknown", name, value, "format=text", known=", ".join(_WRITTEN)
-            )
+            part = f"{name}={value}"[:80]
+            raise Refused("pref-unknown", part=part, known=", ".join(_WRITTEN))
         read(wishes, value.strip().lower())
     wishes.save()
     changed = players.by_id(context.connection, player.id)

@@ -232,7 +232,7 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     if says_yes(said) or (isinstance(asked, Yes) and not asked.unsaid):
         return _accepted(context, reply_address, name)
     if isinstance(asked, Yes | ReplyMove | PlayerError):
-        raise Refused("invite-how", part=first[:60], example="yes")
+        raise Refused("invite-how", part=first[:60])
     return None
 
 

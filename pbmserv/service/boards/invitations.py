@@ -145,7 +145,7 @@ def reject(context: CommandContext, command: Reject) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     if board.status != BoardStatus.PROPOSED:
-        raise Refused("nothing-to-reject", part=str(board.id), example="resign")
+        raise Refused("nothing-to-reject", part=str(board.id))
     return decline(context, board, sitter)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Previewing
+from pbmserv.engine.protocol import Aided, Forgiving, Previewing
 from pbmserv.engine.types import Move, Seat
+from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import invitations
@@ -35,9 +37,9 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     must_run(context, board)
     position = context.position(board)
     not_late(position, sitter.seat, meant_turn(context, board, command.number), [command.text])
-    view = position.game.view(position.state, sitter.seat)
-    move = position.game.parse(view, command.text)
-    return play_move(context, board, sitter, position, move, context.words)
+    move = read_move(position, sitter.seat, command.text)
+    answer = play_move(context, board, sitter, position, move, context.words)
+    return saying_how(answer, command.text, move)
 
 
 def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
@@ -56,12 +58,12 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         first, move = _first_move(position, view, lines)
     except NotUnderstood as error:
         if sitter.accepted_at is None:
-            raise Refused("accept-how", part=lines[0], example="accept") from error
+            raise Refused("accept-how", part=lines[0]) from error
         if lines[0].partition(" ")[0].lower() == sitter.userid:
             context.echo_hidden = (
                 True  # "alice secret g": what the password stood in front of before
             )
-            raise Refused("no-password-needed", example=error.refusal.example) from error
+            raise Refused("no-password-needed") from error
         raise
     text, below = lines[first], command.after[first]
     for place in range(first + 1, len(lines)):
@@ -69,9 +71,35 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
             break
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
-    move = move or position.game.parse(view, text)
+    move = move or read_move(position, sitter.seat, text)
     said = pass_on(context, below) if below else UNSAID
-    return play_move(context, board, sitter, position, move, said)
+    answer = play_move(context, board, sitter, position, move, said)
+    return saying_how(answer, text, move)
+
+
+def read_move(position: Position, seat: Seat, text: str) -> Move:
+    """A move as the game reads it, else the only one that the text can mean.
+
+    Raises:
+        MoveError: it means none, or might mean several.
+    """
+    game: Any = position.game
+    view = game.view(position.state, seat)
+    try:
+        return position.game.parse(view, text)
+    except MoveError:
+        move = game.meant(view, text) if isinstance(game, Forgiving) else None
+        if move is None:
+            raise
+        return move
+
+
+def saying_how(answer: Answer, text: str, move: Move) -> Answer:
+    """The same answer; its letter to the mover says how the text was read, if that is not plain."""
+    if "".join(text.split()).upper().replace(";", ",") == move.text:
+        return answer
+    own = (replace(part, words={**part.words, "read_as": move.text}) for part in answer.parts)
+    return replace(answer, parts=tuple(own))
 
 
 def holds_move(context: CommandContext, command: ReplyMove) -> bool:
@@ -175,32 +203,26 @@ def not_late(
     turn = position.game.turn(position.state, seat)
     if meant is None or meant.number == turn:
         return
-    view = position.game.view(position.state, seat)
     for line in lines:
         move = None
         try:
-            move = position.game.parse(view, line)
+            move = read_move(position, seat, line)
         except NotUnderstood:
             continue
         except MoveError:
             pass
         if move is not None and move.free:
             return
-        acts = seat in position.game.to_act(position.state)
-        example = move.text if move is not None and acts else example_of(position, seat)
+        example = move.text if move is not None else ""
         part = meant.said or line
         raise Refused("stale", part=part, meant=meant.number, turn=turn, example=example)
-
-
-def example_of(position: Position, seat: Seat) -> str:
-    """A reply that would work now: some move, or a look at the board."""
-    legal = position.game.legal(position.game.view(position.state, seat))
-    return next(iter(legal or ()), "show")
 
 
 def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[int, Move | None]:
     """Index of the first line that is a move of this game, and the move if it is legal."""
     refusal: NotUnderstood | None = None
+    game: Any = position.game
+    leads = True
     for index, line in enumerate(lines):
         try:
             return index, position.game.parse(view, line)
@@ -208,7 +230,17 @@ def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[
             refusal = refusal or error
         except MoveError:
             return index, None
+        if leads and isinstance(game, Forgiving) and not (index and _may_be_initial(line)):
+            move = game.meant(view, line)
+            if move is not None:
+                return index, move
+        leads = leads and greets(line)
     raise refusal or Refused("empty-reply")
+
+
+def _may_be_initial(line: str) -> bool:
+    """Whether a line below a greeting is one letter and a full stop, as names are shortened."""
+    return len(line.strip(".!- ")) < 2
 
 
 def _is_move(position: Position, view: Any, line: str) -> bool:
@@ -282,20 +314,32 @@ def preview(context: CommandContext, command: Preview) -> Answer:
         raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
     mover = seat if seat is not None else min(game.to_act(position.state), default=Seat(0))
     try:
-        found = game.preview(game.view(position.state, seat), mover, command.text)
+        found = _previewed(game, game.view(position.state, seat), mover, command.text)
     except MoveError as error:
         first = command.text.partition(" ")[0].lower()
         if players.by_userid(context.connection, first) is not None:
             context.echo_hidden = True  # the word behind it is a password, which need not be there
-            example = f"{board.game} preview {board.id} {error.refusal.example}"
-            raise Refused("no-password-there", part="preview", example=example) from error
-        raise error if seat is not None else _asked_again(error, board) from error
+            raise Refused("no-password-there", part="preview") from error
+        raise _asked_again(error, board) from error
     words = {"move": found.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, board.plies, seat),))
 
 
+def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:
+    """A preview of a move as it is read, else of the only one that the text can mean."""
+    found: Previewed[Any]
+    try:
+        found = game.preview(view, mover, text)
+    except MoveError:
+        move = game.meant(view, text) if isinstance(game, Forgiving) else None
+        if move is None:
+            raise
+        found = game.preview(view, mover, move.text)
+    return found
+
+
 def _asked_again(error: MoveError, board: BoardRow) -> MoveError:
-    """The same refusal for somebody to whom a move alone is no example: they have no seat."""
+    """The same refusal for somebody who wants to look at a move, not to make it."""
     refusal = error.refusal
     example = f"{board.game} preview {board.id} {refusal.example}" if refusal.example else ""
     return type(error)(refusal.code, part=refusal.part, example=example, **refusal.values)
@@ -317,9 +361,8 @@ def check(context: CommandContext, command: Check) -> Answer:
             words["drawn"] = game.drawn(view, command.what).move.text
         except MoveError as error:
             refusal = error.refusal
-            example = f"check {refusal.example}"
             raise type(error)(
-                refusal.code, part=refusal.part, example=example, **refusal.values
+                refusal.code, part=refusal.part, example="", **refusal.values
             ) from error
     else:
         game.check(view)

@@ -8,9 +8,8 @@ from typing import Any
 
 from pbmserv.commands.table.playing import Undo
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import races
+from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.followers import news_to_followers, not_played
@@ -42,13 +41,14 @@ def play_move(
 ) -> Answer:
     """Make a move that the game has read, and tell everybody.
 
+    While the turn is another's, that is done of it which needs none.
+
     Raises:
-        Refused: it uses a turn, and the turn is another's.
+        Refused: all of it uses a turn, and the turn is another's.
     """
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
-        waiting = ", ".join(board.names[seat] for seat in sorted(to_act))
-        raise Refused("not-your-turn", part=move.text, waiting=waiting)
+        return _meanwhile(context, board, sitter, position, move, words)
     return log_ply(
         context,
         board,
@@ -56,6 +56,33 @@ def play_move(
         position.move(sitter.seat, recorded(context, sitter, position, move)),
         words,
     )
+
+
+def _meanwhile(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    move: Move,
+    words: Said,
+) -> Answer:
+    """Make what of a move needs no turn; the letter offers to queue the rest.
+
+    Raises:
+        Refused: all of it needs a turn.
+    """
+    game: Any = position.game
+    waiting = ", ".join(board.names[seat] for seat in sorted(game.to_act(position.state)))
+    view = game.view(position.state, sitter.seat)
+    free, rest = None, move.text
+    if isinstance(game, Forgiving):
+        free, rest = game.meanwhile(view, move)
+    if free is None:
+        raise Refused("not-your-turn", part=rest, waiting=waiting, example=f"queue {rest}")
+    answer = log_ply(context, board, sitter, position.move(sitter.seat, free), words)
+    held = {"move": rest, "waiting": waiting}
+    own = (replace(part, words={**part.words, "held": held}) for part in answer.parts)
+    return replace(answer, parts=tuple(own))
 
 
 def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:
@@ -158,7 +185,7 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
         return
     if after.weight_of(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"
-        raise Refused(code, part=str(board.id), example="resign", seats=board.seats)
+        raise Refused(code, part=str(board.id), seats=board.seats)
 
 
 def _everybody_played(board: BoardRow, after: Position) -> bool:
@@ -215,29 +242,20 @@ def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
 def must_run_or_practise(context: CommandContext, board: BoardRow) -> Position:
     """Refuse what only a board that is not over can be asked for, or one of practice, where the end
     is a step like any other."""
-    if board.status == BoardStatus.FINISHED:
-        position = context.position(board)
-        if position.is_practice:
-            return position
-    must_run(context, board)
-    return context.position(board)
+    position = context.position(board)
+    if not (board.status == BoardStatus.FINISHED and position.is_practice):
+        must_run(context, board)
+    return position
 
 
 def must_run(context: CommandContext, board: BoardRow) -> None:
     """Refuse what only a board that is not over can be asked for."""
+    if board.status == "finished" and context.position(board).is_practice:
+        raise Refused("practice-over", part=str(board.id), example="undo")
     if board.status == "finished":
-        raise Refused("board-over", part=str(board.id), example=another_game(context, board))
+        raise Refused("board-over", part=str(board.id), seats=board.seats)
     if board.status == "declined":
-        raise Refused("board-declined", part=str(board.id), example=another_game(context, board))
-
-
-def another_game(context: CommandContext, board: BoardRow) -> str:
-    """The command for one more game of the same kind."""
-    game = context.services.registry.version(board.game, board.rules_version)
-    options = shown_options(game, board.options, board.seats)
-    if board.seats == 1:
-        return " ".join((board.game, "solo", *board.names, *(w for w in options if w != "-race")))
-    return " ".join((board.game, "challenge", *board.names, *options))
+        raise Refused("board-declined", part=str(board.id))
 
 
 def undo(context: CommandContext, command: Undo) -> Answer:

@@ -21,7 +21,7 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.rng import Rng
-from pbmserv.errors import OptionError, Refusal, Refused
+from pbmserv.errors import OptionError, Refusal, Refused, is_form
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.auth.verified_sender import is_proven
 from pbmserv.service.boards import queries
@@ -146,6 +146,8 @@ def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -
     """Option words that can stay beside the one that a refusal gives as its example."""
     changed = {word.partition("=")[0] for word in (refusal.part, *refusal.example.split())}
     kept = tuple(word for word in words if word.partition("=")[0] not in changed)
+    if is_form(refusal.example):
+        return kept
     try:
         game.options((*kept, *refusal.example.split()), seats)
     except OptionError:
@@ -173,11 +175,7 @@ def invite(
     bot_moves.must_have_room(context, sender, others)
     for player in others:
         if not bot_moves.is_bot(player) and not takes_from(context, player, sender.id):
-            raise Refused(
-                "unavailable",
-                part=player.userid,
-                example=f"{proposal.game.info.key} seek {sender.userid} PASSWORD",
-            )
+            raise Refused("unavailable", part=player.userid)
     asked = [player for player in others if not _at_once(context, player, sender)]
     proven = is_proven(context, sender)
     if not (proven or asked):
@@ -358,7 +356,7 @@ def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> An
     player = context.speaker(None)
     wanted = _wanted(context, reply_address, player)
     if wanted.board_id is not None:
-        raise Refused("begun-already", part=str(wanted.board_id), example="resign")
+        raise Refused("begun-already", part=str(wanted.board_id))
     challenges.drop_unconfirmed(context.connection, reply_address.about)
     return Answer((Part("not-begun", {"title": known_game(context, wanted.game).info.title}),))
 

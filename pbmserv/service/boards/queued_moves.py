@@ -11,11 +11,10 @@ from pbmserv.commands.table.playing import ConfirmMove, Queue, Submit
 from pbmserv.engine.plans import Plan, due, parse_plan, print_plan, read_plan, settle
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Conditional, Previewing
-from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.service.boards.moves import bound_turn, example_of, meant_turn, not_late
+from pbmserv.service.boards.moves import bound_turn, meant_turn, not_late, read_move
 from pbmserv.service.boards.plies import must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
@@ -49,7 +48,8 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     try:
         plan = print_plan(settle(position.game, view, read_plan(text)))
     except MoveError as error:
-        raise _with_example(error, position.game, view) from error
+        one_move = not any(sign in text for sign in ";(:")
+        raise _asking(error, "queue", error.refusal.example if one_move else "") from error
     moves.keep_plan(context.connection, board.id, sitter.seat, plan, context.now)
     if sitter.seat in position.game.to_act(position.state):
         context.moved.append(board.id)
@@ -57,14 +57,10 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
 
 
-def _with_example(error: MoveError, game: AnyGame, view: Any) -> MoveError:
-    """The same refusal, with a plan for this board in place of what would work as a move."""
+def _asking(error: MoveError, command: str, example: str) -> MoveError:
+    """The same refusal; its example is for this command, not a move to be made."""
     refusal = error.refusal
-    if isinstance(game, Conditional):
-        example = game.plan(view)
-    else:
-        example = "; ".join(list(game.legal(view) or ())[:2])
-    shown = f"queue {example}" if example else ""
+    shown = f"{command} {example}" if example else ""
     return type(error)(refusal.code, part=refusal.part, example=shown, **refusal.values)
 
 
@@ -292,8 +288,10 @@ def submit(context: CommandContext, command: Submit) -> Answer:
     position = context.position(board)
     game, seat = position.game, sitter.seat
     not_late(position, seat, meant_turn(context, board, command.number), [command.text])
-    view = game.view(position.state, seat)
-    move = game.parse(view, command.text)
+    try:
+        move = read_move(position, seat, command.text)
+    except MoveError as error:
+        raise _asking(error, "submit", error.refusal.example) from error
     turn = game.turn(position.state, seat)
     moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
     words = {
@@ -311,15 +309,14 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     must_run(context, board)
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
     if waiting is None:
-        example = f"submit {example_of(context.position(board), sitter.seat)}"
-        raise Refused("nothing-submitted", part=str(board.id), example=example)
+        raise Refused("nothing-submitted", part=str(board.id))
     position = context.position(board)
     game = position.game
     meant, text = waiting
     turn = game.turn(position.state, sitter.seat)
     if meant != turn or bound_turn(context, board) not in {None, turn}:
-        example = example_of(position, sitter.seat)
-        raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=example)
+        again = f"submit {text}"
+        raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=again)
     moves.drop_submitted(context.connection, board.id, sitter.seat)
     move = game.parse(game.view(position.state, sitter.seat), text)
     return play_move(context, board, sitter, position, move, context.words)

@@ -52,13 +52,8 @@ def invited(
         OptionError: not with these options.
     """
     if userid not in game.bots:
-        key = game.info.key
         levels = ", ".join(game.bots)
-        others = [min(game.bots, default="") if one == userid else one for one in userids]
-        example = f"{key} challenge {' '.join(others)}" if levels else "list"
-        raise Refused(
-            "house-plays-not", part=userid, title=game.info.title, levels=levels, example=example
-        )
+        raise Refused("house-plays-not", part=userid, title=game.info.title, levels=levels)
     try:
         must_agree(game, userid, options, len(userids))
     except OptionError as error:

@@ -96,9 +96,9 @@ _UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
     (Purpose.KEEP_ADDRESS, model.ReplyMove): ("keep-address-how", "reject"),
     (Purpose.SIGNOFF, model.ReplyMove): ("leaving-how", "no"),
     (Purpose.DELETE, model.ReplyMove): ("leaving-how", "no"),
-    (Purpose.BROADCAST, model.ReplyMove): ("broadcast-how", "yes"),
+    (Purpose.BROADCAST, model.ReplyMove): ("broadcast-how", ""),
 }
-"""Words that could mean either: what is said about them, and what would be clear."""
+"""Words that could mean either: what is said about them, and what would be clear and do no harm."""
 
 _FOR_GOOD = frozenset({Purpose.SIGNOFF, Purpose.DELETE, Purpose.BROADCAST})
 """What cannot be taken back: here a yes is the whole first paragraph, and no empty reply is one."""
@@ -230,11 +230,19 @@ def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
         if unsaid is not None and not verified_sender.was_meant(context, error, line, read):
             read, error = line, verified_sender.otherwise(context, line)
         part, echo = refusals.told(context, read, error)
+        part = refusals.tried(context, part, _carried_out)
+        _COMMAND.undo(context.connection)
         part = budget.count_refusal(context, part)
         _COMMAND.end(context.connection)
         return Answer((part,)), echo, "refused"
     _COMMAND.end(context.connection)
     return answer, read.echo, "done"
+
+
+def _carried_out(context: CommandContext, line: Line) -> Answer:
+    """What a line leads to that somebody else may be about to write."""
+    unsaid = verified_sender.as_known(context, line)
+    return _ask(context, unsaid or line)
 
 
 def _ask(context: CommandContext, line: Line) -> Answer:
@@ -277,7 +285,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
             context, reply_address, asked
         ):
             part = asked.lines[0] if isinstance(asked, ReplyMove) else ""
-            raise Refused("confirm-how", part=part, example="yes")
+            raise Refused("confirm-how", part=part)
         case Purpose.CONFIRM if isinstance(asked, Yes | ReplyMove):
             return account.confirm_by_reply(context, reply_address)
         case Purpose.RESET if isinstance(asked, ReplyMove | Yes):
@@ -321,17 +329,15 @@ def _yes(context: CommandContext, asked: Yes, reply_address: ReplyAddress | None
     board, sitter = context.seat_at(None, None, None)
     if asked.unsaid:
         if sitter.accepted_at is None:
-            raise Refused("accept-how", example="accept")
-        raise Refused("empty-reply", example=moves.example_of(context.position(board), sitter.seat))
+            raise Refused("accept-how")
+        raise Refused("empty-reply")
     if queued_moves.may_confirm(context, board, sitter):
         return queued_moves.confirm(context, ConfirmMove(None, None, None))
     if board.status == "proposed" and sitter.accepted_at is None:
         return moves.accept(context, Accept(None, None, None, asked.below))
     if asked.below is not None:
         return moves.reply_move(context, asked.below)
-    raise Refused(
-        "nothing-to-confirm", example=moves.example_of(context.position(board), sitter.seat)
-    )
+    raise Refused("nothing-to-confirm")
 
 
 def _is_no(asked: object) -> bool:

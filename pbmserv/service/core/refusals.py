@@ -11,16 +11,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
+from typing import TypeAlias
 
 from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.model import Line, Sender
 from pbmserv.commands.table.starting import Challenge
-from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused
-from pbmserv.mail.reply_address import Purpose
+from pbmserv.engine.types import BOT_USERIDS, Seat
+from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Part
+from pbmserv.service.core.results import Part, kept_address
 from pbmserv.service.delivery import digest
+from pbmserv.service.delivery.mail_reader import reading_of
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import BoardStatus
@@ -29,6 +31,8 @@ MOST_LOOKED_UP = 20
 """Words of a line of which it is looked up whether they are userids."""
 
 BLANK = "***"
+
+Ask: TypeAlias = Callable[[CommandContext, Line], object]
 
 _OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
 
@@ -47,17 +51,26 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
         named = refusal.code == "no-such-player"
         echo = _hidden(context, line, sender.is_player if named else sender.userid.__eq__)
     example = _example(context, line, refusal, echo, sender)
-    if context.known():
+    # A reply that cannot be read is still about the board of the letter that it answers.
+    focus = context.answered_board() if isinstance(line.asked, PlayerError) else context.focus
+    _find_speaker(context)
+    if context.known() or context.answer_to[1] is not None:
         example = _unnamed(example, sender)
     if isinstance(error, Misread | MoveError):
         example = _in_its_place(line, example)
     refusal = replace(refusal, example=example)
     words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
-    # A reply that cannot be read is still about the board of the letter that it answers.
-    focus = context.answered_board() if isinstance(line.asked, PlayerError) else context.focus
     if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
         return Part("refusal", words), echo
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
+
+
+def _find_speaker(context: CommandContext) -> None:
+    """Have the answer go to the player whose reply address this is, if it is still theirs."""
+    known = context.player is not None or context.sitter is not None
+    if not known and context.reply_address is not None and context.reply_address.player:
+        with suppress(Refused):
+            context.speaker(None)
 
 
 def _sender(context: CommandContext) -> Sender:
@@ -126,7 +139,7 @@ def _example(
         with suppress(Refused):
             return f"{digest.first_board(context)}: show"
     if refusal.code == "no-words":
-        by_reply = "chat Good luck!" if refusal.part == "chat" else "Good luck!"
+        by_reply = "chat YOUR WORDS" if refusal.part == "chat" else ""
         return by_reply if context.reply_address is not None else echo.replace(BLANK, "PASSWORD")
     if refusal.code.startswith("time-") and isinstance(line.asked, Challenge):
         return _challenge(line.asked, refusal.example)
@@ -160,7 +173,7 @@ def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, send
     ]
     game = words[0] if words[0] in context.services.registry else ""
     if not instead and "challenge" in words and sender.userid:
-        return " ".join(word for word in (game, "challenge", sender.userid, "house") if word)
+        return " ".join(word for word in (game, "challenge", sender.userid, "FRIEND") if word)
     if wrong and not instead:
         return " ".join(word for word in (game, "standings") if word)
     if not wrong:
@@ -174,3 +187,72 @@ def _in_its_place(line: Line, example: str) -> str:
     if numbered is None or not example or _OF_A_DIGEST.match(example):
         return example
     return numbered[0] + example
+
+
+def tried(context: CommandContext, part: Part, ask: Ask) -> Part:
+    """The letter with an example that surely works, or without one.
+
+    It is carried out as a reply to that letter would be, and all of it is to be taken back.
+
+    Args:
+        ask: finds and calls the handler of a line.
+    """
+    refusal = part.words["refusal"]
+    example = refusal["example"]
+    if not example or is_form(example):
+        return part
+    ways = [example]
+    if _has_many_lines(context) and part.board is not None:
+        ways.append(f"{part.board}: {example}")
+    address = _goes_on_with(context, part)
+    works = next((way for way in ways if _works(context, way, address, ask)), "")
+    return replace(part, words={**part.words, "refusal": {**refusal, "example": works}})
+
+
+def _has_many_lines(context: CommandContext) -> bool:
+    reading = context.incoming.reading
+    return reading.multiple or len(reading.lines) > 1
+
+
+def _goes_on_with(context: CommandContext, part: Part) -> ReplyAddress | None:
+    """What the reply address of a refusal will say."""
+    speaks = context.sitter or context.player
+    if speaks is None:
+        return kept_address(context, None)
+    player_id, epoch = context.answer_to[1] or 0, speaks.reply_epoch
+    many = _has_many_lines(context)
+    if part.board is not None and part.seat is not None and not many:
+        board = boards.load(context.connection, part.board)
+        assert board is not None
+        position = context.position(board)
+        turn = position.game.turn(position.state, Seat(part.seat))
+        return ReplyAddress(Purpose.BOARD, player_id, part.board, turn, epoch)
+    kept = kept_address(context, player_id)
+    if kept is None or (many and kept.purpose is Purpose.TRAY):
+        return ReplyAddress(Purpose.PLAYER, player_id, epoch=epoch)
+    return kept
+
+
+def _works(context: CommandContext, example: str, address: ReplyAddress | None, ask: Ask) -> bool:
+    """Whether an example would be carried out, all lines of it."""
+    games = frozenset(game.info.key for game in context.services.registry)
+    reading = reading_of("", example, games, address.purpose if address is not None else None)
+    incoming = replace(context.incoming, text=example, reading=reading, reply_address=address)
+    trial = CommandContext(
+        context.services,
+        context.connection,
+        incoming,
+        context.mail_id,
+        context.now,
+        played=dict(context.played),
+        budget=context.budget,
+        attached=context.attached,
+        counted=context.counted,
+    )
+    try:
+        for line in reading.lines:
+            trial.next_command()
+            ask(trial, line)
+    except PlayerError:
+        return False
+    return bool(reading.lines)

@@ -12,6 +12,7 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import ServerFault
 from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.words_for_others import Said
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
@@ -186,10 +187,14 @@ def _answer(
     many = len(parts) > 1 or context.incoming.reading.multiple or any(one.stopped for one in lines)
     if many and part.letter != "stranger":  # which is about none of the lines
         part = Part("report", {"lines": [line.as_json() for line in lines]})
+    words = part.words
+    answers = kept_address(context, to[1])
+    if answers is not None and any(line.status == "refused" for line in lines):
+        words = {**words, "answers": [answers.purpose, answers.about, answers.number]}
     return NewLetter(
         letter=part.letter,
         recipient=to[0],
-        words=part.words,
+        words=words,
         message_id=message_id(context.services.mail_domain.domain, part, _turns(context, part)),
         in_reply_to=context.incoming.mail.message_id,
         player_id=to[1],
@@ -197,6 +202,18 @@ def _answer(
         ply=part.ply,
         seat=part.seat,
     )
+
+
+def kept_address(context: CommandContext, reader: int | None) -> ReplyAddress | None:
+    """What a reply to a refusal goes on with: the letter that was answered, if it was its reader's.
+
+    Args:
+        reader: the player who gets the refusal; ``None`` for nobody known.
+    """
+    answered = context.reply_address
+    if answered is None or answered.purpose is Purpose.BOUNCE or answered.player != (reader or 0):
+        return None
+    return answered
 
 
 def last_answer(context: CommandContext, answer: NewLetter) -> NewLetter:

@@ -91,16 +91,7 @@ class MailReader:
                 envelope, mail, text, reading, reply_address, verdict, source=source
             )
         purpose = None if reply_address is None else reply_address.purpose
-        if purpose is Purpose.MESSAGE:
-            reading = read_message(text, self._games)
-        else:
-            reading = read(
-                mail.subject,
-                text,
-                games=self._games,
-                reply=purpose is not None,
-                tray=purpose is Purpose.TRAY,
-            )
+        reading = reading_of(mail.subject, text, self._games, purpose)
         return IncomingMail(
             envelope,
             mail,
@@ -144,6 +135,14 @@ class MailReader:
         except MailError:
             mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
         return IncomingMail(envelope, mail, "", Reading(()), reply_address, report=report)
+
+
+def reading_of(subject: str, text: str, games: Collection[str], purpose: Purpose | None) -> Reading:
+    """What a mail asks for; *purpose*: of the reply address that it came to, if it did."""
+    if purpose is Purpose.MESSAGE:
+        return read_message(text, games)
+    tray = purpose is Purpose.TRAY
+    return read(subject, text, games=games, reply=purpose is not None, tray=tray)
 
 
 def is_set_aside(incoming: IncomingMail) -> bool:

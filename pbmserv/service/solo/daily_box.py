@@ -71,7 +71,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
         ended = {"title": game.info.title, "at": "", "game": key, "before": _clock(before)}
         return Answer((Part("daily-set", ended),))
     usual = USUAL_MINUTE if before is None else before
-    example = f"{key} daily {player.userid} PASSWORD 07:30"
+    example = f"{key} daily {player.userid} PASSWORD TIME"
     minute = _minute(command.when, example) if command.when else usual
     due = next_local(context.now, zone(player.tz), minute)
     solo.subscribe(context.connection, Reader(player.id, key, minute, due))

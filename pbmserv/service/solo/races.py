@@ -59,7 +59,7 @@ def solve(context: CommandContext, command: Solve) -> Answer:
     must_run(context, board)
     position = context.position(board)
     if not position.apart:
-        raise Refused("not-a-race", part="solve", example="resign")
+        raise Refused("not-a-race", part="solve")
     if sitter.seat not in position.game.to_act(position.state):
         raise Refused("race-done", part="solve", example="show")
     return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)

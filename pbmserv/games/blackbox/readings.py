@@ -1,0 +1,388 @@
+"""What people write in place of a move: the one thing it can mean, and what of it would work.
+
+`legality.check` reads moves as they are written. Here a text that is none is taken apart into
+labels, cells, signs and a few words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). It is a
+move only if every word of it is known and exactly one reading is legal: a ray cannot be called
+back, and most lines that are no moves are words for somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from pbmserv.engine.types import Move
+from pbmserv.errors import MoveError, NotUnderstood
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.legality import check, is_free
+from pbmserv.games.blackbox.moves import TEXT_LIMIT, Element, Kind, print_elements, read_elements
+from pbmserv.games.blackbox.views import BoxView, View
+
+MOST_WORDS = 12
+"""Words that a move may be said in; longer lines are for somebody to read."""
+
+_QUOTES = re.compile(
+    "[\"\u201c\u201d\u201e\u00ab\u00bb`\u00b4]|(?<![a-z])['\u2018]|['\u2018](?![a-z])"
+)
+_TOKEN = re.compile(
+    r"(?P<range>!\s*[a-z0-9]{2,5}\s*-\s*[a-z0-9]{2,5}(?![a-z0-9]))"
+    r"|(?P<signed>[+/!-]\s*(?:[a-z]{1,2}\s*[0-9]{1,3}(?![0-9])|[0-9]{1,3}\s*[a-z]{1,2}(?![a-z])))"
+    r"|(?P<line>!\s*(?:[a-z]{1,2}|[0-9]{1,3})(?![a-z0-9]))"
+    r"|(?P<cell>[a-z]{1,2}-?[0-9]{1,3}(?![0-9])|[0-9]{1,3}[a-z]{1,2}(?![a-z]))"
+    r"|(?P<word>[a-z]+(?:'[a-z]+)?)"
+    r"|(?P<number>[0-9]{1,3}(?![0-9]))"
+    r"|(?P<guess>\?)"
+    r"|(?P<between>[,;:&()\[\]|.=*\u2022]+)"
+    r"|(?P<sign>[+/-])"
+)
+
+_VERBS = {
+    **dict.fromkeys(("fire", "shoot", "probe", "send", "launch", "try", "zap", "pick"), "fire"),
+    **dict.fromkeys(("choose", "port", "ray", "laser", "shot", "beam"), "fire"),
+    **dict.fromkeys(("mark", "marker", "markers", "add", "put", "set", "place"), "mark"),
+    **dict.fromkeys(("unmark", "remove", "clear", "delete"), "unmark"),
+    **dict.fromkeys(("seal", "seals"), "seal"),
+    "hide": "hide",
+    "guess": "guess",
+}
+_NOUNS = frozenset({"port", "ray", "laser", "shot", "beam", "marker", "markers", "probe"})
+"""Verbs, too, where no other verb stands in front: "port 3", "marker on b2"."""
+
+_SEPARATORS = frozenset(",;&()[].*\u2022")
+_SIGNS = {"mark": "+", "unmark": "/", "seal": "!", "guess": "+"}
+_POLITE = frozenset({"please", "pls", "plz", "move", "moves"})
+_THANKS = frozenset({"thanks", "thx", "thank"})
+"""Behind a move; "Thanks, g" is signed by somebody whose name begins with it."""
+
+_NEUTRAL = frozenset({"and", "then", "port", "cell", "cells", "row", "column", "col", "number"})
+_AROUND = frozenset(
+    ("at", "in", "into", "from", "on", "to", "through", "via", "the", "an", "my", "with", "is")
+) | {
+    *("are", "i'll", "i'd", "will", "would", "like", "want", "now", "next", "take", "make", "one"),
+    *("final", "let", "let's", "lets", "me"),
+}
+"""Words that mean nothing here, where a verb or a please stands beside them."""
+
+_HEDGES = frozenset({"i", "i'd", "would", "let", "me"})
+"""With one of these beside it a guess without cells is a turn of phrase: "let me guess"."""
+
+_AFTER_I = frozenset(_VERBS) | {"will", "would", "want", "take", "make"}
+_AFTER_A = _NOUNS | {"guess"}
+
+
+@dataclass(slots=True)
+class _Token:
+    kind: str
+    text: str
+
+
+@dataclass(slots=True)
+class _Said:
+    """What was understood of a text so far.
+
+    Attributes:
+        mode: what the verb before says to do with a label or a cell.
+        sure: some word says that this is a move.
+        needs: something was there that is no part of a move by itself.
+        guesses: a guess is to be taken.
+        signs: the elements, as moves are written.
+        bare: places in `signs` of cells that nothing is said about.
+    """
+
+    hiding: bool
+    mode: str = ""
+    sure: bool = False
+    needs: bool = False
+    guesses: bool = False
+    signs: list[str] = field(default_factory=list)
+    bare: list[int] = field(default_factory=list)
+
+
+def read_move(view: View, text: str) -> Move:
+    """Read a move into canonical text; raises as `elements_of`."""
+    elements = elements_of(view, text)
+    return Move(print_elements(elements), is_free(elements))
+
+
+def elements_of(view: View, text: str) -> tuple[Element, ...]:
+    """The elements of a move that may be made, as `legality.check` reads them.
+
+    Raises:
+        NotUnderstood | Illegal: as `legality.check` does; the refusal tells what can be done now,
+            and has for an example what of the text would work, if anything would.
+    """
+    try:
+        return check(view, text)
+    except MoveError as error:
+        refusal = error.refusal
+        mended = "" if isinstance(error, NotUnderstood) else _mended(view, text)
+        values = {**what_can_be_done(view), **refusal.values}
+        raise type(error)(refusal.code, part=refusal.part, example=mended, **values) from None
+
+
+def meant(view: View, text: str) -> Move | None:
+    """The one legal reading of a text that is no move as it stands; ``None``: none, or several."""
+    if view.own is None or view.phase in {"over", "done"} or len(text) > TEXT_LIMIT:
+        return None
+    found: dict[str, Move] = {}
+    for signs in _readings(view, text):
+        try:
+            elements = check(view, signs)
+        except MoveError:
+            continue
+        found[print_elements(elements)] = Move(print_elements(elements), is_free(elements))
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def meanwhile(view: View, move: Move) -> tuple[Move | None, str]:
+    """What of a move needs no turn, and the text of what has to wait for one."""
+    elements = check(view, move.text)
+    free = [element for element in elements if is_free([element])]
+    rest = [element for element in elements if not is_free([element])]
+    return (Move(print_elements(free), free=True) if free else None), print_elements(rest)
+
+
+def what_can_be_done(view: View) -> dict[str, str]:
+    """What a refusal tells of the position: what its reader may do now, and the labels."""
+    board, now = view.options.board, ""
+    if view.own is not None and view.phase not in {"over", "done"}:
+        now = "play" if view.may_act else "wait"
+        now = now if view.has_hidden else "hide"
+    return {
+        "now": now,
+        "free": in_ranges(board, view.unused_ports) if now in {"play", "wait"} else "",
+        "columns": f"{board.top[0]} to {board.top[-1]}",
+        "rows": f"{board.left[0]} to {board.left[-1]}",
+        "wanted": view.options.atoms,
+    }
+
+
+def in_ranges(board: Geometry, ports: Sequence[str]) -> str:
+    """Labels of ports as people list them: ``1-3, 7, A-G``."""
+    among = frozenset(ports)
+    found = []
+    for side in (board.left, board.right, board.top, board.bottom):
+        for free, group in groupby(side, key=among.__contains__):
+            labels = list(group)
+            if free and len(labels) > 2:
+                found.append(f"{labels[0]}-{labels[-1]}")
+            elif free:
+                found += labels
+    return ", ".join(found)
+
+
+# -- one legal reading -----------------------------------------------------------------------
+
+
+def _readings(view: View, text: str) -> Iterator[str]:
+    """What a text might mean, as moves are written."""
+    hiding = not view.has_hidden
+    tokens = _tokens(text, hiding=hiding)
+    if tokens is None:
+        return
+    joined = (_joined(tokens, over_commas=over) for over in (False, hiding))
+    for variant in (tokens, *joined):
+        said = _understood(variant, hiding=hiding)
+        if said is not None:
+            yield ",".join(_turned(view.options.board, sign) for sign in said.signs)
+
+
+def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
+    """The parts of a text; ``None`` where something else is between them, as in most sentences."""
+    plain = text.lower().replace("\u2019", "'").rstrip(".! ")
+    plain, found, at = _QUOTES.sub(" ", plain).strip(), [], 0
+    if any(plain.count(a) != plain.count(b) for a, b in ("()", "[]")):
+        return None  # "a)" begins a list
+    while at < len(plain):
+        match = _TOKEN.match(plain, at)
+        if plain[at].isspace():
+            at += 1
+        elif (
+            match is None
+            or match.lastgroup is None
+            or _may_be_otherwise(plain, match, hiding=hiding)
+        ):
+            return None
+        else:
+            found.append(_Token(match.lastgroup or "", "".join(match[0].split())))
+            at = match.end()
+    words = [token for token in found if token.kind == "word" and len(token.text) > 2]
+    asks = any(token.kind == "guess" for token in found)  # a question mark behind words asks
+    return None if len(words) > MOST_WORDS or (words and asks) else found
+
+
+def _may_be_otherwise(plain: str, match: re.Match[str], *, hiding: bool) -> bool:
+    """Whether a part stands so that it may mean something else: "a?", "- J", and "+b3/d3", which
+    may have been written for two markers."""
+    before, sign = plain[: match.start()][-1:], match[0][0]
+    match match.lastgroup:
+        case "guess":
+            return before not in {"", " ", ","}
+        case "signed":
+            return sign in "/-" and before.isalnum() and not hiding
+        case "sign":
+            return not hiding or not before
+    return False
+
+
+def _joined(tokens: Sequence[_Token], *, over_commas: bool) -> list[_Token]:
+    """The same, with a letter and a number side by side read as one cell."""
+    found: list[_Token] = []
+    kept = [t for t in tokens if t.kind != "between"] if over_commas else tokens
+    for token in kept:
+        before = found[-1] if found else _Token("", "")
+        pair = {before.kind, token.kind} == {"word", "number"}
+        if pair and all(len(t.text) <= 2 for t in (before, token) if t.kind == "word"):
+            found[-1] = _Token("cell", before.text + token.text)
+        else:
+            found.append(token)
+    return found
+
+
+def _understood(tokens: Sequence[_Token], *, hiding: bool) -> _Said | None:
+    """The elements that a text names; ``None`` if it has anything else in it."""
+    said = _Said(hiding)
+    for at, token in enumerate(tokens):
+        following = tokens[at + 1].text if at + 1 < len(tokens) else ""
+        if not _take(said, token, following):
+            return None
+    if said.needs and not said.sure:
+        return None
+    if said.guesses and not said.signs and not _HEDGES.isdisjoint(token.text for token in tokens):
+        return None
+    if said.guesses:
+        said.signs = [f"+{s}" if n in said.bare else s for n, s in enumerate(said.signs)] + ["?"]
+    return said if said.signs else None
+
+
+def _take(said: _Said, token: _Token, following: str) -> bool:
+    """Take one part in; ``False`` if it is none of a move."""
+    text = token.text
+    match token.kind:
+        case "sign":
+            return True
+        case "between":
+            said.needs |= not _SEPARATORS.issuperset(text)  # "12:" is no move
+            return True
+        case "guess":
+            said.guesses, was = True, said.guesses
+            return not was
+        case "range" | "line":
+            said.signs.append(text)
+            return not said.hiding
+        case "signed":
+            said.signs.append(text[1:] if said.hiding else text.replace("-", "/"))
+            return True
+        case "cell":
+            return _take_cell(said, text.replace("-", ""))
+        case "number":
+            return _take_label(said, text)
+    if text == "a" and following in _AFTER_A:
+        return True
+    if text == "i" and following in _AFTER_I:
+        said.needs = True
+        return True
+    return _take_word(said, text) or (len(text) <= 2 and _take_label(said, text))
+
+
+def _take_word(said: _Said, word: str) -> bool:
+    verb = _VERBS.get(word, "")
+    if verb and not (word in _NOUNS and said.mode):
+        said.mode = "hide" if said.hiding and verb == "mark" else verb
+        said.guesses |= verb == "guess"
+        said.sure = True
+    elif said.hiding and word in {"atom", "atoms"}:
+        said.mode, said.sure = "hide", True
+    elif word in _POLITE or (word in _THANKS and said.signs):
+        said.sure = True
+    elif word in _AROUND:
+        said.needs = True
+    else:
+        return word in _NEUTRAL or word in _NOUNS
+    return True
+
+
+def _take_cell(said: _Said, cell: str) -> bool:
+    if said.mode == "fire" or (said.mode == "hide" and not said.hiding):
+        return False
+    sign = "" if said.hiding else _SIGNS.get(said.mode, "")
+    if not sign:
+        said.bare.append(len(said.signs))
+    said.signs.append(sign + cell)
+    return True
+
+
+def _take_label(said: _Said, label: str) -> bool:
+    if said.mode not in {"", "fire", "seal"}:
+        return False
+    said.signs.append(f"!{label}" if said.mode == "seal" else label)
+    return True
+
+
+def _turned(board: Geometry, sign: str) -> str:
+    """A range with its top left cell in front; all else as it is."""
+    first, dash, last = sign[1:].partition("-")
+    start, end = board.cell(first), board.cell(last)
+    if not dash or start is None or end is None:
+        return sign
+    rows, columns = zip(divmod(start, board.width), divmod(end, board.width), strict=True)
+    corners = (min(rows) * board.width + min(columns), max(rows) * board.width + max(columns))
+    return "!" + "-".join(map(board.name, corners))
+
+
+# -- what of it would work -------------------------------------------------------------------
+
+
+def _mended(view: View, text: str) -> str:
+    """What of a text would work: its own cells and ports, and nothing in place of the others.
+
+    A guess is never left where something else was left out, and atoms are never hidden by half of
+    what somebody wrote: neither can be taken back.
+    """
+    own = view.own
+    if own is None or not view.has_hidden or view.phase in {"over", "done"}:
+        return ""
+    elements = list(_separately(view.options.board, text))
+    probes = [e for e in elements if e is not None and e.kind is Kind.PROBE]
+    fresh = [e for e in probes if not own.marks[e.port] and view.may_act][:1]
+    if len(probes) > 2:
+        fresh = []  # whatever they are, they are not one ray
+    kept = [_signed(own, e) for e in elements if e is not None and _stays(e, fresh)]
+    whole = None not in elements and len(fresh) == len(probes) and own.guesses_left > 0
+    without = [sign for sign in kept if sign != "?"]
+    for signs in [list(dict.fromkeys(kept)), without] if whole else [without]:
+        try:
+            return print_elements(check(view, ",".join(signs)))
+        except MoveError:
+            continue
+    return ""
+
+
+def _stays(element: Element, fresh: Sequence[Element]) -> bool:
+    """Whether an element may be offered once more."""
+    return element.kind is not Kind.PROBE or any(element is one for one in fresh)
+
+
+def _signed(own: BoxView, element: Element) -> str:
+    """An element as it must be written now: a cell alone says not what to do there."""
+    if element.kind is not Kind.CELL:
+        return element.text
+    return ("/" if element.cells[0] in own.markers else "+") + element.text
+
+
+def _separately(board: Geometry, text: str) -> Iterator[Element | None]:
+    """The elements of a text one by one; ``None`` for each part that is none."""
+    for part in re.split("[,;]", text):
+        for piece in [part] if _reads(board, part) else part.split():
+            found = _reads(board, piece)
+            if found or piece.strip():
+                yield found
+
+
+def _reads(board: Geometry, part: str) -> Element | None:
+    try:
+        return read_elements(board, part)[0]
+    except MoveError:
+        return None
