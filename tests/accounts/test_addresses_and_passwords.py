@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from running import Correspondence, Letter, MovableClock, start
-
-from pbmserv.commands.table.accounts import ChangeAddress
-from pbmserv.errors import Refused
-from pbmserv.service.accounts import account
 
 pytestmark = pytest.mark.slow
 
@@ -130,10 +125,14 @@ def test_one_address_more_and_one_less(server: Correspondence) -> None:
     assert PHONE not in {str(f.message["To"]) for f in server.letters()}
 
 
-def test_a_letter_that_was_passed_on_is_not_enough_to_take_an_account_over() -> None:
-    with pytest.raises(Refused) as refused:
-        account.change_address(cast("Any", None), ChangeAddress(None, (HOME,)))
-    assert refused.value.refusal.code == "address-needs-password"
+def test_a_letter_that_was_passed_on_is_not_enough_to_take_an_account_over(
+    server: Correspondence,
+) -> None:
+    alice = server.sign_up("alice")
+    server.send(alice, "prefs alice secret")
+    server.reply(server.letter(alice), f"change address {HOME}")
+    assert "write your userid and password, too, even in a reply" in flat(server.letter(alice))
+    assert not server.letters(HOME)
 
 
 def test_a_new_password_is_told_to_every_address_once(server: Correspondence) -> None:
