@@ -107,7 +107,7 @@ def test_the_old_address_can_stop_it(server: Correspondence) -> None:
 def test_one_address_more_and_one_less(server: Correspondence) -> None:
     old = server.sign_up("alice")
     letters = changing(server, old, HOME)
-    assert "one of your addresses, too" in letters[old].text
+    assert "becomes one of yours" in letters[old].text
     server.reply(letters[HOME], "yes")
     assert server.letter(old).subject == "Your address was changed, alice"
     assert not server.letters(HOME)
@@ -145,7 +145,7 @@ def test_a_new_password_is_told_to_every_address_once(server: Correspondence) ->
     server.send(WORK, "change password alice secret better-one")
     told = by_address(server)
     assert set(told) == {old, HOME}
-    assert all(f.subject == "Your password was changed, alice" for f in told.values())
+    assert all(f.subject == "Your new password, alice" for f in told.values())
     assert "better-one" not in "".join(f.text + f.html for f in told.values())
     # Who asked for the other address may have known the old password.
     server.reply(waiting[PHONE], "yes")

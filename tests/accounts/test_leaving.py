@@ -51,7 +51,7 @@ def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) ->
     server.reply(question, "yes\n\nBob cheats, and I am fed up.")
     farewell = server.letter(alice)
     assert farewell.subject == "Goodbye, alice"
-    assert "Your running games are given up." in farewell.text
+    assert "You have given up your running games." in flat(farewell)
     told = server.letters(bob)
     assert len(told) == 2
     assert "alice resigned" in told[0].text
@@ -77,7 +77,7 @@ def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) ->
 
     # `forgot` from her own mailbox and `back` are the way home.
     server.reply(asked(server, alice, "forgot alice"), "password again-me")
-    assert "You have signed off, and that stays so." in flat(server.letter(alice))
+    assert "You have signed off, and stay so." in flat(server.letter(alice))
     back = asked(server, alice, "back alice again-me")
     assert "You are a player again" in back.text
     server.send(bob, "message bob secret alice", "Hello again!")
@@ -194,7 +194,7 @@ def _leave_traces_and_delete(server: Correspondence) -> None:
     server.letters()
 
     question = asked(server, alice, "delete alice secret")
-    assert "It cannot be undone." in flat(question)
+    assert "This cannot be undone." in flat(question)
     server.reply(question, "yes")
     [told] = server.letters(bob)
     assert "gone-1 resigned" in told.text
@@ -234,7 +234,7 @@ def test_who_has_signed_off_can_still_export_and_delete(server: Correspondence) 
     alice = server.sign_up("alice")
     server.reply(asked(server, alice, "signoff alice secret"), "yes")
     server.letter(alice)
-    assert asked(server, alice, "export alice secret").subject == "All that is kept on alice"
+    assert asked(server, alice, "export alice secret").subject == "All we keep on alice"
     server.reply(asked(server, alice, "delete alice secret"), "yes")
     server.settle()
     assert "do not belong together" in flat(asked(server, alice, "back alice secret"))

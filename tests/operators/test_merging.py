@@ -37,7 +37,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
-    assert "The account alice was made part of your account bob" in flat(letters[0])
+    assert "The account alice is now part of your account bob" in flat(letters[0])
     users = house.operators.look(lambda context: operating.users(context.connection, None, "", 100))
     assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
     lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))

@@ -87,9 +87,9 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     do(house, boards.set_deadline, number=number, times=times)
     (told, _) = house.letters()
     assert (
-        "The times of board 1 were changed. A reminder comes after 5 days without a move, and "
-        "after 40 days the game is lost; another one comes a day before that. Whoever is "
-        "waited for has all of that time from now on."
+        "Board 1 has new times. You get a reminder after 5 days without a move and another "
+        "a day before the end; after 40 days you lose the game. Those whose move it is "
+        "have all of that time from now on."
     ) in flat(told)
     assert house.live(days=4) == []
     (reminder,) = house.live(days=2)
@@ -123,7 +123,7 @@ def test_a_board_without_a_forfeit_is_said_to_have_none(house: Indoors) -> None:
     done = do(house, boards.set_deadline, number=number, times=["--forfeittime=0"])
     assert "reminder after 7 days, forfeit never" in done.said
     for told in house.letters():
-        assert "A reminder comes after 7 days without a move. Whoever" in flat(told)
+        assert "You get a reminder after 7 days without a move. Those" in flat(told)
         assert " 0 days" not in flat(told)
 
 

@@ -38,7 +38,7 @@ def test_a_conditional_plan_is_played_when_its_turns_come(game: Game) -> None:
     (told,) = game.read(1)  # one letter for both moves, words and all
     assert f"{NAMES[0]} fired port 3: hit (#)." in flat(told)
     assert "You fired port 1: hit (#)." in told.text
-    assert "From your queue was played: 1,+B2" in told.text
+    assert "Played from your plan: 1,+B2" in told.text
     assert "Have fun!" in told.text
     assert "if #: G else 5; 6" in told.text
     assert "else" not in own.text + news.text + own.html + news.html
@@ -69,7 +69,7 @@ def test_a_plan_is_refused_or_begins_at_once_and_can_be_forgotten(game: Game) ->
 
     answer = game.write(0, "queue", "3; 5")
     assert "You fired port 3: hit (#)." in answer.text
-    assert "From your queue was played: 3" in answer.text
+    assert "Played from your plan: 3" in answer.text
     (news,) = game.read(1)
     assert "Your move on board 1" in news.text
     assert kept(game) == [(0, "5")]
@@ -81,7 +81,7 @@ def test_a_plan_is_refused_or_begins_at_once_and_can_be_forgotten(game: Game) ->
     game.server.reply(gone, "queue -")
     assert "You had no plan for board 1" in game.read(0)[0].text
     game.server.reply(gone, "queue 14")
-    assert "This is played for you as soon as it is your turn" in game.read(0)[0].text
+    assert "We play this for you as soon as it is your turn" in game.read(0)[0].text
 
 
 def test_what_cannot_be_played_by_then_is_told_with_the_board_and_loses_no_turn(game: Game) -> None:
@@ -94,9 +94,9 @@ def test_what_cannot_be_played_by_then_is_told_with_the_board_and_loses_no_turn(
     assert "Your move on board 1" in told.text
     assert f"{NAMES[0]} fired port 14: reflection (%)." in flat(told)
     words = flat(told)
-    assert 'Your queued move "G" could not be played, and your plan is dropped.' in words
+    assert 'Your queued move "G" could not be played, so we dropped your plan.' in words
     assert "Port G already shows a" in words
-    assert "No turn is lost." in words
+    assert "You lost no turn." in words
     assert "Player t0b's board on left." in told.text
     assert kept(game) == []
     assert game.plies()[2:] == [(0, "3"), (1, "8"), (0, "14")]
@@ -143,7 +143,7 @@ def test_a_plan_may_win_and_then_all_plans_are_gone(game: Game) -> None:
     assert "t0b found all the atoms and won board 1" in flat(lost)
     (won,) = game.read(1)
     assert "You found all the atoms and won board 1" in flat(won)
-    assert "From your queue was played: +B3,+D3,+A1,+F2; ?" in flat(won)
+    assert "Played from your plan: +B3,+D3,+A1,+F2; ?" in flat(won)
     assert kept(game) == []
     refused = game.write(1, "queue", "5")
     assert "Board 1 is over." in refused.text

@@ -142,7 +142,7 @@ def test_a_report_is_never_long(server: Indoors) -> None:
     (long,) = server.letters()
     assert len(long.raw) < 60_000
     assert "(not shown)" in long.text
-    assert "send that line once more in a mail of its own" in " ".join(long.text.split())
+    assert "send that line again in a mail of its own" in " ".join(long.text.split())
     forged(server, "multiple", lines("help x{0} y{0} z{0} v{0} w{0}", 50))
     (unknown,) = server.letters()
     assert len(unknown.raw) < 60_000

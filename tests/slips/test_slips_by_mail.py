@@ -58,9 +58,9 @@ def test_sixty_five_commands_in_one_mail(server: Running) -> None:
     lines = [line for line in answer.text.split("\n") if ". not tried: " in line]
     numbered = [f"{number}. not tried: list" for number in range(51, 61)]
     assert lines == [*numbered, "61. not tried: ..."]
-    why = "A mail can have at most 50 commands, so the reading stopped there."
-    assert f"{why} What is marked" in flat(answer)
-    assert "nor were 5 commands that are not listed." in flat(answer)
+    why = "A mail can have at most 50 commands, so we stopped reading there."
+    assert f"{why} We did not carry out what is marked" in flat(answer)
+    assert "nor 5 more commands." in flat(answer)
     assert why in answer.html
 
 

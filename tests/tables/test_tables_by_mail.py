@@ -45,7 +45,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     server.reply(won, "record")
     record = alice.letter()
     server.reply(won, "rematch")
-    assert "would like a rematch of board 1" in bob.letters()[-1].text
+    assert "wants a rematch of board 1" in bob.letters()[-1].text
     server.send(carol.address, "blackbox standings")
     assert "alice    1138?" in carol.letter().text
     server.send(carol.address, "blackbox history alice bob")

@@ -98,7 +98,7 @@ def test_some_begin_at_once_some_ask_and_some_refuse(server: Correspondence) -> 
     alice.asks(Challenge("blackbox", ("alice", "bob")), "Nice to meet you!")
     own, other = alice.letter(), bob.letter()
     assert "bob takes challenges at once, so board 1 has begun." in own.text
-    assert "Your words were passed on to bob." in own.text
+    assert "We passed your words on to bob." in own.text
     assert "alice has challenged you to Blackbox." in other.text
     assert "Nice to meet you!" in other.text
     server.reply(other, "a5,c6,e7,g5")
@@ -162,7 +162,7 @@ def test_a_rematch_has_the_other_side_first(server: Correspondence) -> None:
     alice.replies(lost, Rematch(None, None, None))
     assert "Board 2: bob is asked to play" in alice.letter().text
     asked = bob.letter()
-    assert "alice would like a rematch of board 1." in asked.text
+    assert "alice wants a rematch of board 1." in asked.text
     assert asked.subject == "A rematch with alice: Blackbox 2"
     assert "Options: -fair." in asked.text
 
@@ -183,4 +183,4 @@ def test_a_challenge_is_taken_back_by_resigning(server: Correspondence) -> None:
     alice.asks(Challenge("blackbox", ("alice", "bob")))
     alice.replies(alice.letter(), Resign(None, None, None))
     assert statuses(server) == ["declined"]
-    assert "does not want to play" in bob.letters()[-1].text
+    assert "declined board" in bob.letters()[-1].text

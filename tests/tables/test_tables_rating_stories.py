@@ -42,7 +42,7 @@ def test_two_games_and_all_that_is_told_of_them(server: Correspondence) -> None:
     lost, won = lose(server, bob, alice)
     assert "Your Blackbox rating: 1138 (+138), provisional, 1 game." in won.text
     assert "bob: 927 (-73), provisional, 1 game." in won.text
-    assert "a chance of 50 % to win" in won.text
+    assert "your chance of winning was 50 %" in won.text
     assert "Your Blackbox rating: 927 (-73), provisional, 1 game." in lost.text
     assert "Your Blackbox rating: 927 (-73)" in lost.html
     server.server.clock.move(days=1)
@@ -57,7 +57,7 @@ def test_two_games_and_all_that_is_told_of_them(server: Correspondence) -> None:
     lost, won = lose(server, bob, alice)
     assert "Your Blackbox rating: 1193 (+55), provisional, 2 games." in won.text
 
-    assert "It counts for 50 % of a game, since you have played each other lately." in won.text
+    assert "It counts for 50 % of a game, since you two have played lately." in won.text
     assert "It counts for 50 % of a game" in won.html
 
     _tables(carol, alice, won)
@@ -72,8 +72,8 @@ def _tables(carol: Guest, alice: Guest, won: Letter) -> None:
     assert "Blackbox: 2 rated players" in best.text
     assert (
         "Rank  Player  Rating  Games  Won  Lost  Drawn\n"
-        "-     alice    1193?      2    2     0      0\n"
-        "-     bob       901?      2    0     2      0\n" in best.text
+        "   -  alice    1193?      2    2     0      0\n"
+        "   -  bob       901?      2    0     2      0\n" in best.text
     )
     assert "<td" in best.html
     carol.asks(Ratings("blackbox", ("bob", "carol")))

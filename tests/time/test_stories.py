@@ -122,7 +122,7 @@ def test_where_no_other_person_waits_a_board_ends_quietly(server: Correspondence
     server.send(alice, "blackbox daily alice secret 12:00")
     server.live(days=1)
     words = (
-        "Nobody waits for you here, so no reminder comes; after 21 days without a move the board"
+        "Nobody waits for you here, so you get no reminder; after 21 days without a move the board"
     )
     server.send(alice, "blackbox show 1")
     told = server.letters(alice)
@@ -140,7 +140,10 @@ def test_a_challenge_that_nobody_answers_is_withdrawn(server: Correspondence) ->
     mine, theirs = challenge(server, "--nagtime=2 --forfeittime=4 --totaltime=3")
     for letter in (mine, theirs):
         words = " ".join(letter.text.split())
-        assert "A reminder comes after 2 days without a move, and after 4 days the game" in words
+        assert (
+            "You get a reminder after 2 days without a move and another a day before the "
+            "end; after 4 days you lose the game" in words
+        )
         assert "Each player has 3 days for the whole game." in words
     server.live(days=2)
     reminder = server.letter("bob@players.example")
@@ -148,7 +151,7 @@ def test_a_challenge_that_nobody_answers_is_withdrawn(server: Correspondence) ->
     assert "withdrawn on Thursday 5 March 2026, 12:00" in " ".join(reminder.text.split())
     server.live(days=2)
     first, second = server.letters()
-    assert "The challenge was not answered in time by bob" in first.text
+    assert "bob did not answer the challenge in time" in first.text
     assert "Board 1 will not be played" in second.text
     assert status(server) == "declined"
 
@@ -292,7 +295,7 @@ def test_wrong_times_are_refused_each_for_its_reason(tmp_path: Path) -> None:
             server.send(alice, f"blackbox resign {newest} alice secret")
             server.letters()
         server.send(alice, "blackbox challenge alice bob --nagtime=0 --forfeittime=0")
-        assert "There is no limit to the time for a move." in server.letter(alice).text
+        assert "There is no time limit for a move." in server.letter(alice).text
         assert server.letters("bob@players.example")
         server.live(days=1000)
         assert server.letters() == []

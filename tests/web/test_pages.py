@@ -301,7 +301,7 @@ def test_an_unknown_token_is_answered_kindly(site, method, token) -> None:
     response, page = site.ask(method, f"/confirm/{token}")
     assert response.status == 404
     assert response.headers["Cache-Control"] == "no-store"
-    assert "Nothing was changed" in page or "There is no page here" in page
+    assert "Nothing has changed" in page or "There is no page here" in page
     assert not site.context.done
 
 
@@ -331,7 +331,7 @@ def test_a_mail_program_may_post_its_form_either_way(site) -> None:
         assert response.status == 200
     response, page = site.ask("POST", "/unsubscribe/nobody", "List-Unsubscribe=One-Click")
     assert response.status == 404
-    assert "Nothing was changed" in page
+    assert "Nothing has changed" in page
 
 
 def test_health_is_told_to_a_probe(site) -> None:

@@ -58,7 +58,7 @@ def test_the_writers_password_goes_to_nobody(server: Indoors, words: str) -> Non
     assert _said(server) == ""
     (answer,) = told
     assert answer.recipient == ALICE
-    assert "Your password stands in your words" in " ".join(answer.text.split())
+    assert "Your words have your password in them" in " ".join(answer.text.split())
     assert PASSWORD not in answer.text
 
 
