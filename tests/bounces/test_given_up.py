@@ -292,7 +292,7 @@ def test_a_game_can_be_lost_in_the_end_without_anybody_spinning(house: Indoors) 
             break
     (result,) = letters
     assert (result.recipient, result.kind) == (BOB, "result")
-    assert states(house, "reminder") == ["parked"]
+    assert states(house, "reminder") == ["parked", "parked"]  # two for each turn
 
 
 def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:

@@ -75,7 +75,6 @@ class Quota:
         with self._guard:
             taken["waiting"] = self._taken.get("waiting", 0)  # which stands elsewhere
             self._taken, self._measured_at = taken, now
-        self._tell(sum(taken.values()))
 
     @property
     def taken(self) -> int:
@@ -132,8 +131,9 @@ class Quota:
                 self._taken[state] = self._taken.get(state, 0) + octets
         return fits
 
-    def _tell(self, taken: int) -> None:
+    def tell(self) -> None:
         """Tell the operator, once, that there is no room any more, and once that there is."""
+        taken = self.taken
         is_full = taken > self.most * FULL
         if is_full and not self._was_full:
             log.error(
@@ -220,6 +220,7 @@ class Expiry:
         """Empty some mails that led to nothing, whatever their days, if texts take nearly all that
         they may; how many there were."""
         self._quota.measure(self._clock.now())
+        self._quota.tell()
         if self._quota.excess <= 0:
             return 0
         return next(filter(None, (self._empty(state, NO_TIME) for state in UNUSED)), 0)
