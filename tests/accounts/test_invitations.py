@@ -200,7 +200,7 @@ def test_inviting_is_a_word_for_it(house: Indoors) -> None:
     letters = house.send(ALICE, f"invite alice {PASSWORD} {FRIEND}")
     assert ("invitation", FRIEND) in kinds(letters)
     (page,) = house.send(ALICE, "help invitations")
-    assert "A friend who does not play here yet is invited by mail address" in flat(page)
+    assert "To invite a friend who does not play here yet, give a mail address" in flat(page)
 
 
 def test_whoever_leaves_invites_no_more(house: Indoors) -> None:
