@@ -276,10 +276,12 @@ def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
 def test_what_is_no_clear_yes_makes_nothing(house: Indoors, words: str, sentence: str) -> None:
     (refusal,) = house.reply(invited(house), words)
     assert sentence in flat(refusal)
-    example = refusal.text.partition("Try this:")[2].strip().splitlines()[0]
-    assert example.startswith("yes")
     assert count(house, players) == 4
-    house.reply(refusal, example)
+    example = refusal.text.partition("Try this:")[2].strip().partition("\n")[0]
+    # A yes is offered only to somebody who said it, with a name that they cannot have.
+    assert example.startswith("yes as") == words.startswith("yes as")
+    house.reply(refusal, example or "yes")
+    assert count(house, players) == 5
 
 
 def test_whoever_got_it_forwarded_says_yes_for_nobody(house: Indoors) -> None:

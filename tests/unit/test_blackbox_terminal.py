@@ -326,7 +326,7 @@ def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
     async def story(house: House) -> None:
         await house.press("m")
         await house.answer("zz9")
-        assert 'The cell in "zz9" is off the board' in house.text("told")
+        assert '"zz9" is off the board' in house.text("told")
         await house.press("m")
         await house.answer("a,+b2")
         await house.press("u", "g")
