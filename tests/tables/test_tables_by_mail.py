@@ -64,7 +64,9 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
         assert "hunter22" not in refused.subject + refused.text + refused.html
         assert "Name 2 belongs to nobody" in refused.text
     server.send(carol.address, "blackbox seek carol secret -size=99x99")
-    assert "blackbox seek carol PASSWORD -size=" in carol.letter().text
+    refused = carol.letter()
+    assert '"-size=99x99" cannot be made: both sides' in refused.text
+    assert "secret" not in refused.subject + refused.text + refused.html
     _played_back(record, tmp_path / "mail.txt", capsys)
 
 

@@ -83,7 +83,7 @@ def test_a_follower_hears_that_a_board_will_not_be_played(server: Correspondence
     carol.asks(Follow(99, None, "all"))
     assert "There is no board 99." in carol.letter().text
     carol.asks(Follow(None, None, "all"))
-    assert "The number of the board is missing." in carol.letter().text
+    assert "Which board? Put its number behind the command." in carol.letter().text
 
 
 def test_what_is_hidden_changes_nothing_in_the_letters(server: Correspondence) -> None:

@@ -113,7 +113,7 @@ def test_some_begin_at_once_some_ask_and_some_refuse(server: Correspondence) -> 
     carol.blocks(alice)
     alice.asks(Challenge("blackbox", ("alice", "carol")))
     blocked = alice.letter()
-    assert "carol takes nothing of this kind at present." in blocked.text
+    assert "carol takes no challenges at present." in blocked.text
     assert blocked.text == refused.text
     assert blocked.html == refused.html
     alice.asks(Message(None, ("carol",)), "Why not?")
