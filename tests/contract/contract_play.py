@@ -100,19 +100,12 @@ def rendered(game: AnyGame, view: Any, names: tuple[str, ...], you: Seat | None)
     """Every text that a letter makes of a view, in one."""
     folder = f"games/{game.info.key}"
     templates = ("board.txt.j2", "board.html.j2", "advice.txt.j2", "advice.html.j2")
+    people = [name for seat, name in enumerate(names) if seat != you]
+    known = {"board": 12, "mailto": MAILTO, "links": Links.ALL, "people": people, "compact": False}
     return "\n".join(
         environment()
         .get_template(f"{folder}/{name}")
-        .render(
-            view=view,
-            names=names,
-            you=you,
-            board=12,
-            mailto=MAILTO,
-            links=Links.ALL,
-            people=[name for seat, name in enumerate(names) if seat != you],
-            compact=False,
-        )
+        .render(known, view=view, names=names, you=you, beginner=True)
         for name in templates
     )
 
