@@ -28,7 +28,8 @@ from pbmserv.store.core.database import Database
 LOCAL, DOMAIN = "pbmserv", "games.example"
 SIZE = 1_000
 """Octets of a mail."""
-PLAYERS = 200
+PLAYERS = 2_000
+"""So many that of nobody more mails wait than may, also where only the door runs."""
 
 _QUOTED = "> | 3 |   |   | ? |   |   |   |   | 10      your opponent's box, move by move\r\n"
 

@@ -33,6 +33,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ class PlayerError(PbmError):
     ) -> None:
         super().__init__(code)
         self.refusal = Refusal(code, part, values, example)
+
+    def offering(self, example: str) -> Self:
+        """The same refusal with another example; "" for none."""
+        refusal = self.refusal
+        return type(self)(refusal.code, part=refusal.part, example=example, **refusal.values)
 
     def __str__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.refusal.values.items())

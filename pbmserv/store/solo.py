@@ -14,13 +14,16 @@ from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, daily_boards, daily_boxes, daily_readers, scores
 
+EPOCH = date(1970, 1, 1)
+"""Day 0 of the days that the boxes of the day are counted by; UTC."""
+
 FIRST = date(2026, 1, 1)
 """The UTC day of the box of the day with the number 1."""
 
 
 def number_of(day: int) -> int:
     """The number of a day's box."""
-    return day - (FIRST - date(1970, 1, 1)).days + 1
+    return day - (FIRST - EPOCH).days + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.boards import friends
@@ -23,8 +23,6 @@ from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter
-
-_ENDINGS = (Purpose.UNSUBSCRIBE, Purpose.UNINVITED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +69,12 @@ class WebRequests:
 
     async def subscription(self, token: str) -> Subscription | None:
         """What the link in a letter's List-Unsubscribe would end."""
-        reply_address = self._read(token, *_ENDINGS)
+        reply_address = self._read(token, *ENDINGS)
         return await asyncio.to_thread(self._subscription, reply_address) if reply_address else None
 
     async def unsubscribe(self, token: str) -> Subscription | None:
         """End it (RFC 8058); doing so twice is no error."""
-        reply_address = self._read(token, *_ENDINGS)
+        reply_address = self._read(token, *ENDINGS)
         if reply_address is None:
             return None
         done = await self._ask("unsubscribe", {"token": token})
@@ -128,7 +126,7 @@ class Forms:
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
         reply_address = self._services.mail_domain.ring.read(values["token"])
-        if reply_address is None or reply_address.purpose not in _ENDINGS:
+        if reply_address is None or reply_address.purpose not in ENDINGS:
             return NOTHING, False
         context = clock_context(self._services, connection, now, reply_address)
         try:

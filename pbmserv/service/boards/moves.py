@@ -320,7 +320,8 @@ def preview(context: CommandContext, command: Preview) -> Answer:
         if players.by_userid(context.connection, first) is not None:
             context.echo_hidden = True  # the word behind it is a password, which need not be there
             raise Refused("no-password-there", part="preview") from error
-        raise _asked_again(error, board) from error
+        again = error.refusal.example
+        raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
     words = {"move": found.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, board.plies, seat),))
 
@@ -338,13 +339,6 @@ def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:
     return found
 
 
-def _asked_again(error: MoveError, board: BoardRow) -> MoveError:
-    """The same refusal for somebody who wants to look at a move, not to make it."""
-    refusal = error.refusal
-    example = f"{board.game} preview {board.id} {refusal.example}" if refusal.example else ""
-    return type(error)(refusal.code, part=refusal.part, example=example, **refusal.values)
-
-
 def check(context: CommandContext, command: Check) -> Answer:
     """``game check board userid password [what]``: which results one's own markers explain; or
     the way of a ray through them.
@@ -360,10 +354,7 @@ def check(context: CommandContext, command: Check) -> Answer:
         try:
             words["drawn"] = game.drawn(view, command.what).move.text
         except MoveError as error:
-            refusal = error.refusal
-            raise type(error)(
-                refusal.code, part=refusal.part, example="", **refusal.values
-            ) from error
+            raise error.offering("") from error
     else:
         game.check(view)
     return Answer((Part("check", words, board.id, board.plies, sitter.seat),))

@@ -49,19 +49,13 @@ def queue(context: CommandContext, command: Queue) -> Answer:
         plan = print_plan(settle(position.game, view, read_plan(text)))
     except MoveError as error:
         one_move = not any(sign in text for sign in ";(:")
-        raise _asking(error, "queue", error.refusal.example if one_move else "") from error
+        example = error.refusal.example if one_move else ""
+        raise error.offering(example and f"queue {example}") from error
     moves.keep_plan(context.connection, board.id, sitter.seat, plan, context.now)
     if sitter.seat in position.game.to_act(position.state):
         context.moved.append(board.id)
     words = {"queued": plan, "forgotten": ""}
     return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
-
-
-def _asking(error: MoveError, command: str, example: str) -> MoveError:
-    """The same refusal; its example is for this command, not a move to be made."""
-    refusal = error.refusal
-    shown = f"{command} {example}" if example else ""
-    return type(error)(refusal.code, part=refusal.part, example=shown, **refusal.values)
 
 
 def go_on(context: CommandContext, answer: Answer) -> Answer:
@@ -291,7 +285,8 @@ def submit(context: CommandContext, command: Submit) -> Answer:
     try:
         move = read_move(position, seat, command.text)
     except MoveError as error:
-        raise _asking(error, "submit", error.refusal.example) from error
+        example = error.refusal.example
+        raise error.offering(example and f"submit {example}") from error
     turn = game.turn(position.state, seat)
     moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
     words = {

@@ -16,7 +16,7 @@ from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import (
     absences,
     account,
@@ -73,9 +73,6 @@ _BY_WORDS: Mapping[Purpose, Callable[[CommandContext, object, ReplyAddress], Ans
 }
 """Addresses at which a mail's words decide, if they are an answer at all."""
 
-_ENDINGS = frozenset({Purpose.UNSUBSCRIBE, Purpose.UNINVITED})
-"""Addresses at which a mail ends letters of a kind, whatever it says."""
-
 _MEANT: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
     (Purpose.ADDRESS, model.Yes): account.confirm_address,
     (Purpose.ADDRESS, model.ReplyMove): account.confirm_address,
@@ -117,7 +114,7 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     leaves this function, so that the mail is kept for the operator.
     """
     lines = context.incoming.reading.lines
-    if context.reply_address is not None and context.reply_address.purpose in _ENDINGS:
+    if context.reply_address is not None and context.reply_address.purpose in ENDINGS:
         lines = lines[:1]  # all of such a mail is one thing, whatever its lines look like
     letters, said = _each(context, lines)
     done = context.tally.done > 0
@@ -307,7 +304,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
 def _is_for(purpose: Purpose, line: Line) -> bool:
     """Whether a line is of the one thing that mails to such an address are, and no command."""
     talks = isinstance(line.asked, Yes | Chat)
-    return purpose in _ENDINGS or (talks and line.who is None)
+    return purpose in ENDINGS or (talks and line.who is None)
 
 
 def _unclear(context: CommandContext, reply_address: ReplyAddress, asked: object) -> bool:

@@ -11,7 +11,7 @@ of another board is just what nobody shall find out by naming boxes until one is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pbmserv.commands.table.catalogue import nearest
@@ -27,11 +27,10 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.operators import audit
+from pbmserv.store.solo import EPOCH
 
 if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
-
-EPOCH = date(1970, 1, 1)
 
 
 def known_game(context: CommandContext, key: str) -> AnyGame:

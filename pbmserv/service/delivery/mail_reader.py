@@ -18,12 +18,10 @@ from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.mail.networks import NOWHERE, Network, Source
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
 
 _FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
 """Reply addresses whose mails are a player's commands, and no answer to a question."""
-
-_ENDINGS = frozenset((Purpose.UNSUBSCRIBE, Purpose.UNINVITED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +169,7 @@ def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
     if incoming.reply_address is None:
         proves = bool(lines) and all(line.who is not None for line in lines)
         return proves and mail.automatic == AWAY_SUBJECT
-    if incoming.reply_address.purpose in _ENDINGS:  # written by programs, and empty
+    if incoming.reply_address.purpose in ENDINGS:  # written by programs, and empty
         return mail.only_auto_submitted
     # Only with words of its own: an empty answer of a machine is not the yes that a person's is.
     is_yes = any(isinstance(line.asked, Yes) for line in lines)

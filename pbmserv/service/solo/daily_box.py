@@ -26,7 +26,7 @@ from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.bots.bot_moves import is_bot
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import EPOCH, known_game, races_of
+from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time.localtime import next_local
 from pbmserv.store import solo
@@ -34,7 +34,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.operators import audit
-from pbmserv.store.solo import Reader
+from pbmserv.store.solo import EPOCH, Reader
 
 USUAL_MINUTE = 8 * 60
 """Minute of the local day at which the box comes where no time is named."""

@@ -181,7 +181,7 @@ def load(context: CommandContext, command: Load) -> Answer:
         found = game.load(text, options_of)
         options, rated = read_options(game, found.options, 1, "load", "")
     except (MoveError, OptionError) as error:
-        raise _refused(error) from error
+        raise error.offering("help load") from error
     undone = len(found.moves) - found.done
     if len(found.moves) + undone > MOST_MOVES:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
@@ -250,11 +250,6 @@ def _again(context: CommandContext, number: int, text: str) -> bool:
         return False
     log_ply(context, board, sitter, after, UNSAID)
     return True
-
-
-def _refused(error: PlayerError) -> PlayerError:
-    refusal = error.refusal
-    return type(error)(refusal.code, part=refusal.part, example="help load", **refusal.values)
 
 
 def record(context: CommandContext, command: Record) -> Answer:
