@@ -110,8 +110,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Captured logs travel between processes as UTF-8; what strangers send need not be any."""
+    """A failure shows what servers in processes of their own have logged.
+
+    Logs travel between the processes of the tests as UTF-8; what strangers send need not be any.
+    """
     report = yield
+    if report.failed and (logs := Process.logs()):
+        report.sections.append(("logs of servers", logs))
     report.sections = [
         (name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections
     ]

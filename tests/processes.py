@@ -17,7 +17,8 @@ from typing import ClassVar, Self
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from forking import Forked, run
 
-PATIENCE_S = 30
+PATIENCE_S = 60
+"""Seconds of a machine that has much else to do; who waits so long has failed."""
 DOMAIN = "games.example"
 
 
@@ -113,6 +114,11 @@ class Process:
         finally:
             self._running.discard(self)
             self._output.close()
+
+    @classmethod
+    def logs(cls) -> str:
+        """What the logs of those that run end with, for the report of a failure."""
+        return "\n".join(one.errors[-20_000:] for one in cls._running)
 
     @classmethod
     def end_all(cls) -> None:

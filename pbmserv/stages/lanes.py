@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -19,7 +19,7 @@ LANE_MAILS = 100
 LANE_OCTETS = 8 * 1_048_576
 """What may wait in one lane, eight of the largest mails: others' share of the room is not its to
 take, and what it sends now would only wait for what it has sent."""
-WARY_S = 5.0
+WARY_S = 2.0
 """Seconds after its start in which play leaves alone what it may die with: the others come first,
 and their letters."""
 MOST_DEATHS = 2
@@ -132,6 +132,20 @@ class Shares:
             return False
         self._waiting[lane] = mails + 1, before + octets
         return True
+
+
+def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:
+    """How often play has died with which mails, after it has died with these in hand.
+
+    When it dies with one alone that it has died with before, beside others, then the others are
+    cleared: they need not wait for their trial.
+    """
+    found = dict(deaths)
+    for number in in_hand:
+        found[number] = found.get(number, 0) + 1
+    if len(in_hand) == 1 and found[in_hand[0]] > 1:
+        return {number: times for number, times in found.items() if times > 1}
+    return found
 
 
 class Suspects:

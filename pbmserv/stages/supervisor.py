@@ -28,6 +28,7 @@ from pbmserv import log as logs
 from pbmserv.config.settings import Settings
 from pbmserv.net.ports import Bound
 from pbmserv.stages.current_work import NONE, Claims, CurrentWork, Stuck
+from pbmserv.stages.lanes import blamed
 from pbmserv.stages.preflight import STAGES
 from pbmserv.stages.processes import Given, run
 
@@ -207,8 +208,8 @@ class Supervisor:
     def _suspect(self, child: _Child) -> None:
         """Remember what a process was stuck in; of play, else all that it died with."""
         if child.name == "play":
-            for number in [child.stuck] if child.stuck != NONE else child.current.all():
-                self._suspects[number] = self._suspects.get(number, 0) + 1
+            in_hand = [child.stuck] if child.stuck != NONE else child.current.all()
+            self._suspects = blamed(self._suspects, in_hand)
         elif child.stuck != NONE:
             child.current.stuck.note(child.stuck)
         child.stuck = NONE

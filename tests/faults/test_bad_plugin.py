@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from email import message_from_bytes
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from processes import Process, Sink, wait_until
@@ -26,9 +25,7 @@ pytestmark = pytest.mark.slow
 OTHERS = 12
 """Boards of a good game."""
 SECONDS = 1
-"""What one mail may take; an operator has 15."""
-OFTEN = 4
-"""On PostgreSQL a mail may take so many times as long."""
+"""What one mail may take, on PostgreSQL four times as long; an operator has 15."""
 
 
 @dataclass
@@ -42,15 +39,13 @@ class House:
     good: list[Table]
     dreaming: list[Table]
 
-    def send(self, table: Table, seat: int, words: str) -> float:
-        """Send a move; seconds until its 250."""
+    def send(self, table: Table, seat: int, words: str) -> None:
+        """Send a move; it gets its 250."""
         player = table.players[seat]
         name = f"<{table.board}.{seat}.{words[:8]}@players.example>"
         raw = mail(player.address, "Re: board", words, Message_ID=name)
-        begun = monotonic()
         with Wire(self.process.port) as wire:
             assert wire.mail(player.address, table.addresses[seat], raw).startswith("250")
-        return monotonic() - begun
 
     def letters(self, address: str) -> list[str]:
         """Subjects of the letters that have come there."""
@@ -95,19 +90,16 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("way", ["loop", "sleep", "abort", "vanish"])
 def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None:
     bad, other = house.wild
-    budget = SECONDS * (1 if house.database.is_sqlite else OFTEN)
-    begun = monotonic()
-    waited = [house.send(bad, 0, way)]
-    waited += [house.send(table, 0, HIDINGS[0]) for table in house.good]
-    waited.append(house.send(other, 0, "1"))
-    # The door takes mails in, whatever play is at.
-    assert max(waited) < budget
+    house.send(bad, 0, way)
+    for table in house.good:
+        house.send(table, 0, HIDINGS[0])
+    house.send(other, 0, "1")
+    assert not house.kept()  # the door takes mails in, whatever play is at
 
     promised = Counter({(table.board, 0): 1 for table in [*house.good, other]})
     writers = [table.players[0].address for table in [*house.good, other]]
     wait_until(lambda: house.played() == promised, "what others wrote is carried out")
     wait_until(lambda: all(map(house.letters, writers)), "and answered")
-    assert monotonic() - begun < 3 * budget + 10  # seconds of a busy machine
 
     # The bad mail is tried again, alone, and then kept; its writer is told.
     wait_until(lambda: bool(house.kept()), "it is kept")

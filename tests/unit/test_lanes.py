@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task
+from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task, blamed
 from pbmserv.store.delivery.arrivals import Arrival
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -113,3 +113,12 @@ def test_who_was_there_when_play_died_waits_and_is_tried_once_more() -> None:
     assert not suspects.avoided(task(2))
     assert not suspects.may_kill(task(3))
     assert not suspects.avoided(task(3))
+
+
+def test_a_second_death_alone_clears_those_that_were_beside_it() -> None:
+    first = blamed({}, [3, 5, 8])
+    assert first == {3: 1, 5: 1, 8: 1}
+    assert blamed(first, [5]) == {5: 2}
+    assert blamed(first, [5, 9]) == {3: 1, 5: 2, 8: 1, 9: 1}  # either of the two may have done it
+    assert blamed(first, [9]) == {3: 1, 5: 1, 8: 1, 9: 1}  # that one says nothing about the others
+    assert blamed({5: 2, 6: 1, 7: 2}, [6]) == {5: 2, 6: 2, 7: 2}
