@@ -86,7 +86,7 @@ class _Teller:
             for name in ("board.txt", "advice.txt"):
                 yield (
                     self._template(name)
-                    .render(view=view, names=self._names, you=you, board=12)
+                    .render(view=view, names=self._names, you=you, board=12, beginner=True)
                     .rstrip("\n")
                 )
 

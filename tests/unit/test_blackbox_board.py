@@ -43,13 +43,19 @@ MAILTO = Mailto("pbmserv+token@games.example", "Re: a board")
 
 
 def render(
-    name: str, state: State, you: Seat | None, names: tuple[str, str] = NAMES, board: int = 12
+    name: str,
+    state: State,
+    you: Seat | None,
+    names: tuple[str, str] = NAMES,
+    board: int = 12,
+    *,
+    beginner: bool = True,
 ) -> str:
     template = environment().get_template(f"games/blackbox/{name}.j2")
     view = GAME.view(state, you)
     return template.render(
         view=view, names=names, you=you, board=board, mailto=MAILTO, links="none",
-        people=[], compact=False, beginner=True,
+        people=[], compact=False, beginner=beginner,
     )  # fmt: skip
 
 
@@ -176,6 +182,30 @@ def test_advice_fits_the_line_and_every_example_in_it_works(name: str, you: Seat
         # Markers that nobody has thought about are no example of a guess.
         shown = re.escape("?" if "?" in example else example)
         assert re.search(f"<code[^>]*>{shown}</code>", page)
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+@pytest.mark.parametrize("you", [ALICE, BOB])
+def test_who_has_played_before_gets_one_line_of_how_to_whose_example_works(
+    name: str, you: Seat
+) -> None:
+    state = POSITIONS[name]
+    view: View = GAME.view(state, you)
+    long, short = (
+        render("advice.txt", state, you, LONG, 1_234_567, beginner=new) for new in (True, False)
+    )
+    assert max(map(len, short.splitlines())) <= 76
+    assert "\n\n\n" not in short
+    if view.phase == "over":
+        assert short == long
+        return
+    above, _, how = short.partition("eply with")
+    assert above.rpartition("\n")[0] in long
+    assert len(how.splitlines()) == (1 if name != "many" else len(how.splitlines()))
+    assert not view.has_hidden or 'help blackbox"' in how
+    for example in re.findall(r"such as (\S+)\.(?:\s|$)", how):
+        move = GAME.parse(view, example)
+        assert move.free or view.may_act
 
 
 def test_advice_lists_the_ports_that_are_left() -> None:
