@@ -111,6 +111,7 @@ class Composed:
     """A letter's words; `html` is empty where it would be too long for mail programs."""
 
     subject: str
+    headline: str
     text: str
     html: str
 
@@ -215,14 +216,16 @@ def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     words, page = _Blocks.of(letter, "txt", values), _Blocks.of(letter, "html", values)
     frame = {name: values.get(name) for name in ("house", "title", "scene", "others")}
     layout = template_of("letters/pieces/layout.txt.j2")
-    text = layout.render(frame, headline=words.block("headline"), body=words.block("text"))
+    headline = words.block("headline").strip()
+    text = layout.render(frame, headline=headline, body=words.block("text"))
     layout = template_of("letters/pieces/layout.html.j2")
     around = layout.render(frame, headline=Markup(page.block("headline")), body=_BODY)  # noqa: S704
     before, _, after = around.partition(_BODY)
     html = page.fitted(ROOM - len(before) - len(after), ROOM - len(before) - len(after))
     html = f"{before}{html}{after}"
     return Composed(
-        " ".join(words.block("subject").split()),
+        words.subject(),
+        headline,
         _spaced(text),
         html if len(html.encode()) < LONGEST_HTML else "",
     )
@@ -250,6 +253,7 @@ def excerpt(
         words = _spaced(blocks.block("text"))
     page = _Blocks.of(letter, "html", values)
     return Composed(
+        blocks.subject(),
         blocks.block("headline").strip(),
         words,
         Markup(page.fitted(fair, most)),  # noqa: S704 - HTML of templates that escape
@@ -274,6 +278,10 @@ class _Blocks:
     def block(self, name: str) -> str:
         """One of the blocks of its template."""
         return "".join(self.template.blocks[name](self.context))
+
+    def subject(self) -> str:
+        """Its subject, in one line."""
+        return " ".join(self.block("subject").split())
 
     def fitted(self, fair: int, most: int) -> str:
         """HTML with as many links as there is room for; without them what does not fit, either."""

@@ -54,7 +54,7 @@ def test_the_wrong_game_for_a_board(two_games: Running) -> None:
 def test_sixty_five_commands_in_one_mail(server: Running) -> None:
     server.send("carol@players.example", "multiple", "list\n" * 65)
     (answer,) = server.letters("carol@players.example")
-    assert answer.subject == "Your mail: 50 of 50 done"
+    assert answer.subject == "Done: 50 of 50 - Games you can play here"
     lines = [line for line in answer.text.split("\n") if ". not tried: " in line]
     numbered = [f"{number}. not tried: list" for number in range(51, 61)]
     assert lines == [*numbered, "61. not tried: ..."]
