@@ -15,17 +15,14 @@ from jinja2 import TemplateError
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.catalogue import HelpTopic, topic
-from pbmserv.engine.position import Position
-from pbmserv.engine.registry import Registry, shown_options
-from pbmserv.engine.types import Seat
+from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
 from pbmserv.letters.links import Links, Mailto, confirmation, feedback_id, reply_of, ways_out
+from pbmserv.letters.looking import Looking, Seen
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.scene import (
-    BoardScene,
     Composed,
-    board_scene,
     compose,
     excerpt,
     foreseen,
@@ -36,10 +33,7 @@ from pbmserv.letters.scene import (
 from pbmserv.letters.shortening import Reader, cut, numbers, told_once
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
-from pbmserv.store import solo
-from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -63,9 +57,6 @@ _USUAL: dict[str, Any] = {
 LONGEST = 100_000
 """Octets of a letter as it is mailed; Gmail hides what is behind 102 kB."""
 
-_FIRST_TURNS = 3
-"""So many turns of a player's first board of a game have letters that say how to play."""
-
 
 @dataclass(frozen=True, slots=True)
 class Composer:
@@ -80,15 +71,15 @@ class Composer:
     positions: Positions
     web_url: str
 
-    def bytes_of(self, connection: Connection, row: QueuedLetter) -> bytes:
+    def bytes_of(self, looking: Looking, row: QueuedLetter) -> bytes:
         """The mail, ready for the relay.
 
         Raises:
             ServerFault: the row speaks of something that is not there, or was over so long ago
                 that its words are kept no more.
         """
-        player, seen, reply_to = self._about(connection, row)
-        composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+        player, seen, reply_to = self._about(looking, row)
+        composed = compose(row.letter, self._values(looking, row, seen, player, reply_to))
         thread = self._thread(row, seen)
         root = "" if thread == row.message_id else thread
         references = tuple(dict.fromkeys(filter(None, (root, row.in_reply_to))))
@@ -113,11 +104,16 @@ class Composer:
             ),
         )
         html = composed.html if player is None or player.format == "html" else ""
-        files = attachments(connection, row, player) if kind_of(row.letter).has_files else ()
+        has_files = kind_of(row.letter).has_files
+        files = attachments(looking.connection, row, player) if has_files else ()
         raw = build(headers, composed.text, html, files)
         if len(raw) > LONGEST and html and not files:
             return build(headers, composed.text, "", files)
         return raw
+
+    def looking(self, connection: Connection) -> Looking:
+        """Looks things up for letters that are made in one transaction."""
+        return Looking(connection, self.positions)
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
         """Text and perhaps HTML of a letter as its reader got it, to see what a mail quotes of it.
@@ -125,39 +121,38 @@ class Composer:
         Nothing comes back for one that cannot be made any more, as of templates that have changed
         since: whoever answers it must not be kept from speaking.
         """
+        looking = self.looking(connection)
         try:
-            player, seen, reply_to = self._about(connection, row)
-            composed = compose(row.letter, self._values(connection, row, seen, player, reply_to))
+            player, seen, reply_to = self._about(looking, row)
+            composed = compose(row.letter, self._values(looking, row, seen, player, reply_to))
         except (ServerFault, TemplateError, LookupError, TypeError, ValueError):
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
         is_html = player is None or player.format == "html"
         return (composed.text, composed.html) if is_html else (composed.text,)
 
-    def _about(
-        self, connection: Connection, row: QueuedLetter
-    ) -> tuple[Player | None, _Seen | None, str]:
+    def _about(self, looking: Looking, row: QueuedLetter) -> tuple[Player | None, Seen | None, str]:
         """The reader of a letter, what it shows, and where a reply goes."""
         if not row.message_id:
             raise ServerFault(f"letter {row.id} was over long ago; nothing is left to make it of")
-        player = None if row.player_id is None else players.by_id(connection, row.player_id)
-        seen = self._seen(connection, row.board_id, row.ply, row.seat, player)
-        return player, seen, self._reply_to(connection, row, seen, player)
+        player = None if row.player_id is None else looking.player(row.player_id)
+        seen = looking.seen(row.board_id, row.ply, row.seat, player)
+        return player, seen, self._reply_to(looking, row, seen, player)
 
     # -- what the templates may say ------------------------------------------------------
 
     def _values(
         self,
-        connection: Connection,
+        looking: Looking,
         row: QueuedLetter,
-        seen: _Seen | None,
+        seen: Seen | None,
         player: Player | None,
         reply_to: str,
     ) -> dict[str, Any]:
         reader = Reader(player, reply_to)
         values = self._part_values(row.letter, row.words, seen, reader)
         if row.letter == "report":
-            lines = self._lines(connection, told_once(row.words["lines"]), reader)
+            lines = self._lines(looking, told_once(row.words["lines"]), reader)
             lines = cut(lines, stranger=player is None)
             values["lines"] = lines
             values["done"] = sum(line["status"] == "done" for line in lines)
@@ -166,11 +161,11 @@ class Composer:
             reader.parts = len(row.words["waiting"]) + len(row.words["news"])
             for name in ("waiting", "news"):
                 parts = row.words[name]
-                values[name] = [self._excerpt(connection, one, reader) for one in parts]
+                values[name] = [self._excerpt(looking, one, reader) for one in parts]
         return values
 
     def _lines(
-        self, connection: Connection, lines: Sequence[Mapping[str, Any]], reader: Reader
+        self, looking: Looking, lines: Sequence[Mapping[str, Any]], reader: Reader
     ) -> list[dict[str, Any]]:
         """What a report says of each command; a board that comes several times is drawn once.
 
@@ -186,7 +181,7 @@ class Composer:
                 no_board = part["board"] is None
                 key = (part["letter"], None) if no_board else (part["board"], part["seat"])
                 if key not in drawn or part["letter"] != "show":
-                    parts.append(self._excerpt(connection, part, reader, brief=key in drawn))
+                    parts.append(self._excerpt(looking, part, reader, brief=key in drawn))
                 if not kind_of(part["letter"]).beyond_record:
                     drawn.add(key)
             found.append({**line, "parts": parts[::-1]})
@@ -194,13 +189,13 @@ class Composer:
 
     def _excerpt(
         self,
-        connection: Connection,
+        looking: Looking,
         part: Mapping[str, Any],
         reader: Reader,
         *,
         brief: bool = False,
     ) -> Composed:
-        seen = self._seen(connection, part["board"], part["ply"], part["seat"], reader.player)
+        seen = looking.seen(part["board"], part["ply"], part["seat"], reader.player)
         values = self._part_values(part["letter"], part["words"], seen, reader)
         made = excerpt(part["letter"], {**values, "brief": brief}, *reader.share())
         reader.room -= len(made.html)
@@ -208,7 +203,7 @@ class Composer:
         return made
 
     def _part_values(
-        self, letter: str, words: Mapping[str, Any], seen: _Seen | None, reader: Reader
+        self, letter: str, words: Mapping[str, Any], seen: Seen | None, reader: Reader
     ) -> dict[str, Any]:
         userid = reader.userid
         scene = foreseen(letter, words, seen.scene(words)) if seen else None
@@ -274,32 +269,9 @@ class Composer:
         values = {"house": self.mail_domain.address, "info": infos.get(found.subject)}
         return page(found.template, {**found.values, **values})
 
-    def _seen(
-        self,
-        connection: Connection,
-        board_id: int | None,
-        ply: int | None,
-        seat: int | None,
-        player: Player | None,
-    ) -> _Seen | None:
-        if board_id is None:
-            return None
-        board = boards.load(connection, board_id)
-        if board is None:
-            raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
-        newest = self.positions.newest(connection, board)
-        self.positions.remember(board_id, newest)
-        position = newest if ply is None else newest.at(ply)
-        daily = solo.daily_of_board(connection, board_id) if board.seats == 1 else None
-        mine = _own_seat(board, seat, player)
-        most = _FIRST_TURNS * (1 if position.apart else board.seats)
-        early = mine is not None and position.game.turn(position.state, mine) <= most
-        new = early and player is not None and boards.is_first(connection, board, player.id)
-        return _Seen(board, position, mine, daily.number if daily else 0, new)
-
     # -- where it belongs ------------------------------------------------------------------
 
-    def _thread(self, row: QueuedLetter, seen: _Seen | None) -> str:
+    def _thread(self, row: QueuedLetter, seen: Seen | None) -> str:
         """The Message-ID of the first letter of this board to this seat; "" = it is about none."""
         if seen is None or (seen.seat is None and not kind_of(row.letter).to_followers):
             return ""
@@ -308,21 +280,21 @@ class Composer:
 
     def _reply_to(
         self,
-        connection: Connection,
+        looking: Looking,
         row: QueuedLetter,
-        seen: _Seen | None,
+        seen: Seen | None,
         player: Player | None,
     ) -> str:
         """The address whose mails say by themselves who speaks and of what."""
         told = reply_of(row, player)
         if told is None or player is None:
             return self.mail_domain.address if told is None else self.mail_domain.address_of(told)
-        shown = seen or self._only_board(connection, row, player)
+        shown = seen or self._only_board(looking, row, player)
         if shown is not None and shown.seat is not None and told.purpose in OF_BOARDS:
             told = replace(told, purpose=Purpose.BOARD, about=shown.board.id, number=shown.turn)
         return self.mail_domain.address_of(told)
 
-    def _own_board(self, seen: _Seen | None, reader: Reader) -> str:
+    def _own_board(self, seen: Seen | None, reader: Reader) -> str:
         """The address for moves on a board, whatever else its letter is about; "" for others'."""
         player = reader.player
         if seen is None or seen.seat is None or player is None:
@@ -333,61 +305,13 @@ class Composer:
             ReplyAddress(Purpose.BOARD, player.id, seen.board.id, seen.turn, player.reply_epoch)
         )
 
-    def _only_board(
-        self, connection: Connection, row: QueuedLetter, player: Player
-    ) -> _Seen | None:
+    def _only_board(self, looking: Looking, row: QueuedLetter, player: Player) -> Seen | None:
         """The board of a report that shows just one, so that a reply can go on with it."""
         parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
         if len({part["board"] for part in parts}) != 1:
             return None
         last = parts[-1]
-        return self._seen(connection, last["board"], last["ply"], last["seat"], player)
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """A board at a ply, through the eyes of somebody who may be new to the game.
-
-    `daily` is the number of its day's box, 0 if it is none.
-    """
-
-    board: BoardRow
-    position: Position
-    seat: Seat | None
-    daily: int
-    is_beginner: bool
-
-    @property
-    def topic(self) -> str:
-        """The board's name, the same in all its letters."""
-        return f"{self.position.game.info.title} {self.board.id}"
-
-    @property
-    def turn(self) -> int:
-        """The turn that a reply to this letter is meant for."""
-        assert self.seat is not None
-        return self.position.game.turn(self.position.state, self.seat)
-
-    def scene(self, words: Mapping[str, Any]) -> BoardScene:
-        """What the reader may see."""
-        return board_scene(
-            self.position,
-            number=self.board.id,
-            names=self.board.names,
-            options=shown_options(self.position.game, self.board.options, self.board.seats),
-            rated=self.board.rated,
-            terms=self.board.terms,
-            seat=self.seat,
-            own_move=words.get("event") == "moved",
-            daily=self.daily,
-            after=words.get("after"),
-        )
-
-
-def _own_seat(board: BoardRow, seat: int | None, player: Player | None) -> Seat | None:
-    """The seat through which a letter shows a board; whoever has lost it sees what all may see."""
-    mine = seat is not None and player is not None and board.sitters[seat].player_id == player.id
-    return Seat(seat) if mine and seat is not None else None
+        return looking.seen(last["board"], last["ply"], last["seat"], player)
 
 
 def _people(board: BoardRow, userid: str) -> list[str]:

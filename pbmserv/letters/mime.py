@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import lru_cache
@@ -18,6 +19,7 @@ from hashlib import sha256
 from typing import Literal
 
 from pbmserv.errors import ServerFault
+from pbmserv.letters.attachments import Attachment
 
 #: RFC 5322, 2.1.1: octets in a line without its CRLF.
 _LONGEST_LINE = 998
@@ -45,9 +47,6 @@ _ADDRESS = re.compile(
 _MESSAGE_ID = re.compile(rf"<[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}>")
 _TOKEN = re.compile(rf"[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}")
 _PHRASE = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
-
-_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9][a-z0-9.+-]{0,60}")
 
 _QUOTED = {code: f"={code:02X}" for code in range(256)}
 # RFC 2047, 5 (3): the only characters that are safe in a phrase as well.
@@ -96,21 +95,6 @@ class Headers:
     feedback_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
-    """A file that travels with a letter.
-
-    Attributes:
-        name: ASCII letters, digits, ``.``, ``_`` and ``-``, so that it needs no RFC 2231.
-        media_type: such as ``application/json``.
-        content: its octets; they arrive unchanged.
-    """
-
-    name: str
-    media_type: str
-    content: bytes = field(repr=False)
-
-
 def build(
     headers: Headers, text: str, html: str, attachments: tuple[Attachment, ...] = ()
 ) -> bytes:
@@ -129,38 +113,25 @@ def build(
             one, an id anywhere holds a control character, or an attachment's
             name or type is not fit for a header.
     """
-    lines = _header_lines(headers)
-    body = _part("plain", text)
+    parts = [_part("plain", text)]
     if html:
-        body = _multipart("alternative", headers.message_id, body, _part("html", html))
+        parts.append(_part("html", html))
+        parts = _multipart("alternative", headers.message_id, parts)
     if attachments:
-        body = _multipart("mixed", headers.message_id, body, *map(_attached, attachments))
-    return f"{lines}{body}".encode()
+        whole = b"".join(parts)
+        files = [one.part() for one in attachments]
+        parts = _multipart("mixed", headers.message_id, [whole, *files])
+    return b"".join((_header_lines(headers).encode(), *parts))
 
 
-def _multipart(subtype: str, message_id: str, *parts: str) -> str:
-    """Parts in one, with the header that describes them (RFC 2046, 5.1)."""
-    boundary = _boundary(message_id, *parts)
-    joined = "".join([f"--{boundary}\r\n{part}\r\n" for part in parts])
-    return (
-        f'Content-Type: multipart/{subtype}; boundary="{boundary}"\r\n\r\n'
-        f"{joined}--{boundary}--\r\n"
-    )
-
-
-def _attached(attachment: Attachment) -> str:
-    """A file as a part (RFC 2183), in base64 lines of 76 (RFC 2045, 6.8)."""
-    if not _FILE_NAME.fullmatch(attachment.name):
-        raise ServerFault(f"not fit for an attachment's name: {attachment.name!r}")
-    if not _MEDIA_TYPE.fullmatch(attachment.media_type):
-        raise ServerFault(f"not a media type: {attachment.media_type!r}")
-    whole = base64.b64encode(attachment.content).decode("ascii")
-    octets = "".join(f"{whole[at : at + 76]}\r\n" for at in range(0, len(whole), 76))
-    return (
-        f"Content-Type: {attachment.media_type}\r\n"
-        f'Content-Disposition: attachment; filename="{attachment.name}"\r\n'
-        f"Content-Transfer-Encoding: base64\r\n\r\n{octets}"
-    )
+def _multipart(subtype: str, message_id: str, parts: Sequence[bytes]) -> list[bytes]:
+    """Parts in one, with the header that describes them (RFC 2046, 5.1), to be joined."""
+    boundary = _boundary(message_id, parts)
+    begun = f'Content-Type: multipart/{subtype}; boundary="{boundary}"\r\n\r\n'
+    pieces = [begun.encode()]
+    for part in parts:
+        pieces += (f"--{boundary}\r\n".encode(), part, b"\r\n")
+    return [*pieces, f"--{boundary}--\r\n".encode()]
 
 
 def _header_lines(headers: Headers) -> str:
@@ -171,7 +142,7 @@ def _header_lines(headers: Headers) -> str:
     if not _MESSAGE_ID.fullmatch(message_id):
         raise ServerFault(f"not a message id: {message_id!r}")
     lines = [
-        f"Date: {format_datetime(headers.date.astimezone(UTC))}",
+        f"Date: {_date(headers.date.replace(microsecond=0))}",
         f"From: {_mailbox(headers.from_name, headers.from_addr)}",
         f"To: {_address(headers.to)}",
         f"Reply-To: {_address(headers.reply_to)}",
@@ -218,6 +189,11 @@ def _for_outlook(headers: Headers) -> tuple[str, ...]:
     index += sha256(headers.message_id.encode()).digest()[:1]
     coded = base64.b64encode(index).decode("ascii")
     return (f"Thread-Topic: {_unstructured(headers.topic)}", f"Thread-Index: {coded}")
+
+
+@lru_cache(maxsize=64)  # letters are made in groups that were queued together
+def _date(moment: datetime) -> str:
+    return format_datetime(moment.astimezone(UTC))
 
 
 @lru_cache(maxsize=64)
@@ -315,23 +291,28 @@ def _encoded_words(shown: str) -> str:
     return "\r\n ".join(f"=?utf-8?q?{word}?=" for word in words)
 
 
-def _part(subtype: str, body: str) -> str:
-    """One body with the headers that describe it."""
-    if "\r" in body:
+def _part(subtype: str, body: str) -> bytes:
+    """One body with the headers that describe it.
+
+    A letter is long, and most of what is looked for here is faster found in octets.
+    """
+    octets = body.encode("utf-8", "replace")
+    if b"\r" in octets:
         # A bare CR in a mail is how messages are smuggled; it ends a line here.
-        body = body.replace("\r\n", "\n").replace("\r", "\n")
-    if _travels_as_it_is(body):
+        octets = octets.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if _travels_as_it_is(octets):
         return (
             f"Content-Type: text/{subtype}; charset=us-ascii\r\n"
             "Content-Transfer-Encoding: 7bit\r\n\r\n"
-        ) + body.replace("\n", "\r\n")
+        ).encode() + octets.replace(b"\n", b"\r\n")
     return (
         f"Content-Type: text/{subtype}; charset=utf-8\r\n"
         "Content-Transfer-Encoding: quoted-printable\r\n\r\n"
-    ) + _quoted_printable(body)
+        f"{_quoted_printable(octets)}"
+    ).encode()
 
 
-def _travels_as_it_is(body: str) -> bool:
+def _travels_as_it_is(octets: bytes) -> bool:
     """Whether 7bit will do.
 
     Boards end in blanks, and a few old gateways strip those from 7bit lines.
@@ -341,17 +322,26 @@ def _travels_as_it_is(body: str) -> bool:
     begins with `From ` is another matter: mbox stores write `>From ` for good.
     """
     return (
-        body.isascii()
-        and not body.encode("ascii").translate(None, _PLAIN_OCTETS)
-        and "\nFrom " not in body
-        and not body.startswith("From ")
-        and max(map(len, body.split("\n"))) <= _LONGEST_LINE
+        not octets.translate(None, _PLAIN_OCTETS)
+        and not (b"\nF" in octets and b"\nFrom " in octets)  # two are found sooner than six
+        and not octets.startswith(b"From ")
+        and not _has_long_line(octets)
     )
 
 
-def _quoted_printable(body: str) -> str:
-    """RFC 2045, 6.7 with CRLF, of the body's UTF-8."""
-    octets = body.encode("utf-8", "replace").replace(b"=", b"=3D")
+def _has_long_line(octets: bytes) -> bool:
+    """Whether a line is longer than a mail may carry; looks at one line in a thousand octets."""
+    at = 0
+    while len(octets) - at > _LONGEST_LINE:
+        at = octets.rfind(b"\n", at, at + _LONGEST_LINE + 1) + 1
+        if not at:
+            return True
+    return False
+
+
+def _quoted_printable(octets: bytes) -> str:
+    """RFC 2045, 6.7 with CRLF."""
+    octets = octets.replace(b"=", b"=3D")
     # A text uses few different octets that need quoting; replacing each of them
     # is five times faster than a table looked up for every character.
     for code in set(octets.translate(None, _PLAIN_OCTETS)):
@@ -382,11 +372,11 @@ def _safe_start(line: str) -> str:
     return line
 
 
-def _boundary(message_id: str, *parts: str) -> str:
+def _boundary(message_id: str, parts: Sequence[bytes]) -> str:
     """A delimiter that is the same for the same letter and occurs in no part."""
     seed = message_id
     while True:
         boundary = f"=-{sha256(seed.encode()).hexdigest()[:32]}"
-        if boundary not in "\0".join(parts):
+        if not any(boundary.encode() in part for part in parts):
             return boundary
         seed = boundary

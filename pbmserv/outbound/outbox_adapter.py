@@ -196,11 +196,12 @@ class DatabaseOutbox:
         made: dict[int, bytes] = {}
         try:
             with self._database.reading.connect() as connection:
+                looking = self._composer.looking(connection)
                 for letter_id in ids:
                     row = self._claimed[letter_id]
                     self._must_end(row)
                     with self._watch.of(letter_id):
-                        raw = self._composer.bytes_of(connection, row)
+                        raw = self._composer.bytes_of(looking, row)
                         made[letter_id] = self._signer.signed(raw)
             self._rows.keep(kept_letters.packed(made), self._clock.now())
         except UNAVAILABLE as error:

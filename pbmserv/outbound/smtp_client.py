@@ -153,7 +153,9 @@ class SmtpRelay:
     def _poured(self, connection: smtplib.SMTP, raw: bytes) -> tuple[int, bytes]:
         """The reply to the letter itself."""
         # RFC 5321 section 4.5.2: a dot that begins a line is doubled.
-        doubled = re.sub(rb"(?m)^\.", b"..", raw)
+        doubled = raw.replace(b"\n.", b"\n..") if b"\n." in raw else raw  # to look is quicker
+        if doubled.startswith(b"."):
+            doubled = b"." + doubled
         ended = doubled + (b".\r\n" if doubled.endswith(b"\r\n") else b"\r\n.\r\n")
         _wait(connection, self._patience.block)
         for start in range(0, len(ended), _BLOCK):

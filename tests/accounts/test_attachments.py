@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import ServerFault
-from pbmserv.letters.mime import Attachment, Headers, build
+from pbmserv.letters.attachments import Attachment
+from pbmserv.letters.mime import Headers, build
 
 HEADERS = Headers(
     from_name="pbmserv",

@@ -53,7 +53,8 @@ def made_again(house: Indoors, letter: Posted) -> bytes:
     with house.server.database.reading.connect() as connection:
         queued = outbox.letter(connection, letter.id)
         assert queued is not None
-        return house.server.outbox._composer.bytes_of(connection, queued)
+        composer = house.server.outbox._composer
+        return composer.bytes_of(composer.looking(connection), queued)
 
 
 def test_a_letter_is_kept_as_it_was_mailed_for_some_days_only(house: Indoors) -> None:

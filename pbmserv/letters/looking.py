@@ -1,0 +1,122 @@
+"""What letters show: boards and players as the store has them, each read once for a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.engine.position import Position
+from pbmserv.engine.registry import shown_options
+from pbmserv.engine.types import Seat
+from pbmserv.errors import ServerFault
+from pbmserv.letters.scene import BoardScene, board_scene
+from pbmserv.store import solo
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.positions import Positions
+
+_FIRST_TURNS = 3
+"""So many turns of a player's first board of a game have letters that say how to play."""
+
+
+class Looking:
+    """Looks things up for letters that are made one after the other, in one transaction.
+
+    Both letters about a ply show the same position. What one reader may see is never kept: it is
+    made of the position anew for each letter.
+    """
+
+    def __init__(self, connection: Connection, positions: Positions) -> None:
+        """
+        Args:
+            connection: it must see one state of the store all the while.
+            positions: replays boards and remembers the newest positions.
+        """
+        self.connection = connection
+        self._positions = positions
+        self._boards: dict[int, tuple[BoardRow, Position]] = {}
+
+    def player(self, player_id: int) -> Player | None:
+        """The player with this row id."""
+        return players.by_id(self.connection, player_id)
+
+    def seen(
+        self, board_id: int | None, ply: int | None, seat: int | None, player: Player | None
+    ) -> Seen | None:
+        """A board at a ply (``None`` = the newest), as it is shown to a player or a stranger.
+
+        Raises:
+            ServerFault: there is no such board.
+        """
+        if board_id is None:
+            return None
+        found = self._boards.get(board_id)
+        if found is None:
+            found = self._boards[board_id] = self._board(board_id)
+        board, newest = found
+        position = newest if ply is None else newest.at(ply)
+        daily = solo.daily_of_board(self.connection, board_id) if board.seats == 1 else None
+        mine = _own_seat(board, seat, player)
+        most = _FIRST_TURNS * (1 if position.apart else board.seats)
+        early = mine is not None and position.game.turn(position.state, mine) <= most
+        new = early and player is not None and boards.is_first(self.connection, board, player.id)
+        return Seen(board, position, mine, daily.number if daily else 0, new)
+
+    def _board(self, board_id: int) -> tuple[BoardRow, Position]:
+        board = boards.load(self.connection, board_id)
+        if board is None:
+            raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
+        newest = self._positions.newest(self.connection, board)
+        self._positions.remember(board_id, newest)
+        return board, newest
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A board at a ply, through the eyes of somebody who may be new to the game.
+
+    `daily` is the number of its day's box, 0 if it is none.
+    """
+
+    board: BoardRow
+    position: Position
+    seat: Seat | None
+    daily: int
+    is_beginner: bool
+
+    @property
+    def topic(self) -> str:
+        """The board's name, the same in all its letters."""
+        return f"{self.position.game.info.title} {self.board.id}"
+
+    @property
+    def turn(self) -> int:
+        """The turn that a reply to this letter is meant for."""
+        assert self.seat is not None
+        return self.position.game.turn(self.position.state, self.seat)
+
+    def scene(self, words: Mapping[str, Any]) -> BoardScene:
+        """What the reader may see."""
+        return board_scene(
+            self.position,
+            number=self.board.id,
+            names=self.board.names,
+            options=shown_options(self.position.game, self.board.options, self.board.seats),
+            rated=self.board.rated,
+            terms=self.board.terms,
+            seat=self.seat,
+            own_move=words.get("event") == "moved",
+            daily=self.daily,
+            after=words.get("after"),
+        )
+
+
+def _own_seat(board: BoardRow, seat: int | None, player: Player | None) -> Seat | None:
+    """The seat through which a letter shows a board; whoever has lost it sees what all may see."""
+    mine = seat is not None and player is not None and board.sitters[seat].player_id == player.id
+    return Seat(seat) if mine and seat is not None else None
