@@ -10,6 +10,7 @@ import sqlite3
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from types import TracebackType
 from typing import Literal, TextIO, TypeAlias
 
@@ -64,7 +65,7 @@ def text_line(entry: Entry) -> str:
         _written(entry.event),
     ]
     for key, value in entry.facts.items():
-        parts.append(f"{key}={'***' if _SECRET.search(key) else _written(value)}")
+        parts.append(f"{key}={'***' if _is_secret(key) else _written(value)}")
     parts += [f"{key}={_written(value)}" for key, value in entry.fault.items()]
     return " ".join(parts)
 
@@ -80,7 +81,7 @@ def json_line(entry: Entry) -> str:
     for key, value in (*entry.facts.items(), *entry.fault.items()):
         # None of ours is called so, but a library's might be.
         name = f"{key}_" if key in _OWN else key
-        if _SECRET.search(key):
+        if _is_secret(key):
             found[name] = "***"
         else:
             found[name] = value if _is_plain(value) else _told(value)
@@ -94,8 +95,18 @@ def _is_plain(value: object) -> bool:
 
 
 def _moment(entry: Entry) -> str:
-    moment = datetime.fromtimestamp(entry.created, UTC).isoformat(timespec="milliseconds")
-    return moment.replace("+00:00", "Z")
+    seconds, thousandth = divmod(int(entry.created * 1000), 1000)
+    return f"{_second(seconds)}.{thousandth:03}Z"
+
+
+@lru_cache(maxsize=4)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
+
+
+@lru_cache(maxsize=1_000)
+def _is_secret(key: str) -> bool:
+    return _SECRET.search(key) is not None
 
 
 def _told(value: object) -> str:
@@ -106,6 +117,8 @@ def _told(value: object) -> str:
 
 
 def _written(value: object) -> str:
+    if type(value) is int or type(value) is float:
+        return str(value)
     text = _told(value)
     # JSON escapes every control character, line separator and lone surrogate, except DEL.
     return text if _PLAIN.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
@@ -161,6 +174,9 @@ def configure(level: int | str, style: Style = "text", *, forks: bool = False) -
     line_of = json_line if style == "json" else text_line
     root.addHandler(_Plain(line_of) if forks else Writing(entry_of, line_of))
     root.setLevel(logging.WARNING)
+    # What no line of ours says need not be found out for each (logging HOWTO, "Optimization").
+    setattr(logging, "_srcfile", None)  # noqa: B010 - mypy knows nothing of it
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.getLogger("pbmserv").setLevel(level.upper() if isinstance(level, str) else level)
     for name in ("uvicorn", "sqlalchemy", "alembic", "asyncio"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -178,6 +178,8 @@ MOST_WAITING = 10_000
 """Lines in the queue, about 1 kB each; further ones are lost."""
 GATHERED = 500
 """Lines that are written at once."""
+GATHERING_S = 0.02
+"""Seconds between two writings: while much is logged, no line wakes the thread by itself."""
 LAST_WORDS_S = 2.0
 """Seconds that lines under way have at the end, or whenever somebody waits for them."""
 
@@ -253,6 +255,8 @@ class Writing(logging.Handler):
                 self._tell_lost(now)
             for one in waiting:
                 one.set()
+            if goes_on and not waiting:
+                time.sleep(GATHERING_S)
 
     def _gather(self) -> tuple[list[Entry], list[threading.Event], bool]:
         """What has come, those who wait for it to be written, and whether more will come."""

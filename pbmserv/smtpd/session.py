@@ -188,7 +188,18 @@ class SmtpSession(MailAtOnce, StrictLines):
         # aiosmtpd would forget all of that, and a mail that came with it.
         return asyncio.StreamReaderProtocol.eof_received(self)
 
+    def _reset_timeout(self, duration: float | None = None) -> None:
+        """Wait anew; one timer looks at the clock now and then, instead of one for each command."""
+        self._patience_s = duration or self._timeout_duration
+        self._heard_at = self.loop.time()
+        if self._timeout_handle is None:
+            self._timeout_handle = self.loop.call_later(self._patience_s, self._timeout_cb)
+
     def _timeout_cb(self) -> None:
+        left = self._heard_at + self._patience_s - self.loop.time()
+        if left > 0:
+            self._timeout_handle = self.loop.call_later(left, self._timeout_cb)
+            return
         self._part(b"421 4.4.2 nothing was heard for too long, goodbye\r\n")
 
     def _give_way(self) -> None:
@@ -222,7 +233,13 @@ class SmtpSession(MailAtOnce, StrictLines):
         if reply[:1] in {b"4", b"5"} and not self.is_noted:
             note_refusal("refused", self._peer, reply.decode("ascii"))
         self.is_noted = False
-        await super().push(reply)
+        transport = self.transport
+        if isinstance(transport, asyncio.Transport) and not transport.is_closing():
+            transport.write(reply + b"\r\n")
+            if transport.get_write_buffer_size():  # the client reads slowly
+                await self._writer.drain()
+        else:
+            await super().push(reply)
         if self._place is not None:
             self._place.stage = Stage.ASKING if self.in_transaction else Stage.IDLE
         if self.patience.ends_with(reply):

@@ -7,6 +7,7 @@ not. Whatever a stranger sends costs the door its reading of the headers, and on
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections import deque
@@ -15,7 +16,7 @@ from concurrent.futures import Future
 from dataclasses import asdict
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -86,7 +87,7 @@ class Door:
         self._ring = ring
         self._senders = senders
         self._ours = ours
-        self._awaiting: Awaiting | None = None
+        self._storing: Storing | None = None
         self.shares = Shares()
 
     def is_over(self, envelope: Envelope) -> bool:
@@ -182,24 +183,17 @@ class Door:
         """
         new = NewArrival(kind, envelope, lane, self._clock.now(), verdict, player or None)
         try:
-            future = self._writer.submit(partial(_add, new))
-            # Not after the `await`: the client may have hung up, it is stored all the same.
-            future.add_done_callback(self._stored)
-            return await self._returned().result(future)
+            return await self._here().store(new)
         except (*UNAVAILABLE, Closed) as error:
             why = reason(error) or type(error).__name__
             log.warning("the database could not take a mail", extra={"because": why})
             raise TryLater("the database could not take a mail") from error
 
-    def _returned(self) -> Awaiting:
-        """What waits for the writer in the running event loop."""
-        if self._awaiting is None or not self._awaiting.is_here():
-            self._awaiting = Awaiting()
-        return self._awaiting
-
-    def _stored(self, future: Future[int]) -> None:
-        if not future.cancelled() and future.exception() is None:
-            self._ring()
+    def _here(self) -> Storing:
+        """What stores for the running event loop."""
+        if self._storing is None or not self._storing.is_here():
+            self._storing = Storing(self._writer, self._ring)
+        return self._storing
 
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
         """Have the sender of a mail that is not taken told why."""
@@ -217,14 +211,12 @@ class Door:
         """Log a mail and what became of it here; the reply."""
         ms = (perf_counter() - begun) * 1000
         if outcome.arrival:  # play says what becomes of it
-            note_arrival(outcome.arrival, envelope, source, ms)
+            # The client's 250 goes out first.
+            loop = asyncio.get_running_loop()
+            loop.call_soon(note_arrival, outcome.arrival, envelope, source, ms)
         else:
             note_mail(self._mail_domain, envelope, outcome, source, ms)
         return outcome.reply
-
-
-def _add(new: NewArrival, connection: Connection) -> int:
-    return arrivals.add(connection, new)
 
 
 def _player(reply_address: ReplyAddress | None) -> int:
@@ -236,48 +228,108 @@ def _lane(source: Source, player: int) -> str:
     return f"player {player}" if player else f"{source.network} {source.sender}"[:300]
 
 
-T = TypeVar("T")
+class Storing:
+    """Stores what comes in groups, for one event loop; make it in that loop.
 
+    All that comes while one group is being committed is the next group: one job of the writer,
+    one commit, one wake-up of the loop, one ring.
 
-class Awaiting:
-    """Futures of other threads that one event loop waits for; make it in that loop."""
+    Args:
+        ring: called after a commit that stored something, by the writer's thread.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, writer: Writer, ring: Callable[[], None]) -> None:
+        self._writer = writer
+        self._ring = ring
         self._loop = asyncio.get_running_loop()
-        self._done: deque[tuple[Future[Any], asyncio.Future[Any]]] = deque()
-        self._signalled = False
+        self._waiting: deque[_Waiting] = deque()
+        self._is_asked = False
 
     def is_here(self) -> bool:
-        """Whether the running event loop is the one that waits."""
+        """Whether the running event loop is the one that this is for."""
         return self._loop is asyncio.get_running_loop()
 
-    async def result(self, future: Future[T]) -> T:
-        """The future's result, or its exception; whoever stops waiting cancels it."""
-        waiting: asyncio.Future[T] = self._loop.create_future()
-        future.add_done_callback(partial(self._arrived, waiting))
+    async def store(self, new: NewArrival) -> int:
+        """The number of what has come, once it is committed. Whoever stops waiting before its
+        group has begun takes it back; after that it is stored all the same.
+
+        Raises:
+            Exception: why it could not be stored.
+        """
+        stored: asyncio.Future[int] = self._loop.create_future()
+        self._waiting.append((new, stored))
+        # In this order, and the other one in `_gather`: nothing is left lying.
+        if not self._is_asked:
+            self._is_asked = True
+            self._submit(_Group(self._gather))
+        return await stored
+
+    def _submit(self, group: _Group) -> None:
         try:
-            return await waiting
-        except asyncio.CancelledError:
-            future.cancel()
-            raise
+            future = self._writer.submit(group)
+        except Closed as error:
+            group.gather()
+            self._deliver(group, error)
+        else:
+            future.add_done_callback(partial(self._is_done, group))
 
-    def _arrived(self, waiting: asyncio.Future[Any], future: Future[Any]) -> None:
-        """Called by the thread that resolved *future*."""
-        self._done.append((future, waiting))
-        # In this order, and the other one in `_deliver`: nothing is left lying.
-        if not self._signalled:
-            self._signalled = True
-            if not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(self._deliver)
+    def _gather(self) -> list[_Waiting]:
+        """All that waits, for the group that begins; those who have gone are left out."""
+        self._is_asked = False
+        gathered = []
+        while self._waiting:
+            one = self._waiting.popleft()
+            if not one[1].done():
+                gathered.append(one)
+        return gathered
 
-    def _deliver(self) -> None:
-        self._signalled = False
-        while self._done:
-            future, waiting = self._done.popleft()
-            if waiting.done():
-                continue
-            error = future.exception()
-            if error is not None:
-                waiting.set_exception(error)
-            else:
-                waiting.set_result(future.result())
+    def _is_done(self, group: _Group, future: Future[Any]) -> None:
+        """Called by the writer's thread: the clients come first, then play."""
+        error = future.exception()
+        if error is not None and not group.members:
+            group.gather()  # its transaction could not even begin
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits
+            self._loop.call_soon_threadsafe(self._deliver, group, error)
+        if error is None and group.members:
+            self._ring()
+
+    def _deliver(self, group: _Group, error: BaseException | None) -> None:
+        members = [one for one in group.members if not one[1].done()]
+        is_fault = error is not None and not isinstance(error, (*UNAVAILABLE, Closed))
+        if is_fault and len(group.members) > 1:  # of one of them; the others need not suffer
+            for one in members:
+                self._submit(_Group(lambda one=one: [one]))  # type: ignore[misc]
+        elif error is not None:
+            for _, stored in members:
+                stored.set_exception(error)
+        else:
+            for (_, stored), number in zip(group.members, group.numbers, strict=True):
+                if not stored.done():
+                    stored.set_result(number)
+
+
+_Waiting: TypeAlias = tuple[NewArrival, "asyncio.Future[int]"]
+
+
+class _Group:
+    """The job that stores a group.
+
+    Args:
+        waiting: says who is in it; asked when the job begins.
+
+    Attributes:
+        numbers: what was stored, in the order of *members*.
+    """
+
+    def __init__(self, waiting: Callable[[], list[_Waiting]]) -> None:
+        self._waiting = waiting
+        self.members: list[_Waiting] = []
+        self.numbers: list[int] = []
+
+    def gather(self) -> None:
+        """Know who is in it; when it is tried again, more may be."""
+        self.members += self._waiting()
+
+    def __call__(self, connection: Connection) -> None:
+        self.gather()
+        self.numbers = [arrivals.add(connection, new) for new, _ in self.members]

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TypeVar
 
@@ -87,6 +88,7 @@ def unpacked(octets: bytes) -> Iterator[Event]:
             yield Event(Kind(kind), key, at, until, level)
 
 
+@lru_cache(maxsize=1_024)  # a mail asks for the same ones again and again
 def name(key: str) -> bytes:
     """What stands for a key: nobody reads an address off it."""
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()

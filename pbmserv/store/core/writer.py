@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -212,14 +213,12 @@ class GroupWriter(_QueueWriter):
         failed: dict[_Order, Exception] = {}
         try:
             connection = self._open(is_synced=any(map(_IS_SYNCED, batch)))
-            with connection.begin():
-                for order in batch:
+            with connection.begin() as whole:
+                if len(batch) == 1:
+                    _carry_out(batch[0], connection, failed, whole.rollback)
+                for order in batch if len(batch) > 1 else ():
                     _JOB.begin(connection)
-                    try:
-                        order.result = order.job(connection)
-                    except BaseException as error:  # noqa: BLE001 - the submitter gets it
-                        failed[order] = _handed_on(error)
-                        _JOB.undo(connection)
+                    _carry_out(order, connection, failed, partial(_JOB.undo, connection))
                     _JOB.end(connection)
         except Exception as fault:  # nobody of this group may hear 250
             cause = _cause(fault)
@@ -233,6 +232,20 @@ class GroupWriter(_QueueWriter):
                 order.future.set_exception(failed[order])
             else:
                 order.future.set_result(order.result)
+
+
+def _carry_out(
+    order: _Order,
+    connection: Connection,
+    failed: dict[_Order, Exception],
+    undo: Callable[[], None],
+) -> None:
+    """Do a job; if it fails, leave nothing of it behind, and note why."""
+    try:
+        order.result = order.job(connection)
+    except BaseException as error:  # noqa: BLE001 - the submitter gets it
+        failed[order] = _handed_on(error)
+        undo()
 
 
 class PoolWriter(_QueueWriter):
