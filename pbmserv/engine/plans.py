@@ -2,7 +2,7 @@
 
 ::
 
-    plan      = move [";" plan | choice] | choice | "(" plan ")"
+    plan      = move [";" ["then"] plan | choice] | choice | "(" plan ")"
     choice    = "if" condition (":" | "then") plan ["else" plan]
     condition = all {"or" all}
     all       = one {"and" one}
@@ -16,11 +16,11 @@ What a move or a fact is only the game knows; here they are the text between the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.engine.protocol import Conditional
+from pbmserv.engine.protocol import Conditional, Forgiving
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 
@@ -153,12 +153,13 @@ def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
         )
     try:
         move = game.parse(view, plan.move)
-    except NotUnderstood:
-        raise
-    except MoveError:
-        if isinstance(game, Conditional):
-            raise
-        return replace(plan, then=plan.then and settle(game, view, plan.then))
+    except MoveError as error:
+        meant = game.meant(view, plan.move) if isinstance(game, Forgiving) else None
+        if meant is None:
+            if isinstance(error, NotUnderstood) or isinstance(game, Conditional):
+                raise
+            return replace(plan, then=plan.then and settle(game, view, plan.then))
+        move = meant
     expected = game.expect(view, move) if isinstance(game, Conditional) else view
     return Play(move.text, plan.then and settle(game, expected, plan.then))
 
@@ -237,7 +238,7 @@ class _Reader:
         return plan
 
     def _play(self, depth: int) -> Play:
-        move = self._run().strip(", ")
+        move = self._run(_WORDS - {"and"}).strip(", ")
         if not move:
             raise NotUnderstood("plan-move-missing", part=self._rest())
         self._moves += 1
@@ -246,6 +247,7 @@ class _Reader:
         if self._peek() == ";" and self._peek(1) in {"", "else", ")"}:
             self._at += 1  # people end a part with a semicolon
         elif self._take(";"):
+            self._take("then")
             return Play(move, self._plan(depth))
         return Play(move, self._choice(depth) if self._take("if") else None)
 
@@ -295,10 +297,10 @@ class _Reader:
         if not self._take(")"):
             raise NotUnderstood("plan-bracket", part=self._rest())
 
-    def _run(self) -> str:
-        """The text up to the next word or sign of the grammar."""
+    def _run(self, words: Collection[str] = _WORDS) -> str:
+        """The text up to the next of these *words*, or a sign of the grammar."""
         start = self._at
-        while (token := self._peek()) and token not in _SIGNS and token not in _WORDS:
+        while (token := self._peek()) and token not in _SIGNS and token not in words:
             self._at += 1
         return " ".join(self._tokens[start : self._at])
 

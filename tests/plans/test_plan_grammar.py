@@ -35,6 +35,8 @@ from pbmserv.letters.scene import why
         ("g", "g"),
         ("  g,  +b2 ", "g, +b2"),
         ("g; c; j", "g; c; j"),
+        ("g; then c; then j", "g; c; j"),
+        ("fire g and mark c3", "fire g and mark c3"),  # one move, for the game to read
         ("g;", "g"),
         ("g if #: c else j", "g if #: c else j"),
         ("G IF # THEN c ELSE j", "G if #: c else j"),
@@ -88,7 +90,7 @@ def test_the_move_behind_a_condition_is_for_the_turn_after() -> None:
         ("(g", "plan-bracket", ""),
         ("if (#: c", "plan-bracket", ": c"),
         ("g)", "plan-unexpected", ")"),
-        ("g and c", "plan-unexpected", "and c"),
+        ("g or c", "plan-unexpected", "or c"),
         ("g else j", "plan-unexpected", "else j"),
         ("(g) if #: c", "plan-unexpected", "if # : c"),
     ],

@@ -15,6 +15,7 @@ from pbmserv.commands.grammar.words import (
     is_date,
     is_userid,
     looks_like_a_move,
+    without_please,
 )
 from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, WHICH, misspelt, nearest
 from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope, Trait
@@ -77,6 +78,26 @@ def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
     """The head of a line that names a command, known slips included; no guesses (and so quick)."""
     front, game, at = _game(words, games)
     return _named(words, front, game, at)
+
+
+_OPENINGS = frozenset({"play", "start", "begin", "new", "another", "a", "game", "match", "of"})
+_PLAYED = frozenset({"play", "game", "match"})
+
+
+def spoken_challenge(words: Sequence[Word], games: Collection[str]) -> Head | None:
+    """The head of a challenge in plain words, "new game with dave"; ``None`` for all else."""
+    plain = [word.plain for word in words]
+    at = next((n for n, one in enumerate(plain) if one in {"with", "against"}), 0)
+    opening, behind = plain[:at], without_please(words[at + 1 :])
+    names = [word for word in behind if not word.text.startswith("-") and word.plain != "the"]
+    named = [one for one in opening if one in games]
+    known = _OPENINGS.union(games).issuperset(opening)
+    if not (known and (named or not _PLAYED.isdisjoint(opening)) and 0 < len(names) <= 2):
+        return None
+    if not all(is_userid(word.plain) or "@" in word.text for word in names):
+        return None
+    game = named[0] if named else None
+    return Head(game or "", game, BY_NAME["challenge"], at)
 
 
 def _game(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:

@@ -11,7 +11,15 @@ from itertools import pairwise
 from pbmserv.commands.grammar.arguments import in_order, read_places
 from pbmserv.commands.grammar.command_names import Head, has_credentials, is_number
 from pbmserv.commands.grammar.cursor import Cursor
-from pbmserv.commands.grammar.words import PLAN_WORDS, SHORTEST_PASSWORD, Word, quotable, split
+from pbmserv.commands.grammar.words import (
+    PLAN_WORDS,
+    SHORTEST_PASSWORD,
+    Word,
+    quotable,
+    split,
+    with_bots,
+    without_please,
+)
 from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY, example, unknown_game
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.model import STRANGER, VOUCHED, Line, Sender
@@ -81,7 +89,7 @@ def _arguments(
 ) -> Line:
     if Trait.BARE in row.traits and not words:
         row = replace(row, parameters=())
-    words = _ordered(row, words)
+    words = _ordered(row, tidied(row, words))
     if Trait.NEEDS_GAME in row.traits and game is None:
         if len(games) != 1:
             return Line(
@@ -114,6 +122,23 @@ def _arguments(
     return Line(echo, row.build(taken), unsaid, proving, unnamed=unnamed, named=named)
 
 
+def tidied(row: Row, words: Sequence[Word]) -> Sequence[Word]:
+    """The words behind a command without those that say nothing, such as "please" at their end.
+
+    It stays where it may be a password or belong to a text, and behind what ends a game.
+    """
+    kinds = {parameter.kind for parameter in row.parameters}
+    if Kind.PLAYERS in kinds:
+        words = with_bots(words)
+    if Trait.ALONE in row.traits or not kinds.isdisjoint(_TEXTS):
+        return words
+    last = len(words) - 1
+    return words if last in row.secrets else without_please(words)
+
+
+_TEXTS = frozenset({Kind.NEW_PASSWORD, Kind.MOVE, Kind.PLAN})
+
+
 def _ordered(row: Row, words: Sequence[Word]) -> Sequence[Word]:
     """The words behind a command without "board" in front of its number, the board first."""
     if words and row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}:
@@ -127,6 +152,7 @@ def _vouched(
 ) -> Line | None:
     """The line without a password in it; ``None`` if it makes no sense like that."""
     plain = row.without(Kind.PASSWORD)
+    words = tidied(plain, words)
     cursor = Cursor(plain, game, in_order(plain, words), games, STRANGER)
     cursor.taken.password = VOUCHED
     try:
@@ -150,6 +176,7 @@ def _unnamed(
 ) -> Line | None:
     """The line without userid and password in it; ``None`` if it makes no sense like that."""
     assert row.unnamed is not None
+    words = tidied(row.unnamed, words)
     try:
         taken = read_places(Cursor(row.unnamed, game, words, games, STRANGER, named=False))
     except Misread:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from string import digits
 
+from pbmserv.commands.grammar.words import POLITE
 from pbmserv.commands.table.catalogue import MEANT_BY, MULTIPLE, ROWS, STOPS, WHICH
 from pbmserv.engine.types import BOT_USERIDS
 
@@ -45,9 +46,14 @@ _WORDS = frozenset(
         *STOPS,
         *WHICH,
         *BOT_USERIDS,
+        *(level for userid in BOT_USERIDS for level in userid.split("-")),
+        *POLITE,
+        "against",
         "all",
         "off",
+        "the",
         "until",
+        "with",
     )
 )
 _STAFF = frozenset(map(looks, STAFF))

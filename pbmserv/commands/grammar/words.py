@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pbmserv.commands.table.model import BoardRef
+from pbmserv.engine.types import BOT_USERIDS
 
 
 def _table() -> dict[int, str]:
@@ -79,6 +81,33 @@ class Word:
     def unclosed(self) -> bool:
         """Whether it begins with a quote that nothing closes, and so is taken literally."""
         return self.raw == self.text and self.raw[:1] in {'"', "'"}
+
+
+POLITE = frozenset({"please", "pls", "plz"})
+"""What people put behind a command, and nobody's userid."""
+
+_TOGETHER = {tuple(userid.split("-")): userid for userid in BOT_USERIDS if "-" in userid}
+
+
+def without_please(words: Sequence[Word]) -> Sequence[Word]:
+    """The words without a "please" at their end."""
+    end = len(words)
+    while end and words[end - 1].plain in POLITE:
+        end -= 1
+    return words[:end]
+
+
+def with_bots(words: Sequence[Word]) -> Sequence[Word]:
+    """The words of a challenge, with "house hard" joined, and without "with" and "the"."""
+    found: list[Word] = []
+    for word in words:
+        before = found[-1].plain if found else ""
+        userid = _TOGETHER.get((before, word.plain))
+        if userid is not None:
+            found[-1] = Word(userid, userid)
+        elif word.plain != "the" and (found or word.plain not in {"with", "against"}):
+            found.append(word)
+    return found
 
 
 def fold(text: str) -> str:

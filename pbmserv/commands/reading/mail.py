@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pbmserv.commands.grammar.command_names import find_head
+from pbmserv.commands.grammar.command_names import find_head, spoken_challenge
 from pbmserv.commands.grammar.line import (
     BLANK,
     EMPTY,
@@ -81,7 +81,7 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
     if not words or words[0].text.lower() in MULTIPLE | STOPS:
         announced = bool(words) and words[0].text.lower() in MULTIPLE
         return read_body(body, games, announced=announced) or _nothing(body, games)
-    head = find_head(words, games)
+    head = spoken_challenge(words, games) or find_head(words, games)
     if head is None:
         read_in_body = read_body(body, games)
         if read_in_body is not None:
@@ -124,7 +124,10 @@ def _nothing(body: str, games: Collection[str]) -> Reading:
     text = body.strip()
     if not text:
         return Reading((EMPTY,))
-    return Reading((not_a_command(words_of(text), games),))
+    words = words_of(text)
+    head = spoken_challenge(words, games)
+    read = read_line(words, head, len(text), games) if head else not_a_command(words, games)
+    return Reading((read,))
 
 
 _SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)

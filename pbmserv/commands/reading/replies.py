@@ -11,8 +11,16 @@ from pbmserv.commands.grammar.command_names import (
     has_credentials,
     holds_a_move,
     is_number,
+    spoken_challenge,
 )
-from pbmserv.commands.grammar.line import LONGEST_LINE, REST, read_arguments, words_of
+from pbmserv.commands.grammar.line import (
+    LONGEST_LINE,
+    REST,
+    read_arguments,
+    read_line,
+    tidied,
+    words_of,
+)
 from pbmserv.commands.grammar.words import Word, fold
 from pbmserv.commands.reading.bodies import Below, in_full, is_signature, read_body, text_lines
 from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, MULTIPLE, WHICH
@@ -63,6 +71,9 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
     if read is not None:
         return read
     below = Below(lines, top[0][0] + 1, games)
+    spoken = spoken_challenge(words, games) if len(top) == 1 else None
+    if spoken is not None:
+        return Reading((read_line(words, spoken, len(top[0][1]), games),))
     head = _head(words, games)
     if head.row is not None and head.row.name == "chat":
         said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
@@ -177,9 +188,9 @@ def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
 
 def _command(head: _Head, games: Collection[str]) -> Line | None:
     """The command that opens a reply; ``None`` when its first line is a sentence, or a move."""
-    row, rest, game = head.row, head.rest, head.game
+    row, game = head.row, head.game
     assert row is not None
-    name = row.name
+    name, rest = row.name, tidied(row.as_reply, head.rest)
     texts = [word.plain for word in rest]
     numbered = _with_number(head, row, games)
     if numbered is not None:

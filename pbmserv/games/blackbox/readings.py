@@ -51,7 +51,7 @@ _NOUNS = frozenset({"port", "ray", "laser", "shot", "beam", "marker", "markers",
 """Verbs, too, where no other verb stands in front: "port 3", "marker on b2"."""
 
 _SEPARATORS = frozenset(",;&()[].*\u2022")
-_SIGNS = {"mark": "+", "unmark": "/", "seal": "!", "guess": "+"}
+_SIGNS = {"mark": "+", "unmark": "/", "seal": "!"}
 _POLITE = frozenset({"please", "pls", "plz", "move", "moves"})
 _THANKS = frozenset({"thanks", "thx", "thank"})
 """Behind a move; "Thanks, g" is signed by somebody whose name begins with it."""
@@ -187,6 +187,17 @@ def _readings(view: View, text: str) -> Iterator[str]:
         said = _understood(variant, hiding=hiding)
         if said is not None:
             yield ",".join(_turned(view.options.board, sign) for sign in said.signs)
+            if said.guesses and said.bare == list(range(len(said.signs) - 1)):
+                yield ",".join((*_others(view, said.signs[:-1]), *said.signs))
+
+
+def _others(view: View, marks: Sequence[str]) -> list[str]:
+    """What takes all markers away but these; a guess that names its cells may mean no others."""
+    board, own = view.options.board, view.own
+    named = {board.cell(mark[1:]) for mark in marks}
+    return [
+        f"/{board.name(cell)}" for cell in sorted(own.markers if own else ()) if cell not in named
+    ]
 
 
 def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
