@@ -76,6 +76,10 @@ class Lanes:
         later = (n for n, one in enumerate(waiting) if one.arrival.id > task.arrival.id)
         waiting.insert(next(later, len(waiting)), task)
 
+    def are_empty(self) -> bool:
+        """Whether nobody waits."""
+        return not any(one.waiting for one in self._by_name.values())
+
     def next(self, avoided: Callable[[Task], bool]) -> Lane | None:
         """The lane that has had the least of the time, among those with something to begin.
 

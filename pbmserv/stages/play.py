@@ -104,6 +104,7 @@ class Play:
         self._checked = 0
         self._again_at: float | None = None
         self._is_rung = False
+        self._look_at = 0.0
         self._stopping = threading.Event()
         self._pulse = Pulse(LONGEST_S)
         self._thread = threading.Thread(target=self.run, name="play", daemon=True)
@@ -146,6 +147,7 @@ class Play:
     def run_until_idle(self) -> None:
         """Carry out all that has arrived, and come back."""
         while True:
+            self._look_at = 0.0
             self._step()
             if not self._in_flight and not self._checked and not self._is_due():
                 return
@@ -171,9 +173,8 @@ class Play:
         if self._again_at is not None and perf_counter() < self._again_at:
             return
         self._again_at = None
-        self._is_rung = False
-        for arrival in self._arrivals.new():
-            self._lanes.add(Task(arrival, perf_counter()))
+        if self._is_rung or perf_counter() >= self._look_at:
+            self._look()
         while self._in_flight < IN_FLIGHT and not self._stopping.is_set():
             lane = self._lanes.next(self._suspects.avoided)
             if lane is None or self._is_alone:
@@ -183,6 +184,15 @@ class Play:
                     return
                 self._is_alone = True
             self._begin(lane, lane.waiting.popleft())
+
+    def _look(self) -> None:
+        """Take what has arrived; when that was all, the next look waits for a ring."""
+        self._is_rung = False
+        found = self._arrivals.new()
+        for arrival in found:
+            self._lanes.add(Task(arrival, perf_counter()))
+        is_all = not found and self._lanes.are_empty()
+        self._look_at = perf_counter() + POLL_S if is_all else 0.0
 
     def _is_due(self) -> bool:
         return self._lanes.next(self._suspects.avoided) is not None or self._is_rung
@@ -220,9 +230,8 @@ class Play:
                 return partial(self._mails.keep, ToKeep(arrival.envelope, "", fault), now)
         incoming = task.incoming
         if self._reader.is_for_postmaster(arrival.envelope):
-            kept = ToKeep(
-                arrival.envelope, incoming.mail.digest, "for the postmaster", "", arrival.verdict
-            )
+            digest, why = incoming.mail.digest, "for the postmaster"
+            kept = ToKeep(arrival.envelope, digest, why, "", arrival.verdict)
             return partial(self._mails.keep, kept, now)
         if not incoming.comes_back and is_set_aside(incoming):
             return partial(self._mails.set_aside, incoming, now)
@@ -266,16 +275,10 @@ class Play:
         """A mail's passwords were looked at."""
         self._checked -= 1
         lane.is_held = False
-        if looked.cancelled():
-            self._put_back(task)
-            return
-        error = looked.exception()
+        error = CancelledError() if looked.cancelled() else looked.exception()
         if error is None:
-            self._submit(
-                lane,
-                task,
-                partial(self._mails.carry_out, looked.result(), task.arrival.received_at),
-            )
+            at = task.arrival.received_at
+            self._submit(lane, task, partial(self._mails.carry_out, looked.result(), at))
         else:
             self._failed(lane, task, error)
 
@@ -324,13 +327,13 @@ class Play:
             self._failed(lane, task, error)
             return
         done = future.result()
-        self._arrivals.done(task.arrival)
-        self._note(task, done)
-        done.remember(self._mails.positions)
         if done.letters:
             self._ring_post()
         if done.bots:
             self._ring_bots()
+        self._arrivals.done(task.arrival)
+        done.remember(self._mails.positions)
+        self._note(task, done)
         self._lanes.tidy(lane)
 
     def _failed(self, lane: Lane, task: Task, error: BaseException) -> None:
@@ -380,14 +383,11 @@ class Play:
         elif self._reader.is_for_postmaster(arrival.envelope):
             why = "for the postmaster"
         reading = incoming.reading if incoming is not None else None
-        self._log(
-            task, Outcome("", done.receipt.outcome, why, done.receipt, reading, arrival=arrival.id)
-        )
-
-    def _log(self, task: Task, outcome: Outcome) -> None:
-        envelope, took_ms = task.arrival.envelope, (perf_counter() - task.begun) * 1000
-        source = self._reader.source_of(envelope, task.incoming)
-        note_mail(self._reader.mail_domain, envelope, outcome, source, took_ms)
+        receipt = done.receipt
+        outcome = Outcome("", receipt.outcome, why, receipt, reading, arrival=arrival.id)
+        source = self._reader.source_of(arrival.envelope, incoming)
+        ms = (perf_counter() - task.begun) * 1000
+        note_mail(self._reader.mail_domain, arrival.envelope, outcome, source, ms)
 
 
 def _nothing() -> None:

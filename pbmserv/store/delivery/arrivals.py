@@ -63,7 +63,7 @@ _NAMES = (
 )
 _ADD = Prepared(insert(arrivals).returning(arrivals.c.id), _NAMES)
 _ALL = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
-_NEXT = (
+_NEXT = Prepared(
     _ALL.where(arrivals.c.id > bindparam("after")).order_by(arrivals.c.id).limit(bindparam("most"))
 )
 _AT_ONCE = 500
@@ -120,7 +120,7 @@ def beat_at(connection: Connection) -> datetime | None:
 
 def after(connection: Connection, number: int, most: int) -> list[Arrival]:
     """Up to *most* that came after that one, in their order."""
-    return [_arrival(row) for row in connection.execute(_NEXT, {"after": number, "most": most})]
+    return [_arrival(row) for row in _NEXT.rows(connection, {"after": number, "most": most})]
 
 
 def numbers(connection: Connection) -> list[int]:
@@ -280,7 +280,9 @@ def prune_results(connection: Connection, before: datetime) -> None:
     connection.execute(delete(settled).where(settled.c.settled_at < before))
 
 
-def _arrival(row: Any) -> Arrival:
-    envelope = Envelope(row.sender, row.recipient, row.raw, row.peer, row.hello, row.handed_on)
-    verdict = Verdict(row.verdict, row.found)
-    return Arrival(row.kind, envelope, row.lane, row.received_at, verdict, row.player_id, id=row.id)
+def _arrival(row: Sequence[Any]) -> Arrival:
+    """An arrival of a row of `_ALL`."""
+    number, kind, recipient, sender, peer, hello, handed_on, raw = row[:8]
+    verdict, found, lane, player_id, received_at = row[8:]
+    envelope = Envelope(sender, recipient, raw, peer, hello, handed_on)
+    return Arrival(kind, envelope, lane, received_at, Verdict(verdict, found), player_id, id=number)
