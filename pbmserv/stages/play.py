@@ -34,7 +34,7 @@ from pbmserv.service.core.results import NOTHING, Done
 from pbmserv.service.delivery.mail_log import Outcome, note_mail
 from pbmserv.service.delivery.mail_reader import IncomingMail, MailReader, is_set_aside
 from pbmserv.service.limits.rates import Over, TooMany
-from pbmserv.stages.arrivals import Arrivals, Gone
+from pbmserv.stages.arrivals import MOST, Arrivals, Gone
 from pbmserv.stages.current_work import CurrentWork, Timed
 from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
@@ -188,10 +188,11 @@ class Play:
     def _look(self) -> None:
         """Take what has arrived; when that was all, the next look waits for a ring."""
         self._is_rung = False
+        is_all = self._lanes.are_empty() and (self._keeps_order or self.is_idle())
         found = self._arrivals.new()
         for arrival in found:
             self._lanes.add(Task(arrival, perf_counter()))
-        is_all = not found and self._lanes.are_empty()
+        is_all &= len(found) < MOST if self._keeps_order else not found
         self._look_at = perf_counter() + POLL_S if is_all else 0.0
 
     def _is_due(self) -> bool:
