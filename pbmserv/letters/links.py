@@ -72,7 +72,7 @@ def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
     """
     kind = kind_of(row.letter)
     purpose, about, number = Purpose.PLAYER, 0, 0
-    if "answers" in row.words:  # a refusal: the question that was asked is still open
+    if "answers" in row.words:  # a refusal, or help: the question that was asked is still open
         purpose, about, number = row.words["answers"]
         purpose = Purpose(purpose)
         if not player or purpose in _OF_NOBODY:

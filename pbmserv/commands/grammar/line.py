@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
+from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.arguments import in_order, read_places
 from pbmserv.commands.grammar.command_names import Head, has_credentials, is_number
 from pbmserv.commands.grammar.cursor import Cursor
@@ -29,6 +30,9 @@ from pbmserv.errors import Misread, PlayerError
 LONGEST_LINE = 2_000
 LONGEST_QUOTED = 24
 BLANK = "***"
+_MOST_WORDS = 20
+"""Words of a sentence in which a command is looked for."""
+
 REST = "..."
 
 
@@ -205,7 +209,9 @@ def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -
     echo = REST if REST in shown or len(words) > 2 else " ".join(shown)
     if len(words) > 2 and is_number(words[0].text) and _takes_a_board(words[1]):
         return Line(REST, _wrong_order(words, None, games, sender))
-    row = BY_NAME.get(MEANT_BY.get(words[0].plain, "")) if words else None
+    weighty = plain_words.weighty(" ".join(word.text for word in words[:_MOST_WORDS]))
+    begins = [words[0].plain, *weighty[:1]] if words else []
+    row = next((BY_NAME[MEANT_BY[one]] for one in begins if one in MEANT_BY), None)
     sample = example(row, None, games, {}, sender) if row else "help"
     if row is not None and row.name == "help":
         sample = "help"

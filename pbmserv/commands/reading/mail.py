@@ -45,7 +45,13 @@ UNREAD = {
 
 
 def read(
-    subject: str, body: str, *, games: Collection[str], reply: bool, tray: bool = False
+    subject: str,
+    body: str,
+    *,
+    games: Collection[str],
+    reply: bool,
+    tray: bool = False,
+    plainly: bool = False,
 ) -> Reading:
     """All that a mail asks for, by section 3 of the command language; never raises.
 
@@ -56,9 +62,10 @@ def read(
         reply: the mail came to the reply address of a letter, so the address
             says who speaks and of which board, and the subject says nothing.
         tray: that letter is the one mail a day, which speaks of several boards.
+        plainly: that letter asks nothing; see `read_reply`.
     """
     if reply:
-        return read_tray(body, games, asked=tray) or read_reply(body, games)
+        return read_tray(body, games, asked=tray) or read_reply(body, games, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # "Fwd: resign 12" is what somebody else has written
         return _all_named(_of_line(text, body, games, answers=True))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
     find_command,
     has_credentials,
@@ -60,8 +61,15 @@ _MOST_PEOPLE = 3
 """``history alice bob`` is a command, "history repeats itself every time" is not."""
 
 
-def read_reply(body: str, games: Collection[str]) -> Reading:
-    """What a reply asks for."""
+def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> Reading:
+    """What a reply asks for.
+
+    Args:
+        body: its new text.
+        games: keys of the games this server has.
+        plainly: the letter that is answered asks nothing, so its reader may ask for a command
+            in plain words: "I give up".
+    """
     lines = text_lines(body)
     top = top_lines(lines)
     words = words_of(top[0][1]) if top else []
@@ -75,6 +83,10 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
     if spoken is not None:
         return Reading((read_line(words, spoken, len(top[0][1]), games),))
     head = _head(words, games)
+    if plainly and (head.row is None or (head.row.name == "help" and head.rest)):
+        in_words = _in_plain_words(top, games)
+        if in_words is not None:
+            return Reading((in_words, *below.not_tried()), below.words())
     if head.row is not None and head.row.name == "chat":
         said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
         all_of_it = Below([*said, *lines[top[0][0] + 1 :]], 0, games)
@@ -90,6 +102,27 @@ def read_reply(body: str, games: Collection[str]) -> Reading:
         return Reading((Line(REST, refused),))
     move = _moves(top, below, lines, games)
     return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
+
+
+def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> Line | None:
+    """The command that the first line asks for in plain words, unless a move stands below it.
+
+    What ends something is not done on a guess: a refusal says which word does it.
+    """
+    text = top[0][1]
+    command = plain_words.meant(text)
+    words = words_of(command)
+    if not words or any(_MOVES.fullmatch(line) for _, line in top):
+        return None
+    head = _head(words, games)
+    if head.row is None:
+        read = read_body(command, games)
+        return None if read is None else replace(read.lines[0], echo=text)
+    if Trait.ALONE in head.row.traits:
+        name = head.row.name
+        return Line(text, Misread("stands-alone", part=name, example=name))
+    line = _command(head, games)
+    return None if line is None else replace(line, echo=text)
 
 
 def _moves(

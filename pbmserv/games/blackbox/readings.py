@@ -115,11 +115,24 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
     """
     try:
         return check(view, text)
-    except MoveError as error:
+    except MoveError as found:
+        error = (
+            _with_commas(view, text) or found if found.refusal.code.endswith("commas") else found
+        )
         refusal = error.refusal
         mended = "" if isinstance(error, NotUnderstood) else _mended(view, text)
         values = {**what_can_be_done(view), **refusal.values}
         raise type(error)(refusal.code, part=refusal.part, example=mended, **values) from None
+
+
+def _with_commas(view: View, text: str) -> MoveError | None:
+    """Why a move is refused that only lacks its commas; ``None`` if they could stand elsewhere."""
+    readings = set(_readings(view, text))
+    try:
+        _ = len(readings) == 1 and check(view, *readings)
+    except MoveError as error:
+        return error
+    return None
 
 
 def meant(view: View, text: str) -> Move | None:

@@ -91,6 +91,16 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     )
     if waiting is not None:
         return accept(context, Accept(None, waiting, command.who))
+    for other in order:
+        asked = challenges.waiting_for(
+            context.connection,
+            other.player_id,
+            board.game,
+            board.options,
+            [one.player_id for one in order],
+        )
+        if asked is not None:
+            raise Refused("rematch-asked", part=str(asked), example=f"show {asked}")
     game = known_game(context, board.game)
     words = board.options
     if races(game):  # another box

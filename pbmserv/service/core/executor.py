@@ -10,7 +10,7 @@ from typing import Any
 from pbmserv.commands.reading.replies import first_paragraph, says_yes
 from pbmserv.commands.table import model
 from pbmserv.commands.table.catalogue import ROWS, STOPS
-from pbmserv.commands.table.looking import Help, ShowAs
+from pbmserv.commands.table.looking import Games, Help, ShowAs
 from pbmserv.commands.table.model import Command, Line, NotTried, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
@@ -264,10 +264,18 @@ def _ask(context: CommandContext, line: Line) -> Answer:
     return _HANDLERS[type(line.asked)](context, line.asked)
 
 
+_THANKS = STOPS.union(
+    ("thank you", "thank you very much", "many thanks", "thanks a lot", "thx", "ty", "cheers"),
+    ("great", "cool", "nice", "perfect", "super", "wow", "got it", "danke", "gracias", "merci"),
+)
+
+
 def _only_thanks(asked: ReplyMove) -> bool:
-    """Whether a reply asks for nothing: it is only a word that ends the reading elsewhere."""
-    words = " ".join(asked.lines[0].lower().strip(".!").split())
-    return len(asked.lines) == 1 and words in STOPS | {"thank you", "thx"}
+    """Whether a reply asks for nothing: it is only a kind word, or a picture of a thumb."""
+    text = asked.lines[0].lower()
+    words = " ".join(text.strip(".!").split())
+    picture = not any(map(str.isalnum, text)) and not text.isascii()
+    return len(asked.lines) == 1 and (picture or words in _THANKS)
 
 
 def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:
@@ -296,8 +304,8 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case Purpose.TRAY if digest.names_no_board(asked):
             command = digest.only_board(context, line)
             return _HANDLERS[type(command)](context, command)
-        case Purpose.PLAYER if isinstance(asked, ReplyMove):
-            raise digest.without_number(context, asked)
+        case Purpose.PLAYER if isinstance(asked, ReplyMove | Yes):
+            return _about_nothing(context, asked)
     return _confirmed(context, asked, reply_address)
 
 
@@ -318,6 +326,13 @@ def _unclear(context: CommandContext, reply_address: ReplyAddress, asked: object
     if reply_address.purpose is Purpose.BEGIN and _is_no(asked):
         return False
     return isinstance(asked, ReplyMove) and not says_yes(asked.lines[0])
+
+
+def _about_nothing(context: CommandContext, asked: ReplyMove | Yes) -> Answer:
+    """Words that answer a letter which asks nothing: thanks are told how things are."""
+    if isinstance(asked, ReplyMove) and not _only_thanks(asked):
+        raise digest.without_number(context, asked)
+    return queries.games(context, Games(None, (), "active"))
 
 
 def _yes(context: CommandContext, asked: Yes, reply_address: ReplyAddress | None) -> Answer:

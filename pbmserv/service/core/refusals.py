@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeAlias
 
 from pbmserv.commands.table.catalogue import WHICH
-from pbmserv.commands.table.model import Line, Sender
+from pbmserv.commands.table.model import Line, ReplyMove, Sender
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
@@ -31,6 +31,10 @@ MOST_LOOKED_UP = 20
 """Words of a line of which it is looked up whether they are userids."""
 
 BLANK = "***"
+
+_NO_MOVE = (".not-a-move", "board-over")
+_SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
+"""A line that people may say to each other, and no move with a slip in it."""
 
 Ask: TypeAlias = Callable[[CommandContext, Line], object]
 
@@ -51,6 +55,7 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
         named = refusal.code == "no-such-player"
         echo = _hidden(context, line, sender.is_player if named else sender.userid.__eq__)
     example = _example(context, line, refusal, echo, sender)
+    example = example or _to_others(context, line, refusal)
     # A reply that cannot be read is still about the board of the letter that it answers.
     focus = context.answered_board() if isinstance(line.asked, PlayerError) else context.focus
     _find_speaker(context)
@@ -147,6 +152,16 @@ def _example(
         return refusal.example
     words = refusal.example.split(" ")
     return " ".join(sender.userid if word == "USERID" else word for word in words)
+
+
+def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
+    """Words that are no move as words for the others at the board: "good game!"."""
+    asked = line.asked
+    if not isinstance(asked, ReplyMove) or context.echo_hidden:
+        return ""
+    if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
+        return ""
+    return f"chat {asked.lines[0]}" if _SAID.fullmatch(asked.lines[0]) else ""
 
 
 def _unnamed(example: str, sender: Sender) -> str:

@@ -189,7 +189,8 @@ def _answer(
         part = Part("report", {"lines": [line.as_json() for line in lines]})
     words = part.words
     answers = kept_address(context, to[1])
-    if answers is not None and any(line.status == "refused" for line in lines):
+    refused = any(line.status == "refused" for line in lines)
+    if answers is not None and (refused or part.letter == "help"):
         words = {**words, "answers": [answers.purpose, answers.about, answers.number]}
     return NewLetter(
         letter=part.letter,
@@ -205,10 +206,11 @@ def _answer(
 
 
 def kept_address(context: CommandContext, reader: int | None) -> ReplyAddress | None:
-    """What a reply to a refusal goes on with: the letter that was answered, if it was its reader's.
+    """What a reply to a refusal or to a help page goes on with: the letter that was answered, if
+    it was its reader's.
 
     Args:
-        reader: the player who gets the refusal; ``None`` for nobody known.
+        reader: the player who gets it; ``None`` for nobody known.
     """
     answered = context.reply_address
     if answered is None or answered.purpose is Purpose.BOUNCE or answered.player != (reader or 0):

@@ -310,10 +310,15 @@ def _silent(words: Any) -> Any:
 
 
 def _said(words: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Who says what in a letter, wherever it stands in it; its reader says it as ``""``."""
+    """Who says what in a letter, wherever it stands in it; its reader says it as ``""``.
+
+    So does a refusal, which repeats its reader's line: what names no cell may be said once more.
+    """
     for key, value in words.items():
         if key == "said" and isinstance(value, str):
             yield words.get("by", ""), value
+        elif key == "echo" and isinstance(value, str) and not any(map(str.isdigit, value)):
+            yield "", value
         elif isinstance(value, Mapping):
             yield from _said(value)
         elif isinstance(value, list):

@@ -89,7 +89,7 @@ class MailReader:
                 envelope, mail, text, reading, reply_address, verdict, source=source
             )
         purpose = None if reply_address is None else reply_address.purpose
-        reading = reading_of(mail.subject, text, self._games, purpose)
+        reading = reading_of(mail.subject, text, self._games, purpose, by_hand=not mail.automatic)
         return IncomingMail(
             envelope,
             mail,
@@ -135,12 +135,25 @@ class MailReader:
         return IncomingMail(envelope, mail, "", Reading(()), reply_address, report=report)
 
 
-def reading_of(subject: str, text: str, games: Collection[str], purpose: Purpose | None) -> Reading:
-    """What a mail asks for; *purpose*: of the reply address that it came to, if it did."""
+def reading_of(
+    subject: str,
+    text: str,
+    games: Collection[str],
+    purpose: Purpose | None,
+    *,
+    by_hand: bool = True,
+) -> Reading:
+    """What a mail asks for.
+
+    Args:
+        purpose: of the reply address that it came to, if it did.
+        by_hand: no program wrote it, such as one that tells of somebody's holidays.
+    """
     if purpose is Purpose.MESSAGE:
         return read_message(text, games)
     tray = purpose is Purpose.TRAY
-    return read(subject, text, games=games, reply=purpose is not None, tray=tray)
+    plainly = by_hand and purpose in {Purpose.BOARD, Purpose.PLAYER}
+    return read(subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly)
 
 
 def is_set_aside(incoming: IncomingMail) -> bool:

@@ -1,0 +1,143 @@
+"""Commands that people say in plain words, such as "I give up" or "play against the computer".
+
+A line means one of these only as a whole: all its words but those that say "please" in one way or
+another. So "I give up coffee" stays words for an opponent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pbmserv.commands.grammar.words import SETTINGS, fold, is_date
+from pbmserv.commands.table.catalogue import IN_REPLY
+
+LONGEST = 80
+"""Characters of a line that may mean a command; a longer one is a story."""
+
+_BESIDE = frozenset(
+    ("please", "pls", "plz", "kindly", "now", "just", "ok", "okay", "well", "so", "sorry", "bitte")
+) | {
+    *("i", "im", "id", "ill", "am", "we", "you", "me", "us", "my", "mine", "our", "will", "do"),
+    *("want", "wanna", "would", "like", "love", "can", "could", "may", "let", "lets", "going"),
+    *(
+        "the",
+        "a",
+        "an",
+        "to",
+        "this",
+        "that",
+        "it",
+        "is",
+        "of",
+        "have",
+        "has",
+        "get",
+        "hi",
+        "hello",
+    ),
+}
+"""Words that change nothing about what is asked for."""
+
+_SIGNS = re.compile(r"[^\w@.=:+-]+")
+
+_SAID: Mapping[str, str] = {
+    said: command
+    for command, ways in {
+        "help tutorial": "help|hilfe|ayuda|aide|tutorial|how play|how begin|how start|start"
+        "|getting started",
+        "help blackbox": "rules|show rules|instructions|how works|spielregeln|regeln|reglas",
+        "help": "commands|all commands|menu|options",
+        "resign": "give up|giveup|surrender|concede|forfeit|stop game|end game|quit game|leave game"
+        "|abort game|cancel game|give up game|gebe auf|ich gebe auf|aufgeben|rindo|abandonne",
+        "undo": "take back|undo move|undo last move|take back move|take back last move"
+        "|take move back|take last move back",
+        "rematch": "again|play again|another|another one|another game|another round|one more"
+        "|one more game|play another|play another one|play another game|play one more"
+        "|play once more|once more|go again|revanche|revancha|nochmal|noch mal|otra vez",
+        "solo": "play alone|alone|play solo|solo game|by myself|play by myself|single player",
+        "challenge house-easy": "play house|play computer|play against house|play against computer"
+        "|play with computer|play against machine|play against bot|play bot|play against server"
+        "|challenge computer|challenge bot",
+        "daily": "daily box|box day|todays box|today s box|daily puzzle|daily game|play daily box",
+        "daily off": "stop daily|stop daily box|no daily box|no more daily box|no more daily boxes",
+        "seek": "find opponent|find somebody|find someone|play somebody|play someone|play anybody"
+        "|play anyone|find opponent for|play with somebody|play with someone|play stranger",
+        "games": "game list|list games|show games|which games|turn|whose turn|status|what games",
+        "ratings": "rating|what rating|whats rating|show rating",
+        "standings": "ranking|rankings|leaderboard|who best",
+        "signoff": "stop mail|stop mails|stop email|stop emails|stop letters|stop mailing"
+        "|stop emailing|stop writing|stop sending mail|stop sending mails|stop sending email"
+        "|stop sending emails|stop sending letters|no more mail|no more mails|no more email"
+        "|no more emails|no more letters|opt out|remove from list|take off list|leave alone"
+        "|unsubscribe all|abmelden|abbestellen|keine mails mehr",
+        "delete": "delete account|close account|remove account|delete data|forget|erase account",
+        "prefs format=text": "plain text|text only|plain text only|no html",
+        "prefs format=spoken": "screen reader|spoken letters",
+    }.items()
+    for said in ways.split("|")
+}
+"""What is left of a line without `_BESIDE`, and the command it means."""
+
+_QUESTION = re.compile(
+    r"(?:and |but |so |ok,? )?(?:"
+    r"how (?:do|can|should|must|shall|would|could) (?:i|we|one)\b"
+    r"|how (?:does|is) (?:it|this|the)\b|how to\b"
+    r"|what (?:do|can|should|must|shall|am|are) (?:i|my (?:options|choices|moves))\b"
+    r"|what (?:now|next|is this(?: about)?|is going on|does \S{1,6} mean|to do)\b"
+    r"|where do i\b|i (?:do not|don'?t|cannot|can'?t) (?:understand|get (?:it|this))\b"
+    r"|i (?:do not|don'?t) know (?:what|how)\b|no idea (?:what|how)\b|help\b(?! \w+$)|help me\b"
+    r"|i'?(?: a)?m (?:lost|stuck|confused|new here)\b"
+    r"|was (?:muss|soll|kann|mache?) ich\b|wie (?:geht|spiele?|mache?|kann|rate)\b"
+    r"|ich verstehe (?:das )?nicht|que hago\b|qué hago\b|como (?:se )?juega|cómo (?:se )?juega"
+    r")[^\n]{0,60}"
+    r"|(?:what|huh|hm+|eh|how|wtf)[?!. ]*",
+    re.IGNORECASE,
+)
+"""Somebody does not know what to do."""
+
+_AWAY = re.compile(
+    r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?(?:away|gone|travell?ing|out|not here"
+    r"|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))[, ]+(?:un)?til+ (.{2,24})",
+    re.IGNORECASE,
+)
+_ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
+"""Commands of one word that answer something, or say nothing alone."""
+
+_DIGEST_ON = frozenset({"on", "yes"})
+_MOST_SETTING = 2
+
+
+def meant(text: str) -> str:
+    """The command that a line asks for in plain words, as it would be written; ``""`` = none.
+
+    Args:
+        text: one line, folded or not.
+    """
+    line = fold(text).strip()
+    if not line or len(line) > LONGEST or "passw" in line.lower():
+        return ""
+    if _QUESTION.fullmatch(line):
+        return "help tutorial"
+    away = _AWAY.fullmatch(line.rstrip(".! "))
+    if away and is_date(away[1]):
+        return f"away until {away[1]}"
+    words = weighty(line)
+    said = " ".join(words)
+    if said in IN_REPLY and said not in _ANSWERS:  # "can I undo?"
+        return said
+    return _SAID.get(said, "") or _preference(words)
+
+
+def weighty(line: str) -> list[str]:
+    """The words of a line that say something, in lower case."""
+    plain = (word.strip(".:-+=") for word in _SIGNS.sub(" ", line.lower().replace("'", "")).split())
+    return [word for word in plain if word and word not in _BESIDE]
+
+
+def _preference(words: list[str]) -> str:
+    """``digest off`` without ``prefs`` in front of it."""
+    if len(words) != _MOST_SETTING or words[0] not in SETTINGS - {"accept", "remind"}:
+        return ""
+    name, value = words
+    return f"prefs {name}={'daily' if name == 'digest' and value in _DIGEST_ON else value}"

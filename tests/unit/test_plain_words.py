@@ -1,0 +1,72 @@
+"""What people say in words of their own, and what only sounds like it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.commands.grammar.plain_words import LONGEST, meant
+from pbmserv.commands.reading.replies import read_reply
+from pbmserv.commands.table.model import Command
+from pbmserv.errors import Misread
+
+SAID = {
+    "I give up": "resign",
+    "Ich gebe auf!": "resign",
+    "can I undo?": "undo",
+    "Can I take back my last move, please?": "undo",
+    "rematch?": "rematch",
+    "Let's play another game!": "rematch",
+    "How do I guess?": "help tutorial",
+    "What am I supposed to do now?": "help tutorial",
+    "help me please": "help tutorial",
+    "the rules?": "help blackbox",
+    "I'd like to play against the computer": "challenge house-easy",
+    "Is it my turn?": "games",
+    "what is my rating": "ratings",
+    "Today's box please": "daily",
+    "digest on": "prefs digest=daily",
+    "Digest off": "prefs digest=off",
+    "format spoken": "prefs format=spoken",
+    "I'm on holiday until 24 December": "away until 24 December",
+    "We're away till friday!": "away until friday",
+    "Please stop sending me emails": "signoff",
+}
+
+
+@pytest.mark.parametrize(("text", "command"), SAID.items())
+def test_plain_words_mean_a_command(text: str, command: str) -> None:
+    assert meant(text) == command
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "please", "I give up coffee", "how are you?", "How do you like it?", "why?"),
+        *("play chess", "nice move", "I'm away until you come", "??", "g,+b2", "b3", "?"),
+        *("resign my passw0rd", "digest", "yes", "no", "accept remind", "undo " * 20),
+    ],
+)
+def test_what_only_sounds_like_it_means_none(text: str) -> None:
+    assert not meant(text)
+
+
+@pytest.mark.parametrize("command", sorted(set(SAID.values())))
+def test_each_of_them_is_a_command_of_a_reply(command: str) -> None:
+    text = next(said for said, what in SAID.items() if what == command)
+    line = read_reply(text, {"blackbox"}, plainly=True).lines[0]
+    ends = isinstance(line.asked, Misread) and line.asked.refusal.code == "stands-alone"
+    known = line.unnamed is not None and line.unnamed() is not None
+    assert (
+        isinstance(line.asked, Command)
+        or (ends and line.asked.refusal.example == command)
+        or (known and command.startswith("challenge"))
+    )
+    assert line.echo == text
+
+
+@given(st.text(max_size=LONGEST + 5))
+def test_any_text_is_read(text: str) -> None:
+    assert isinstance(meant(text), str)
+    read_reply(text, {"blackbox"}, plainly=True)
