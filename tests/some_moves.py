@@ -7,7 +7,7 @@ import random
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.views import View
 
-WRONG = ("zz", "?,?", "1,2", "a1", "+a99", "+b2 +c3", "a,,b", "what now?", "!9-1", "99")
+WRONG = ("zz", "?,?", "1,2", "a1", "+a99", "+b2 +c3", "a,,b", "good luck!", "!9-1", "99")
 
 
 def some_options(dice: random.Random) -> str:

@@ -20,7 +20,7 @@ from pbmserv.engine.types import GameInfo
 from pbmserv.errors import StillWorking
 from pbmserv.web.help import HelpPages
 from pbmserv.web.probes import Health, health_routes
-from pbmserv.web.safety import SafeResponses
+from pbmserv.web.server import SafeResponses
 
 LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""

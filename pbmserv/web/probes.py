@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from pbmserv.web.safety import SafeResponses
+from pbmserv.web.server import SafeResponses
 
 log = logging.getLogger("pbmserv.web")
 

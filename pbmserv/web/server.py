@@ -1,20 +1,34 @@
-"""Serves the web pages inside the process's own event loop."""
+"""Serves the web pages inside the process's own event loop, every answer with safe headers."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pbmserv.errors import ServerFault
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.web.connections import PageConnection, PagesConfig
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
 
 MOST_FROM_NETWORK = 32
 """Connections from one network: a browser opens six."""
@@ -118,3 +132,37 @@ class _Quiet(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
+
+
+class SafeResponses:
+    """ASGI middleware: adds `HEADERS`, shows no fault's inside, and answers for an application that raises.
+
+    Args:
+        app: what is made safe.
+        fault: makes the page for an exception (and writes the log).
+    """
+
+    def __init__(self, app: ASGIApp, fault: Callable[[Exception], Response]) -> None:
+        self._app = app
+        self._fault = fault
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def send_safely(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_safely)
+        except Exception as error:
+            page = self._fault(error)
+            if started:  # half an answer is out: the connection has to end
+                raise
+            await page(scope, receive, send_safely)

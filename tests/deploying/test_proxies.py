@@ -14,7 +14,7 @@ from programs import free_port
 from proxies import NAME, Proxy, caddy, nginx
 from running import Running, start
 
-from pbmserv.web.safety import HEADERS
+from pbmserv.web.server import HEADERS
 
 Start = Callable[[Path, int], AbstractContextManager[Proxy]]
 

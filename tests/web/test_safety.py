@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from starlette.responses import PlainTextResponse
 
-from pbmserv.web.safety import HEADERS, SafeResponses
+from pbmserv.web.server import HEADERS, SafeResponses
 
 HTTP = {"type": "http", "method": "GET", "path": "/", "headers": []}
 

@@ -79,14 +79,14 @@ def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> R
     if read is not None:
         return read
     below = Below(lines, top[0][0] + 1, games)
-    spoken = spoken_challenge(words, games) if len(top) == 1 else None
-    if spoken is not None:
-        return Reading((read_line(words, spoken, len(top[0][1]), games),))
     head = _head(words, games)
     if plainly and (head.row is None or (head.row.name == "help" and head.rest)):
         in_words = _in_plain_words(top, games)
         if in_words is not None:
             return Reading((in_words, *below.not_tried()), below.words())
+    spoken = spoken_challenge(words, games) if len(top) == 1 else None
+    if spoken is not None:
+        return Reading((read_line(words, spoken, len(top[0][1]), games),))
     if head.row is not None and head.row.name == "chat":
         said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
         all_of_it = Below([*said, *lines[top[0][0] + 1 :]], 0, games)

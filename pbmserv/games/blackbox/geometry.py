@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import groupby
 from string import ascii_uppercase
 
 SMALLEST = 2
@@ -162,3 +163,17 @@ def geometry(width: int, height: int) -> Geometry:
         ValueError: as `Geometry` does.
     """
     return Geometry(width, height)
+
+
+def in_ranges(board: Geometry, ports: Sequence[str]) -> str:
+    """Labels of ports as people list them: ``1-3, 7, A-G``."""
+    among = frozenset(ports)
+    found = []
+    for side in (board.left, board.right, board.top, board.bottom):
+        for free, group in groupby(side, key=among.__contains__):
+            labels = list(group)
+            if free and len(labels) > 2:
+                found.append(f"{labels[0]}-{labels[-1]}")
+            elif free:
+                found += labels
+    return ", ".join(found)

@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 
 from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood
-from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.geometry import Geometry, in_ranges
 from pbmserv.games.blackbox.legality import check, is_free
 from pbmserv.games.blackbox.moves import TEXT_LIMIT, Element, Kind, print_elements, read_elements
 from pbmserv.games.blackbox.views import BoxView, View
@@ -170,20 +169,6 @@ def what_can_be_done(view: View) -> dict[str, str]:
         "rows": f"{board.left[0]} to {board.left[-1]}",
         "wanted": view.options.atoms,
     }
-
-
-def in_ranges(board: Geometry, ports: Sequence[str]) -> str:
-    """Labels of ports as people list them: ``1-3, 7, A-G``."""
-    among = frozenset(ports)
-    found = []
-    for side in (board.left, board.right, board.top, board.bottom):
-        for free, group in groupby(side, key=among.__contains__):
-            labels = list(group)
-            if free and len(labels) > 2:
-                found.append(f"{labels[0]}-{labels[-1]}")
-            elif free:
-                found += labels
-    return ", ".join(found)
 
 
 # -- one legal reading -----------------------------------------------------------------------
