@@ -135,7 +135,7 @@ class _Quiet(uvicorn.Server):
 
 
 class SafeResponses:
-    """ASGI middleware: adds `HEADERS`, shows no fault's inside, and answers for an application that raises.
+    """ASGI middleware: adds `HEADERS`, and answers for an application that raises.
 
     Args:
         app: what is made safe.
