@@ -187,6 +187,20 @@ class Previewing(Protocol[V]):
 
 
 @runtime_checkable
+class Tappable(Protocol[V_contra]):
+    """A game whose moves can be put together on its page (``page.html.j2``), tap by tap."""
+
+    def tapped(self, view: V_contra, draft: str, tap: str) -> str:
+        """The text of a move after one more tap on a spot of the board.
+
+        Args:
+            draft: the text so far, "" at first; anything may stand in it, as in *tap*.
+            tap: what the page's button says; the same one again takes it back.
+        """
+        ...
+
+
+@runtime_checkable
 class Racing(Protocol):
     """A game that can be played as a race: every seat by itself, unseen by the others.
 

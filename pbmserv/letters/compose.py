@@ -228,6 +228,8 @@ class Composer:
         own = self._own_board(seen, reader)
         values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
         tapped = Links.FEW if values["compact"] else Links.ALL
+        token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
+        values["board_page"] = f"{self.web_url}/b/{token}" if self.web_url and token else ""
         values["links"] = tapped if own and not kind_of(letter).beyond_record else Links.NONE
         if scene is not None:  # the names that a game's own templates know
             values |= {

@@ -214,7 +214,7 @@ def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardS
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
     words, page = _Blocks.of(letter, "txt", values), _Blocks.of(letter, "html", values)
-    frame = {name: values.get(name) for name in ("house", "title", "scene", "others")}
+    frame = {name: values.get(name) for name in ("house", "title", "scene", "others", "board_page")}
     layout = template_of("letters/pieces/layout.txt.j2")
     headline = words.block("headline").strip()
     text = layout.render(frame, headline=headline, body=words.block("text"))

@@ -28,7 +28,7 @@ from pbmserv.inbound.client_network import source_of
 from pbmserv.inbound.message import check_head
 from pbmserv.log import reason
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.mail.networks import LOOPBACK, Network, Source
+from pbmserv.mail.networks import LOOPBACK, NOWHERE, Network, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.delivery.mail_log import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.rates import Over, Traffic
@@ -115,13 +115,29 @@ class Door:
         return await self._taken(envelope, source_of(envelope, self._ours), reply_address)
 
     async def form(self, kind: str, values: dict[str, Any]) -> int:
-        """Take what a page asks for; its number.
+        """Take what a page asks for; its number. A ``press`` is a mail, and treated as one.
 
         Raises:
-            TryLater: the database could not take it.
+            TryLater: the database could not take it, or too much waits.
         """
+        if kind == "press":
+            return await self._press(Envelope(**values))
         raw = json.dumps({"form": kind, **values}).encode()
         return await self._store("form", Envelope("", "", raw), "pages")
+
+    async def _press(self, envelope: Envelope) -> int:
+        """Store a mail that a page has written for its reader; its number."""
+        begun = perf_counter()
+        player = _player(self._mail_domain.read(envelope.recipient))
+        lane, octets = _lane(NOWHERE, player), len(envelope.raw)
+        if not (
+            self.shares.has_room(lane, octets)
+            and self._quota.has_room(octets, for_postmaster=False)
+        ):
+            raise TryLater("there is no room for one more mail")
+        number = await self._store("mail", envelope, lane, player=player)
+        note_arrival(number, envelope, NOWHERE, (perf_counter() - begun) * 1000)
+        return number
 
     async def _taken(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None

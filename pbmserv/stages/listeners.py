@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
@@ -131,7 +132,9 @@ class WebStage:
         self._store: str | None = None
         windows = Lockout(base.clock)
         services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
-        self.web_requests = web_requests.WebRequests(services, base.game, base.clock, self._ask)
+        self.web_requests = web_requests.WebRequests(
+            services, base.game, base.clock, self._ask, self._hand_in
+        )
 
     async def _ask(self, name: str, values: dict[str, Any]) -> Any:
         """Have a form carried out as mails are, and wait for what comes of it.
@@ -140,13 +143,16 @@ class WebStage:
             StillWorking: that takes long.
         """
         number = await self.send(name, values)
-        end = monotonic() + FORM_S
-        while monotonic() < end:
-            done, result = await asyncio.to_thread(self._look, number)
-            if done:
-                return result
-            await asyncio.sleep(LOOK_S)
-        raise StillWorking(f"form {number}")
+        return await _result(partial(self._look, number))
+
+    async def _hand_in(self, mail: dict[str, Any], taken: Callable[[], tuple[bool, Any]]) -> Any:
+        """Have a mail stored that a page has written, and wait until it was carried out.
+
+        Raises:
+            StillWorking: that takes long.
+        """
+        await self.send("press", mail)
+        return await _result(taken)
 
     def _look(self, number: int) -> tuple[bool, Any]:
         if self._store is None:
@@ -156,3 +162,14 @@ class WebStage:
                     self._store = arrivals.store_of(connection)
         with self._base.game.reading.connect() as connection:
             return arrivals.result_of(connection, self._store, number)
+
+
+async def _result(look: Callable[[], tuple[bool, Any]]) -> Any:
+    """What *look* finds, once it says that it is there."""
+    end = monotonic() + FORM_S
+    while monotonic() < end:
+        done, result = await asyncio.to_thread(look)
+        if done:
+            return result
+        await asyncio.sleep(LOOK_S)
+    raise StillWorking("a form is still worked on")

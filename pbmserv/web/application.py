@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
+from urllib.parse import parse_qsl
 
 from jinja2 import Environment
 from starlette.applications import Starlette
@@ -16,14 +17,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.engine.types import GameInfo
+from pbmserv.engine.types import BOT_USERIDS, GameInfo
 from pbmserv.errors import StillWorking
+from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
 from pbmserv.web.help import HelpPages
 from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.server import SafeResponses
 
 LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""
+LONGEST_FORM = 64_000
+"""Octets of a form: more words than a player sends to an opponent."""
+LONGEST_NUMBER = 9
+"""Digits of a turn's number."""
 
 log = logging.getLogger("pbmserv.web")
 
@@ -71,8 +77,25 @@ class Subscription(Protocol):
         ...
 
 
+class Boards(Protocol):
+    """What the pages of boards ask of the service."""
+
+    async def page(self, token: str, look: Look) -> BoardPage | None:
+        """The page as its player sees it; ``None`` = the link is not good."""
+        ...
+
+    async def press(self, token: str, press: Press) -> Pressed | None:
+        """Carry out what was sent: see `BoardPages.press`."""
+        ...
+
+
 class WebRequests(Protocol):
     """What the pages ask of the service."""
+
+    @property
+    def boards(self) -> Boards:
+        """For the pages of boards."""
+        ...
 
     async def describe(self, token: str) -> Confirmation | None:
         """What *token* would confirm, changing nothing; ``None`` = unknown or expired."""
@@ -130,6 +153,7 @@ def build(
             Route("/style.css", site.style),
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
+            Route("/b/{token}", site.board, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
         ],
         middleware=[Middleware(SafeResponses, fault=site.fault)],
@@ -144,6 +168,7 @@ class _Site:
 
     def __init__(self, pages: Pages, web_requests: WebRequests, templates: Environment) -> None:
         self._service = web_requests
+        self._base = pages.base
         self._templates = templates
         self._style = templates.get_template("web/style.css").render()
         self._icon = templates.get_template("web/icon.svg").render()
@@ -191,6 +216,43 @@ class _Site:
         name = "unsubscribed" if posted else "unsubscribe"
         return _html(self._text(name, words=found), headers=_PRIVATE)
 
+    async def board(self, request: Request) -> Response:
+        """The page of a board; a POST plays, and leads back to it.
+
+        A move is put together by GETs of the same page, which change nothing.
+        """
+        token: str = request.path_params["token"]
+        if len(token) > LONGEST_TOKEN:
+            return self._failure(404, "no-board")
+        boards, asked = self._service.boards, request.query_params
+        if request.method == "GET":
+            look = Look(
+                asked.get("move", ""),
+                asked.get("tap", ""),
+                asked.get("check", ""),
+                asked.get("words", ""),
+            )
+            found = await boards.page(token, look)
+            if found is None:
+                return self._failure(404, "no-board")
+            return _html(self._board(found, by_letter="answered" in asked), headers=_PRIVATE)
+        form = await _form(request)
+        turn = form.get("turn", "")
+        if not turn.isdecimal() or len(turn) > LONGEST_NUMBER:
+            return self._failure(400, "no-form")
+        press = Press(int(turn), form.get("key", ""), form.get("move", ""), form.get("words", ""))
+        done = await boards.press(token, press)
+        if done is None:
+            return self._failure(404, "no-board")
+        if done.refused is not None:
+            return _html(self._board(done.refused, refused=True), 422, _PRIVATE)
+        way = f"{self._base}/b/{token}" + ("?answered" if done.by_letter else "")
+        return Response(status_code=303, headers={**_PRIVATE, "Location": way})
+
+    def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> str:
+        said = {"by_letter": by_letter, "refused": refused}
+        return self._text("board", page=page, bots=BOT_USERIDS, **said)
+
     async def refused(self, _request: Request, error: Exception) -> Response:
         """404 and 405, as a page without details."""
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -213,6 +275,20 @@ class _Site:
 
     def _text(self, name: str, **values: Any) -> str:
         return self._templates.get_template(f"web/{name}.html.j2").render(self._shared | values)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form; nothing of one that is longer than any of ours."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LONGEST_FORM:
+            return {}
+    try:
+        fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        return {}
+    return dict(fields)
 
 
 _SHARED = {"Cache-Control": "public, max-age=300"}

@@ -16,6 +16,8 @@ from pbmserv.engine.rng import Rng
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.moves import tapped
 from pbmserv.games.blackbox.readings import meant
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
@@ -422,3 +424,28 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
     template = environment().get_template("games/blackbox/refusals.j2")
     assert raised_codes() == {name.replace("_", "-") for name in template.blocks}
     assert len(raised_codes()) > 40
+
+
+@given(st.lists(st.sampled_from([*geometry(7, 7).ports, "+B2", "/B2", "+C3", "D4", "?"])))
+def test_what_is_tapped_twice_is_as_before(taps: list[str]) -> None:
+    """A move that is put together by taps has one port, one guess at its end, no cell twice."""
+    board, draft = geometry(7, 7), ""
+    for tap in taps:
+        once = tapped(board, draft, tap)
+        parts = once.split(",") if once else []
+        assert len(set(parts)) == len(parts)
+        assert sum(board.port(part) is not None for part in parts) <= 1
+        assert "?" not in parts[:-1]
+        assert not {"+B2", "/B2"} <= set(parts)
+        is_port = board.port(tap) is not None
+        before = {part for part in draft.split(",") if part}
+        others = {part for part in before if not (is_port and board.port(part) is not None)}
+        if tap in parts:
+            twice = tapped(board, once, tap)
+            assert {part for part in twice.split(",") if part} == others - {tap}
+        draft = once
+
+
+@given(st.text(max_size=30), st.text(max_size=10))
+def test_taps_take_any_text(draft: str, tap: str) -> None:
+    assert isinstance(tapped(geometry(7, 7), draft, tap), str)

@@ -17,7 +17,7 @@ from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
 from pbmserv.games.blackbox.legality import is_free
-from pbmserv.games.blackbox.moves import Kind, print_elements
+from pbmserv.games.blackbox.moves import Kind, print_elements, tapped
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import resumed
 from pbmserv.games.blackbox.rules import dropped_out, lost, place, play, revealed
@@ -75,6 +75,10 @@ class Blackbox:
         box = choices.fixed(options, rng)
         # Views and bots are handed a state's options: from here on only the atoms tell the box.
         return truth.new_state(choices.anew(box), seats, atoms_of(read_id(box.id)))
+
+    def tapped(self, view: View, draft: str, tap: str) -> str:
+        """As `moves.tapped`."""
+        return tapped(view.options.board, draft, tap)
 
     def legal(self, view: View) -> Iterable[str]:
         """A sample of turns: one placement, or every unused port and two ways to guess."""

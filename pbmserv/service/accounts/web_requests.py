@@ -16,6 +16,7 @@ from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.boards import friends
+from pbmserv.service.boards.board_page import BoardPages, Taken
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import NOTHING, Done, message_id, told_letter
 from pbmserv.service.time.deadlines import clock_context
@@ -40,6 +41,10 @@ class WebRequests:
     Args:
         ask: has a form carried out, by its name and values; what came of it. Raises `StillWorking`
             when that takes long.
+        hand_in: see `BoardPages`.
+
+    Attributes:
+        boards: for the pages of boards.
     """
 
     def __init__(
@@ -48,11 +53,13 @@ class WebRequests:
         database: Database,
         clock: Clock,
         ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
+        hand_in: Callable[[dict[str, Any], Taken], Awaitable[Any]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
         self._ask = ask
+        self.boards = BoardPages(services, database, clock, hand_in)
 
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""

@@ -183,6 +183,16 @@ def add(
     )
 
 
+def answers_to(
+    connection: Connection, mail_id: int, player_id: int
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Kind and words of the letters to a player that a mail led to."""
+    found = select(outbox.c.letter, outbox.c.words).where(
+        outbox.c.mail_id == mail_id, outbox.c.player_id == player_id
+    )
+    return [(row.letter, row.words) for row in connection.execute(found.order_by(outbox.c.id))]
+
+
 def row_of(letter: NewLetter, now: datetime, mail_id: int | None) -> dict[str, Any]:
     """The columns of a new letter, but for its state and when it is due."""
     return {

@@ -1,0 +1,351 @@
+"""A board's page: what its player sees there, and presses, which go in as mails do.
+
+The page is opened by the token of the reply address that the board's letters have, so it can do
+what a reply to them can, and nothing else. Looking changes nothing: a move is put together by
+buttons that lead back to the page, and only what is sent is played.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from email.message import EmailMessage
+from email.policy import SMTPUTF8
+from email.utils import format_datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.engine.protocol import Aided, Previewing, Tappable
+from pbmserv.engine.registry import shown_options
+from pbmserv.engine.types import BOT_USERIDS, Seat
+from pbmserv.errors import MoveError, Refusal
+from pbmserv.inbound.message import read_mail
+from pbmserv.letters.scene import BoardScene, board_scene, note_sentences, why
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.core.context import Services
+from pbmserv.store import solo
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import inbox, outbox
+
+LONGEST_DRAFT = 1_000
+"""Characters of a move that is being put together."""
+LONGEST_WORDS = 4_000
+"""Characters that stay in the page while it is."""
+LOOK_S = 0.1
+BOT_S = 3.0
+"""Seconds that a page waits for a bot to move, so that its answer is there at once."""
+
+Taken = Callable[[], tuple[bool, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """What a player sends from the page.
+
+    Attributes:
+        turn: the number of the turn that the page was made for.
+        key: a random word of the page: the same one again is the same press again.
+        move: a move, or any command of a reply, in one line.
+        words: for the others at the board.
+    """
+
+    turn: int
+    key: str
+    move: str
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How somebody looks at a board.
+
+    Attributes:
+        draft: the move as it is put together so far.
+        tap: the spot that was tapped now; "" for none.
+        check: which results one's own markers explain is asked (``all``), or a ray's way (a port).
+        words: what is to be said with the move.
+    """
+
+    draft: str = ""
+    tap: str = ""
+    check: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPage:
+    """What the page shows.
+
+    Attributes:
+        key: see `Press`.
+        trouble: why the draft, or what was sent, does not do; "" where it does.
+        example: what would do instead; "" for none.
+        notes: what the draft would do, or what a check has found: a sentence each.
+        now: the view as it is, where `scene` has that with the draft in it.
+        undecided: userids of those who have not accepted yet.
+    """
+
+    token: str
+    userid: str
+    scene: BoardScene
+    now: Any
+    key: str
+    draft: str = ""
+    trouble: str = ""
+    example: str = ""
+    notes: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    declined: bool = False
+    words: str = ""
+
+    @property
+    def others(self) -> list[str]:
+        """Userids of all but the reader."""
+        return [name for name in self.scene.names if name != self.userid]
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the board is neither over nor declined."""
+        return self.scene.outcome is None and not self.declined
+
+    @property
+    def can_check(self) -> bool:
+        """Whether the reader's own markers can be checked."""
+        return isinstance(self.scene.game, Aided)
+
+    @property
+    def thinks(self) -> bool:
+        """Whether nobody has to move but bots, which will have done so in a moment."""
+        waiting = self.scene.waiting
+        is_theirs = bool(waiting) and all(name in BOT_USERIDS for name in waiting)
+        return self.is_running and is_theirs and not self.scene.your_turn
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """What came of a press.
+
+    Attributes:
+        refused: the page with the reason, if it was.
+        by_letter: a letter tells what the page does not.
+    """
+
+    refused: BoardPage | None = None
+    by_letter: bool = False
+
+
+class BoardPages:
+    """Answers for the pages of boards.
+
+    Args:
+        hand_in: has a mail stored, given as values of a form, and waits until *taken* says that it
+            was carried out. Raises `StillWorking` when that takes long.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        database: Database,
+        clock: Clock,
+        hand_in: Callable[[dict[str, Any], Taken], Awaitable[Any]],
+    ) -> None:
+        self._services = services
+        self._database = database
+        self._clock = clock
+        self._hand_in = hand_in
+
+    async def page(self, token: str, look: Look) -> BoardPage | None:
+        """The page as its player sees it; ``None``: the link is not, or no longer, good."""
+        return await asyncio.to_thread(self._page, token, look)
+
+    async def press(self, token: str, press: Press) -> Pressed | None:
+        """Carry out what was sent.
+
+        Returns:
+            what came of it; ``None``: the link is not good.
+        """
+        envelope = await asyncio.to_thread(self._mail, token, press)
+        if envelope is None:
+            return None
+        domain = self._services.mail_domain
+        digest = read_mail(envelope, host=domain.address, is_ours=domain.is_ours).digest
+        taken = partial(self._taken, digest, envelope.recipient)
+        values = {
+            "sender": envelope.sender,
+            "recipient": envelope.recipient,
+            "raw": envelope.raw,
+        }
+        mail_id = await self._hand_in(values, taken)
+        done = await asyncio.to_thread(self._outcome, token, press, mail_id)
+        if done is not None and done.refused is None:
+            for _ in range(round(BOT_S / LOOK_S)):
+                if not await self._thinks(token):
+                    break
+                await asyncio.sleep(LOOK_S)
+        return done
+
+    async def _thinks(self, token: str) -> bool:
+        seen = await asyncio.to_thread(self._page, token, Look())
+        return seen is not None and seen.thinks
+
+    # -- looks -----------------------------------------------------------------------------
+
+    def _page(self, token: str, look: Look) -> BoardPage | None:
+        with self._database.reading.connect() as connection:
+            seen = self._seen(connection, token)
+            return None if seen is None else _looked(seen, look)
+
+    def _seen(self, connection: Connection, token: str) -> BoardPage | None:
+        found = _player_of(connection, self._services.mail_domain, token)
+        if found is None:
+            return None
+        player, board = found
+        sitter = board.sitter_of(player.id)
+        assert sitter is not None
+        positions = self._services.positions
+        position = positions.newest(connection, board)
+        positions.remember(board.id, position)
+        daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
+        scene = board_scene(
+            position,
+            number=board.id,
+            names=board.names,
+            options=shown_options(position.game, board.options, board.seats),
+            rated=board.rated,
+            terms=board.terms,
+            seat=sitter.seat,
+            own_move=position.ply is not None and position.ply.seat == sitter.seat,
+            daily=daily.number if daily else 0,
+        )
+        declined = board.status == "declined"
+        return BoardPage(
+            token,
+            player.userid,
+            scene,
+            scene.view,
+            secrets.token_hex(8),
+            undecided=() if declined else board.undecided,
+            declined=declined,
+        )
+
+    # -- presses ---------------------------------------------------------------------------
+
+    def _mail(self, token: str, press: Press) -> Envelope | None:
+        """The press as a reply to a letter of that turn."""
+        domain = self._services.mail_domain
+        with self._database.reading.connect() as connection:
+            found = _player_of(connection, domain, token)
+        if found is None:
+            return None
+        player, board = found
+        reply_address = ReplyAddress(
+            Purpose.BOARD, player.id, board.id, press.turn, player.reply_epoch
+        )
+        recipient = domain.address_of(reply_address)
+        press = (
+            press if press.move.strip() or not press.words.strip() else replace(press, move="chat")
+        )
+        return _written(player.address, recipient, domain.domain, press, self._clock.now())
+
+    def _taken(self, digest: str, recipient: str) -> tuple[bool, Any]:
+        """Whether the mail was carried out, and its number."""
+        with self._database.reading.connect() as connection:
+            number = inbox.number_of(connection, digest, recipient.lower())
+        return number is not None, number
+
+    def _outcome(self, token: str, press: Press, mail_id: int) -> Pressed | None:
+        with self._database.reading.connect() as connection:
+            seen = self._seen(connection, token)
+            if seen is None:
+                return None
+            found = _player_of(connection, self._services.mail_domain, token)
+            assert found is not None
+            letters = outbox.answers_to(connection, mail_id, found[0].id)
+        for letter, words in letters:
+            if letter == "refusal":
+                refusal = Refusal(**words["refusal"])
+                page = replace(seen, trouble=why(refusal), example=refusal.example)
+                return Pressed(replace(page, draft=press.move, words=press.words))
+        return Pressed(by_letter=any(letter not in {"board", "result"} for letter, _ in letters))
+
+
+def _player_of(
+    connection: Connection, domain: MailDomain, token: str
+) -> tuple[Player, BoardRow] | None:
+    """Who looks at which board, if the token is good, and is so still."""
+    reply_address = domain.ring.read(token)
+    if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+        return None
+    player = players.by_id(connection, reply_address.player)
+    if player is None or not player.active or player.reply_epoch != reply_address.epoch:
+        return None
+    board = boards.load(connection, reply_address.about)
+    if board is None or board.sitter_of(player.id) is None:
+        return None
+    return player, board
+
+
+def _looked(seen: BoardPage, look: Look) -> BoardPage:
+    """The page with what its reader has put together, and what it would do.
+
+    Made of the reader's view alone, so nothing hidden can get into it.
+    """
+    scene = seen.scene
+    game, seat = scene.game, scene.you
+    draft = look.draft.strip()[:LONGEST_DRAFT]
+    if look.tap and isinstance(game, Tappable):
+        draft = game.tapped(scene.view, draft, look.tap)[:LONGEST_DRAFT]
+    assert seat is not None
+    seen = replace(seen, draft=draft, words=look.words[:LONGEST_WORDS])
+    try:
+        if look.check and isinstance(game, Aided):
+            return _checked(seen, game, look.check)
+        if draft and isinstance(game, Previewing):
+            return _previewed(seen, game, seat)
+    except MoveError as error:
+        return replace(seen, trouble=why(error.refusal))
+    return seen
+
+
+def _previewed(seen: BoardPage, game: Previewing[Any], seat: Seat) -> BoardPage:
+    scene = seen.scene
+    preview = game.preview(scene.view, seat, seen.draft)
+    notes = tuple(note_sentences(scene.game, preview.notes, scene.names, scene.you))
+    return replace(seen, scene=replace(scene, view=preview.view), notes=notes)
+
+
+def _checked(seen: BoardPage, game: Aided[Any], what: str) -> BoardPage:
+    scene = seen.scene
+    if what == "all":
+        found, view = game.check(scene.view), scene.view
+    else:
+        drawn = game.drawn(scene.view, what)
+        found, view = drawn.notes, drawn.view
+    notes = tuple(note_sentences(scene.game, found, scene.names, scene.you))
+    return replace(seen, scene=replace(scene, view=view), notes=notes)
+
+
+def _written(sender: str, recipient: str, domain: str, press: Press, now: datetime) -> Envelope:
+    """A reply with a move in its first line, and words below."""
+    mail = EmailMessage(policy=SMTPUTF8)
+    mail["From"] = sender
+    mail["To"] = recipient
+    mail["Subject"] = "Re: your board"
+    mail["Date"] = format_datetime(now)
+    same = hashlib.sha256(repr((recipient, press)).encode("utf-8", "backslashreplace")).hexdigest()
+    mail["Message-ID"] = f"<{same[:32]}.page@{domain}>"
+    words = "".join(sign for sign in press.words if sign == "\n" or sign.isprintable()).strip()
+    mail.set_content(" ".join(press.move.split()) + ("\n\n" + words if words else "") + "\n")
+    return Envelope(sender, recipient, mail.as_bytes())

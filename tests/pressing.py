@@ -1,0 +1,103 @@
+"""The page of a board as a browser without scripts handles it: fields, taps and presses."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from dataclasses import dataclass, field
+from html import unescape
+from html.parser import HTMLParser
+from urllib.parse import urlencode
+
+from running import Letter
+
+_HIDDEN = re.compile(r'<input type="hidden" name="(turn|key)" value="([^"]*)">')
+_DRAFT = re.compile(r'<input id="move" name="move" value="([^"]*)"')
+
+
+class Words(HTMLParser):
+    """What a page says, without its tags."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+
+def page_of(letter: Letter) -> str:
+    """The path of the page that a letter leads to."""
+    found = re.search(r"In a browser: http://games\.example(/b/[a-z2-7]+)$", letter.text.rstrip())
+    assert found is not None, letter.text
+    return found[1]
+
+
+@dataclass
+class Tab:
+    """One tab of somebody's browser."""
+
+    port: int
+    path: str
+    html: str = ""
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def load(self, query: str = "") -> Tab:
+        """Open the page, or load it again."""
+        return self._ask("GET", f"{self.path}{query}")
+
+    def tap(self, *spots: str) -> Tab:
+        """Tap ports and cells, one after the other."""
+        for spot in spots:
+            assert f'name="tap" value="{spot}"' in self.html, spot
+            self.load("?" + urlencode({**self.fields, "move": self.draft, "tap": spot}))
+        return self
+
+    def press(self, move: str | None = None, words: str = "") -> Tab:
+        """Send what was put together, or *move*; follows where that leads."""
+        said = self.draft if move is None else move
+        return self.post(urlencode({**self.fields, "move": said, "words": words}))
+
+    def post(self, body: str) -> Tab:
+        """Send this very form."""
+        self._ask("POST", self.path, body)
+        if self.status == 303:
+            to = self.headers["location"]
+            assert to.partition("?")[0] == self.path
+            return self._ask("GET", to)
+        return self
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The hidden fields of the first form."""
+        return dict(_HIDDEN.findall(self.html)[:2])
+
+    @property
+    def draft(self) -> str:
+        """The move as it is put together so far."""
+        found = _DRAFT.search(self.html)
+        return unescape(found[1]) if found else ""
+
+    @property
+    def text(self) -> str:
+        """What the page says, in one line."""
+        words = Words()
+        words.feed(self.html.partition("<main>")[2].partition("</main>")[0])
+        return " ".join(" ".join(words.said).split())
+
+    @property
+    def bare(self) -> str:
+        """The page without the word by which presses of it are told apart."""
+        return self.html.replace(self.fields.get("key", "-"), "KEY")
+
+    def _ask(self, method: str, path: str, body: str = "") -> Tab:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        connection.request(method, path, body or None, kind if body else {})
+        answer = connection.getresponse()
+        self.html, self.status = answer.read().decode(), answer.status
+        self.headers = {name.lower(): value for name, value in answer.getheaders()}
+        connection.close()
+        assert self.status < 500, self.html
+        return self

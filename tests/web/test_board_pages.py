@@ -1,0 +1,235 @@
+"""The page of a board: people play there, by mail as well, and nobody else can."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from heaps import HEAPS, show_heaps
+from pressing import Tab, page_of
+from running import Letter, Running, start
+from sqlalchemy import func, select
+
+from pbmserv.engine.registry import Registry
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.store.tables.boards import plies
+
+ALICE, BOB = "alice@players.example", "bob@players.example"
+
+
+@pytest.fixture
+def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    with start(database_url, tmp_path, signup="open") as running:
+        for name in ("alice", "bob"):
+            running.send(f"{name}@players.example", f"signup {name} wonder-land")
+        running.letters()
+        yield running
+
+
+def challenged(server: Running) -> tuple[Tab, Tab, Letter]:
+    """Alice has challenged bob: their pages, and bob's letter."""
+    server.send(ALICE, "blackbox challenge alice wonder-land bob")
+    bob = server.letters(BOB)[-1]
+    alice = server.letters(ALICE)[-1]
+    pages = [Tab(server.web_port, page_of(one)) for one in (alice, bob)]
+    return pages[0], pages[1], bob
+
+
+def moves(server: Running) -> int:
+    with server.server.database.reading.connect() as connection:
+        return connection.execute(select(func.count()).select_from(plies)).scalar_one()
+
+
+def last(server: Running, address: str) -> str:
+    """The newest letter to somebody, in one line."""
+    return " ".join(server.letters(address)[-1].text.split())
+
+
+def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
+    alice, bob, letter = challenged(server)
+    assert "waits for your answer" in bob.load().text
+    assert "Resign" not in bob.text
+    bob.press("accept")
+    assert "Hide 4 atoms for alice" in bob.text
+    assert "bob has accepted" in last(server, ALICE)
+
+    # Tapped twice is not tapped.
+    alice.load().tap("B3", "D3")
+    assert "Two more are needed" in alice.text
+    alice.tap("A1", "A1", "G7", "F6")
+    assert alice.draft == "B3,D3,G7,F6"
+    assert "You would hide atoms at B3, D3, F6 and G7" in alice.text
+    assert moves(server) == 0  # nothing was sent so far
+    alice.press()
+    assert alice.status == 200
+    assert "Your atoms are hidden at B3, D3, F6 and G7" in alice.text
+    server.reply(letter, "a1,c4,e5,g2")
+
+    alice.load().tap("+C3", "A", "4")
+    assert alice.draft == "+C3,4"  # one port a move
+    assert 'value="4" aria-pressed="true"' in alice.html
+    alice.press(words="Tricky, bob!")
+    assert "You fired port 4: hit (#)." in alice.text
+    assert 'aria-label="Port 4: hit, ray absorbed"' in alice.html
+    assert "bob to move" in alice.text
+    told = server.letters(BOB)[-1]
+    assert "Tricky, bob!" in told.text
+    assert "alice fired port 4: hit (#)" in told.text
+
+    # Markers need no turn; checks and rays drawn change nothing.
+    alice.tap("/C3", "+A1", "+C4", "+E5", "+G2").press()
+    assert alice.text.count("bob to move") == 1
+    before = moves(server)
+    assert "explain" in alice.load("?check=all").text
+    assert "aria-label" in alice.load("?check=4").html
+    assert moves(server) == before
+
+    server.reply(told, "b")
+    alice.load().tap("?").press()
+    assert "won board 1" in alice.text
+    assert "Rematch" in alice.text
+    assert "board 1" in last(server, BOB)
+    bob.load()
+    assert 'aria-label="B3: atom"' in bob.html  # nothing is hidden any more
+    alice.press("rematch")
+    assert "We have sent you a letter" in alice.text
+    assert "alice wants a rematch of board 1. The new board is 2." in last(server, BOB)
+
+
+def test_what_is_sent_twice_is_played_once(server: Running) -> None:
+    alice, bob, _ = challenged(server)
+    bob.load().press("b3,d3,f6,g7")
+    alice.load()
+    form = urlencode({**alice.fields, "move": "a1,c4,e5,g2"})
+    other = Tab(server.web_port, alice.path).load()  # a second tab
+    for _ in range(3):
+        assert alice.post(form).status == 200
+    assert moves(server) == 2
+    assert len(server.letters(ALICE)) == 2  # bob has begun, and this move
+
+    other.press("a1,c4,e5,g3")
+    assert other.status == 422
+    assert "Not played." in other.text
+    assert other.draft == "a1,c4,e5,g3"  # it can be mended and sent again
+    assert moves(server) == 2
+
+    # The same words again from a page that was loaded since are said again.
+    for _ in range(2):
+        alice.load().press("", "hello bob")
+    assert sum("hello bob" in one.text for one in server.letters(BOB)) == 2
+
+
+def test_links_that_open_no_board(server: Running) -> None:
+    alice, bob, letter = challenged(server)
+    bob.load().press("accept")
+    ring = server.server.base.mail_domain.ring
+    told = ring.read(alice.path.removeprefix("/b/"))
+    assert told is not None
+    others = [
+        ReplyAddress(Purpose.PLAYER, told.player, 0, 0, told.epoch),
+        ReplyAddress(Purpose.FOLLOW, told.player, told.about, 0, told.epoch),
+        ReplyAddress(Purpose.BOARD, told.player, told.about, told.number, told.epoch + 1),
+        ReplyAddress(Purpose.BOARD, told.player, told.about + 7, told.number, told.epoch),
+        ReplyAddress(Purpose.BOARD, told.player + 7, told.about, told.number, told.epoch),
+    ]
+    tokens = [*map(ring.token, others), "a" * 26, "x" * 1000, alice.path[3:-1] + "a", "%00", "ß"]
+    for token in tokens:
+        tab = Tab(server.web_port, f"/b/{token.encode().hex() if token == 'ß' else token}")
+        assert tab.load().status == 404
+        assert tab.post("turn=1&key=ab&move=resign").status == 404
+    assert "alice" not in tab.html
+    assert moves(server) == 0
+
+    # Who has asked that old letters be worth nothing has shut the page, too.
+    server.send(ALICE, "forgot alice")
+    assert server.reply(server.letters(ALICE)[-1], "password new-wonder-land").startswith("250")
+    server.letters()
+    assert alice.load().status == 404
+    assert bob.load().status == 200
+    assert letter.subject
+
+
+def test_looking_changes_nothing_and_nonsense_is_refused_kindly(server: Running) -> None:
+    alice, bob, _ = challenged(server)
+    bob.load().press("b3,d3,f6,g7")
+    alice.load().press("a1,c4,e5,g2")
+    before = moves(server)
+    for query in ("?move=resign", "?move=a&turn=1", "?tap=resign", "?check=resign", "?move=%ff"):
+        assert alice.load(query).status == 200
+    assert alice.load("?move=" + "a," * 3000).status in {200, 414, 431}
+    assert alice.load("?tap=%3Cscript%3E&move=%22%3E%3Cscript%3E").status == 200
+    assert "<script>" not in alice.html
+    assert alice.headers["cache-control"] == "no-store"
+    assert "noindex" in alice.headers["x-robots-tag"]
+    assert re.search(r"\sstyle=|<script|http", alice.html.partition("<main>")[2]) is None
+    for body in ("", "turn=x", "turn=1e9", "turn=" + "9" * 99, "&" * 99, "turn=1&move=%00\r\n"):
+        assert alice.post(body).status in {400, 405, 422}, body
+    assert alice.post("words=" + "x" * 100_000).status == 400
+    assert moves(server) == before
+    alice.load()
+    for words in ("frobnicate", "z9", "+a1,+b1,?", "fire the gribble", "a,b"):
+        assert alice.press(words).status in {200, 422}, words
+        alice.load()
+    assert "Your move on board 1" in alice.text
+    assert alice.load("?" + urlencode({"words": "half a sen", "move": "c"})).draft == "c"
+    assert "half a sen" in alice.text
+
+
+def test_a_page_tells_nothing_hidden(server: Running) -> None:
+    pages = []
+    for hidden in ("b3,d3,f6,g7", "a1,c4,e5,g2"):
+        alice, bob, _ = challenged(server)
+        alice.load().press("b1,b2,b3,b4")
+        bob.load().press(hidden)
+        server.settle()
+        looks = [alice.load(query).bare for query in ("", "?move=a", "?move=%2Bb3,?", "?check=a")]
+        number = int(re.findall(r"board (\d+)", looks[0])[0])
+        token = alice.path.removeprefix("/b/")
+        pages.append([look.replace(token, "T").replace(f"board {number}", "N") for look in looks])
+        pages[-1] = [re.sub(rf"Blackbox {number}\b", "B", look) for look in pages[-1]]
+        labels = "".join(re.findall('aria-label="[^"]*"', looks[0]))
+        assert "atom" not in re.sub(r"B[1-4]: atom", "", labels)
+    assert pages[0] == pages[1]
+
+
+def test_a_bot_has_moved_when_the_page_comes_back(server: Running) -> None:
+    server.send(ALICE, "blackbox challenge alice wonder-land house-easy")
+    alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+    alice.tap("A1", "B2", "C3", "D4").press()
+    assert "Your move" in alice.text
+    alice.tap("A").press()
+    assert "You fired port A" in alice.text or "house-easy" in alice.text
+    assert "Your move" in alice.text
+
+
+def test_practice_can_be_taken_back(server: Running) -> None:
+    server.send(ALICE, "blackbox solo alice -practice")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+    alice.tap("A").press()
+    fired = alice.html.count('aria-label="Port A: not used, fire"')
+    assert fired == 0
+    alice.press("undo")
+    assert 'aria-label="Port A: not used, fire"' in alice.html
+
+
+def test_a_game_without_a_page_of_its_own(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = [*Registry.installed(), HEAPS]
+    show_heaps()
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+    with start(database_url, tmp_path, signup="open") as server:
+        server.send(ALICE, "signup alice wonder-land")
+        server.send(ALICE, "heaps challenge alice wonder-land house")
+        alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+        assert "<pre" in alice.html
+        before = alice.text
+        alice.press("2")
+        assert alice.status == 200
+        assert alice.text != before
+        assert "You played 2." in server.letters(ALICE)[-1].text
+        assert alice.press("1000").status == 422
