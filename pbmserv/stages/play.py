@@ -2,9 +2,10 @@
 
 Mails wait in lanes, one for each player or sender. Lanes take turns by the processor time that
 theirs have taken lately, so that who sends much waits for himself; within a lane the order is that
-in which the mails came. Passwords are looked at by other threads while the lane waits. Each mail
-is carried out in a savepoint of a group that is committed together, and that it is done is written
-in the same transaction: whatever dies at whatever moment, it is carried out once.
+in which the mails came. Passwords are looked at by other threads while the lane waits. Mails are
+read, and then carried out as a group, by one thread where there is one writer: each in a savepoint,
+all committed together. That a mail is done is written in the same transaction: whatever dies at
+whatever moment, it is carried out once.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.mail_service import MailService, ToKeep
 from pbmserv.service.core.results import NOTHING, Done
-from pbmserv.service.delivery.mail_log import Outcome, note_mail
+from pbmserv.service.delivery.mail_log import note_done
 from pbmserv.service.delivery.mail_reader import IncomingMail, MailReader, is_set_aside
-from pbmserv.service.limits.rates import Over, TooMany
+from pbmserv.service.limits.rates import TooMany
 from pbmserv.stages.arrivals import MOST, Arrivals, Gone
 from pbmserv.stages.current_work import CurrentWork, Timed
 from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task
@@ -45,7 +46,7 @@ POLL_S = 1.0
 AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
 IN_FLIGHT = 64
-"""Mails that are handed to the writer and not committed: as many are in a group at most."""
+"""Mails that are read and not committed: as many are in a group at most."""
 MOST_CHANGES = 5
 """Times that a mail's passwords are looked at once more, since one was changed meanwhile."""
 LONGEST_S = 300.0
@@ -100,10 +101,11 @@ class Play:
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lanes = Lanes()
+        self._read: list[tuple[Lane, Task, Timed]] = []
         self._in_flight = 0
         self._checked = 0
         self._again_at: float | None = None
-        self._is_rung = False
+        self._is_rung = self._has_rung = False
         self._look_at = 0.0
         self._stopping = threading.Event()
         self._pulse = Pulse(LONGEST_S)
@@ -142,6 +144,7 @@ class Play:
                 log.exception("what has arrived could not be looked at")
                 self._stopping.wait(AGAIN_S)
         while self._in_flight:
+            self._hand_in()
             self._wait(None)
 
     def run_until_idle(self) -> None:
@@ -149,10 +152,10 @@ class Play:
         while True:
             self._look_at = 0.0
             self._step()
-            if not self._in_flight and not self._checked and not self._is_due():
-                return
-            if self._in_flight or self._checked:
+            if not self.is_idle():
                 self._wait(None)
+            elif self._lanes.next(self._suspects.avoided) is None and not self._is_rung:
+                return
 
     def is_idle(self) -> bool:
         """Whether nothing is in hand (what waits may not have been looked at yet)."""
@@ -162,14 +165,20 @@ class Play:
         """Until something happens, and take note of all that has."""
         try:
             event = self._events.get(timeout=timeout)
-            while True:
-                event()
-                event = self._events.get_nowait()
         except Empty:
-            pass
+            return
+        self._has_rung = False
+        for left in range(self._events.qsize(), -1, -1):
+            event()
+            if left:
+                event = self._events.get_nowait()
 
     def _step(self) -> None:
-        """Take what has arrived, and begin as much as may be begun."""
+        """Take what has arrived, begin as much as may be begun, and hand it in together."""
+        self._begin_some()
+        self._hand_in()
+
+    def _begin_some(self) -> None:
         if self._again_at is not None and perf_counter() < self._again_at:
             return
         self._again_at = None
@@ -194,9 +203,6 @@ class Play:
             self._lanes.add(Task(arrival, perf_counter()))
         is_all &= len(found) < MOST if self._keeps_order else not found
         self._look_at = perf_counter() + POLL_S if is_all else 0.0
-
-    def _is_due(self) -> bool:
-        return self._lanes.next(self._suspects.avoided) is not None or self._is_rung
 
     def _begin(self, lane: Lane, task: Task) -> None:
         """Read a mail, and have its passwords looked at or hand it to the writer."""
@@ -236,12 +242,12 @@ class Play:
             return partial(self._mails.keep, kept, now)
         if not incoming.comes_back and is_set_aside(incoming):
             return partial(self._mails.set_aside, incoming, now)
-        looked = self._checks.vet(incoming)
-        if looked.done() and not looked.cancelled() and looked.exception() is None:
-            return partial(self._mails.carry_out, looked.result(), now)
+        known = self._checks.known(incoming)
+        if known is not None:
+            return partial(self._mails.carry_out, known, now)
         lane.is_held = True
         self._checked += 1
-        looked.add_done_callback(
+        self._checks.vet(incoming).add_done_callback(
             lambda future: self._events.put(partial(self._is_checked, lane, task, future))
         )
         return None
@@ -261,10 +267,7 @@ class Play:
 
     def _over_job(self, arrival: Arrival) -> Callable[[Connection], Any]:
         """Tell the writer of a mail that was put off why, unless it is a machine."""
-        head, _, told = arrival.envelope.raw.partition(b"\r\n\r\n")
-        facts = json.loads(told)
-        over = Over(**(facts | {"again": datetime.fromisoformat(facts["again"])}))
-        writer = self._reader.writer_of(arrival.envelope, head + b"\r\n\r\n")
+        writer, over = self._reader.put_off(arrival.envelope)
         if not writer:
             return _nothing_done
         return partial(self._mails.tell_too_many, writer, over, arrival.received_at)
@@ -284,21 +287,29 @@ class Play:
             self._failed(lane, task, error)
 
     def _submit(self, lane: Lane, task: Task, job: Callable[[Connection], Any]) -> None:
-        """Hand a job to the writer, with the note that this arrival is done."""
+        """Have a job handed in, with the note that this arrival is done."""
         self._in_flight += 1
         if not self._keeps_order:
             lane.is_held = True
-        timed = Timed(partial(self._settled, task.arrival, job), self._current, task.arrival.id)
+        settled = partial(self._settled, task.arrival, job)
+        self._read.append((lane, task, Timed(settled, self._current, task.arrival.id)))
+
+    def _hand_in(self) -> None:
+        """Hand the writer all that was read."""
+        read, self._read = self._read, []
+        if not read:
+            return
         try:
-            future = self._writer.submit(timed)
+            futures = self._writer.submit_all([timed for _, _, timed in read])
         except Closed:
-            self._in_flight -= 1
-            self._put_back(task)
+            self._in_flight -= len(read)
+            for _, task, _ in read:
+                self._put_back(task)
             self._stopping.set()
             return
-        future.add_done_callback(
-            lambda done: self._events.put(partial(self._is_done, lane, task, timed, done))
-        )
+        for one, future in zip(read, futures, strict=True):
+            back = partial(self._is_done, *one)
+            future.add_done_callback(lambda done, back=back: self._events.put(partial(back, done)))  # type: ignore[misc]
 
     def _settled(
         self, arrival: Arrival, job: Callable[[Connection], Any], connection: Connection
@@ -328,7 +339,8 @@ class Play:
             self._failed(lane, task, error)
             return
         done = future.result()
-        if done.letters:
+        if done.letters and not self._has_rung:  # what this round takes note of is committed
+            self._has_rung = True
             self._ring_post()
         if done.bots:
             self._ring_bots()
@@ -373,22 +385,11 @@ class Play:
 
     def _note(self, task: Task, done: Done) -> None:
         """Log a mail that was carried out, with the milliseconds since it was received here."""
-        arrival, incoming = task.arrival, task.incoming
-        if arrival.kind != "mail" or done.receipt is None:
-            return
-        why = ""
-        if done.receipt.outcome == "put-off":
-            why = "over the limit of the player"
-        elif done.receipt.outcome == "ignored" and incoming is not None:
-            why = incoming.mail.automatic
-        elif self._reader.is_for_postmaster(arrival.envelope):
-            why = "for the postmaster"
-        reading = incoming.reading if incoming is not None else None
-        receipt = done.receipt
-        outcome = Outcome("", receipt.outcome, why, receipt, reading, arrival=arrival.id)
-        source = self._reader.source_of(arrival.envelope, incoming)
-        ms = (perf_counter() - task.begun) * 1000
-        note_mail(self._reader.mail_domain, arrival.envelope, outcome, source, ms)
+        arrival, incoming, receipt = task.arrival, task.incoming, done.receipt
+        if arrival.kind == "mail" and receipt is not None:
+            source = self._reader.source_of(arrival.envelope, incoming)
+            ms = (perf_counter() - task.begun) * 1000
+            note_done(self._reader.mail_domain, arrival, incoming, receipt, source, ms)
 
 
 def _nothing() -> None:

@@ -61,12 +61,12 @@ class PasswordChecks:
         Once a mail has had what it may have, nothing more of it is answered, not even what is
         known anyhow: else a right guess could be told from all those that nobody looks at.
 
-        The future is resolved at once where nothing has to be looked at; it fails with an
-        SQLAlchemyError when the database could not say whose password it is.
+        It fails with an SQLAlchemyError when the database could not say whose password it is.
         """
         turn = _Turn(incoming, Future())
-        if not self._wants_work(incoming):
-            turn.run(self._vetted)
+        known = self.known(incoming)
+        if known is not None:
+            turn.future.set_result(known)
             return turn.future
         neighbours = incoming.source.neighbours
         with self._guard:
@@ -77,16 +77,20 @@ class PasswordChecks:
         self._threads.submit(self._serve, neighbours, turn)
         return turn.future
 
-    def _wants_work(self, incoming: IncomingMail) -> bool:
-        """Whether argon2 or the database may have to be asked."""
+    def known(self, incoming: IncomingMail) -> IncomingMail | None:
+        """The same at once; ``None`` where argon2 or the database may have to be asked."""
         memo = self._services.memo
+        brings = False
         for line in incoming.reading.lines:
+            if line.who is None and line.proving is None and not isinstance(line.asked, _SETTING):
+                continue  # as nearly all replies
+            brings = True
             who = _credentials(line) or _doubtful(line)
             if who is not None and not memo.recent(who.userid, who.password.text):
-                return True
+                return None
             if _new_password(line) is not None and not self._is_idle(line):
-                return True
-        return False
+                return None
+        return self._vetted(incoming) if brings else incoming
 
     def _serve(self, neighbours: str, turn: _Turn) -> None:
         """Vet one mail, then give the others that wait their turn, and the next of these
@@ -237,6 +241,10 @@ def _may_be_names(incoming: IncomingMail, line: model.Line) -> bool:
     writes to them."""
     by_reply = incoming.reply_address is not None and incoming.reply_address.player
     return line.unnamed is not None and bool(by_reply or incoming.verdict.passed)
+
+
+_SETTING = (Signup, ChangePassword)
+"""Commands with a new password."""
 
 
 def _new_password(line: model.Line) -> _New | None:

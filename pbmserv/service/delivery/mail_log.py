@@ -21,6 +21,8 @@ from pbmserv.mail.networks import Source, block_of
 from pbmserv.mail.reply_address import MailDomain, ReplyAddress
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.results import Receipt
+from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.store.delivery.arrivals import Arrival
 
 log = logging.getLogger("pbmserv.receive")
 
@@ -65,6 +67,39 @@ def note_mail(
     mail_domain: MailDomain, envelope: Envelope, outcome: Outcome, source: Source, ms: float
 ) -> None:
     """Log and count a mail. *ms*: milliseconds from its last octet."""
+    _note(mail_domain, envelope, mail_domain.read(envelope.recipient), outcome, source, ms)
+
+
+def note_done(
+    mail_domain: MailDomain,
+    arrival: Arrival,
+    incoming: IncomingMail | None,
+    receipt: Receipt,
+    source: Source,
+    ms: float,
+) -> None:
+    """Log and count a mail that play has settled. *incoming*: what was read of it, if it was."""
+    envelope, because = arrival.envelope, ""
+    if receipt.outcome == "put-off":
+        because = "over the limit of the player"
+    elif receipt.outcome == "ignored" and incoming is not None:
+        because = incoming.mail.automatic
+    elif mail_domain.is_postmaster(envelope.recipient):
+        because = "for the postmaster"
+    reading = incoming.reading if incoming is not None else None
+    outcome = Outcome("", receipt.outcome, because, receipt, reading, arrival=arrival.id)
+    read = incoming.reply_address if incoming else mail_domain.read(envelope.recipient)
+    _note(mail_domain, envelope, read, outcome, source, ms)
+
+
+def _note(
+    mail_domain: MailDomain,
+    envelope: Envelope,
+    reply_address: ReplyAddress | None,
+    outcome: Outcome,
+    source: Source,
+    ms: float,
+) -> None:
     metrics.MAILS.labels(outcome.name).inc()
     metrics.MAIL_SECONDS.observe(ms / 1000)
     if outcome.name in {"put-off", "refused"}:
@@ -72,7 +107,6 @@ def note_mail(
     if not log.isEnabledFor(logging.INFO):
         return
     receipt = outcome.receipt
-    reply_address = mail_domain.read(envelope.recipient)
     facts: dict[str, object] = {} if receipt is None else {"mail": receipt.mail}
     if outcome.arrival:
         facts["arrival"] = outcome.arrival

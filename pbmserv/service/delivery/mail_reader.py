@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from pbmserv.commands.reading.mail import read, unread
 from pbmserv.commands.reading.replies import read_message
@@ -19,6 +21,7 @@ from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
 from pbmserv.mail.networks import NOWHERE, Network, Source
 from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
+from pbmserv.service.limits.rates import Over
 
 _FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
 """Reply addresses whose mails are a player's commands, and no answer to a question."""
@@ -105,13 +108,17 @@ class MailReader:
         """Whether a mail is for a person."""
         return self.mail_domain.is_postmaster(envelope.recipient)
 
-    def writer_of(self, envelope: Envelope, head: bytes) -> str:
-        """Who wrote a mail of which only the headers are there; ``""``: a machine, or nobody."""
+    def put_off(self, envelope: Envelope) -> tuple[str, Over]:
+        """Who wrote a mail over a limit, of which the door has stored the headers, and which limit;
+        ``""``: a machine, or nobody."""
+        head, _, told = envelope.raw.partition(b"\r\n\r\n")
+        facts = json.loads(told)
+        over = Over(**(facts | {"again": datetime.fromisoformat(facts["again"])}))
         try:
-            mail = self._mail(replace(envelope, raw=head))
+            mail = self._mail(replace(envelope, raw=head + b"\r\n\r\n"))
         except MailError:
-            return ""
-        return "" if mail.automatic else mail.sender
+            return "", over
+        return "" if mail.automatic else mail.sender, over
 
     def source_of(self, envelope: Envelope, incoming: IncomingMail | None) -> Source:
         """Where a mail comes from."""
