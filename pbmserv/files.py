@@ -81,7 +81,7 @@ def regular(path: Path) -> Path:
     except OSError as error:
         raise OperatorError(f"{path} cannot be read: {error.strerror}") from None
     if not stat.S_ISREG(mode):
-        raise OperatorError(f"{path} is no file")
+        raise OperatorError(f"{path} is not a file")
     return path
 
 
@@ -90,13 +90,13 @@ def _may_be(target: Path, place: Place) -> None:
         raise OperatorError(f"there is no folder {target.parent}")
     if os.path.lexists(target):
         if not stat.S_ISREG(target.lstat().st_mode):
-            raise OperatorError(f"{target} is no file, so no copy can take its place")
+            raise OperatorError(f"{target} is not a file, so a copy cannot replace it")
         if place is not over:
             raise _taken(target)
 
 
 def _taken(target: Path) -> OperatorError:
-    return OperatorError(f"{target} is there already; with --overwrite it is replaced")
+    return OperatorError(f"{target} exists already; --overwrite replaces it")
 
 
 def _sync(path: Path) -> None:

@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 
 
 Why: TypeAlias = Annotated[
-    str, typer.Option("--why", help="The reason; whom it concerns reads it, and it is kept.")
+    str,
+    typer.Option(
+        "--why", help="Your reason. The audit keeps it, and the players concerned read it."
+    ),
 ]
 By: TypeAlias = Annotated[
-    str, typer.Option("--by", help="Who you are; default: your name on this machine.")
+    str, typer.Option("--by", help="Your name; default: your login on this machine.")
 ]
 LARGEST = 2**63 - 1
 """The largest number that anything can have: a larger one no database can even look for."""
 
 Most: TypeAlias = Annotated[
-    int, typer.Option("--most", min=1, max=LARGEST, help="So many lines at most.")
+    int, typer.Option("--most", min=1, max=LARGEST, help="Print at most so many lines.")
 ]
 
 
@@ -78,12 +81,14 @@ def signature(by: str, why: str) -> Signature:
 def audit(
     target: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TARGET]", help="Such as: alice, board 12, mail 3, ratings."),
+        typer.Argument(
+            metavar="[TARGET]", help="For example: user alice, board 12, mail 3, ratings."
+        ),
     ] = None,
     most: Most = 50,
     config: ConfigFile = None,
 ) -> None:
-    """What operators have done, newest first. Example: pbmserv audit user alice"""
+    """Show what operators have done, newest first. Example: pbmserv audit user alice"""
     from pbmserv.store.operators import audit as rows
 
     wanted = " ".join(target or ()).lower() or None
@@ -91,7 +96,7 @@ def audit(
     if found:
         print_entries(found)
     else:
-        say("Nothing was done.")
+        say("Operators have done nothing here.")
 
 
 def print_facts(facts: Iterable[tuple[str, str]], entries: Sequence[Entry]) -> None:

@@ -14,7 +14,7 @@ from pbmserv.cli.output import complain, failure, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 app = typer.Typer(no_args_is_help=True, help="Look after boards.")
-games = typer.Typer(no_args_is_help=True, help="Look after the games that are offered.")
+games = typer.Typer(no_args_is_help=True, help="Look after the games on offer.")
 ratings = typer.Typer(no_args_is_help=True, help="Look after the ratings.")
 
 STATUSES = ("proposed", "active", "finished", "declined")
@@ -22,15 +22,15 @@ Number: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LA
 Game: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
 Days: TypeAlias = Annotated[int | None, typer.Option(min=0, max=365, help="Days; 0 = none.")]
 OptionalWhy: TypeAlias = Annotated[
-    str, typer.Option("--why", help="The reason, kept in the audit; --check needs none.")
+    str, typer.Option("--why", help="Your reason; the audit keeps it. --check needs none.")
 ]
 
 
 @app.command("list")
 def list_(
-    player: Annotated[str, typer.Option("--player", help="Only this player's.")] = "",
+    player: Annotated[str, typer.Option("--player", help="Only this player's boards.")] = "",
     status: Annotated[str, typer.Option("--status", help=f"One of: {', '.join(STATUSES)}.")] = "",
-    game: Annotated[str, typer.Option("--game", help="Only of this game.")] = "",
+    game: Annotated[str, typer.Option("--game", help="Only boards of this game.")] = "",
     most: Most = 100,
     config: ConfigFile = None,
 ) -> None:
@@ -42,7 +42,7 @@ def list_(
         partial(board_lines, player=player, status=wanted, game=game, most=most)
     )
     if not found:
-        say("There is no such board.")
+        say("There are no such boards.")
         return
     table(
         ("board", "game", "status", "players", "plies", "since", "due (UTC)"),
@@ -91,7 +91,7 @@ def hand_over(
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
-    """Give a player's seat to another one; the board is unrated then.
+    """Give a player's seat to somebody else. The board is no longer rated.
 
     Example: pbmserv board hand-over 12 alice carol --why "alice is ill"
     """
@@ -110,7 +110,7 @@ def deadline(
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
-    """Give a board new times; with no times just begin the present ones anew.
+    """Give a board new times, or without any, start its clocks anew.
 
     Example: pbmserv board deadline 12 --forfeittime 40 --why "summer"
     """
@@ -141,9 +141,9 @@ def show_game(game: Game, config: ConfigFile = None) -> None:
 
 @games.command()
 def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Make no new boards of a game; those that run go on.
+    """Stop new boards of a game; running ones go on.
 
-    Example: pbmserv game suspend blackbox --why "a fault in its rules"
+    Example: pbmserv game suspend blackbox --why "a bug in its rules"
     """
     from pbmserv.service.operators import boards
 
@@ -152,9 +152,9 @@ def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
 @games.command()
 def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Make new boards of a game again.
+    """Allow new boards of a game again.
 
-    Example: pbmserv game restore blackbox --why "mended"
+    Example: pbmserv game restore blackbox --why "fixed"
     """
     from pbmserv.service.operators import boards
 
@@ -179,7 +179,7 @@ def list_ratings(
 
 @ratings.command()
 def exclude(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Leave a board out of the ratings and compute them anew.
+    """Leave a board out of the ratings, and compute them again.
 
     Example: pbmserv rating exclude 12 --why "one person played both sides"
     """
@@ -208,9 +208,9 @@ def rebuild(
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
-    """Compute all ratings again, board by board in the order in which they ended.
+    """Compute all ratings again, board by board in the order they ended.
 
-    The server may be running. The numbers come out the same to the last bit.
+    The server may run. The numbers come out the same to the last bit.
 
     Examples: pbmserv rating rebuild --check
     pbmserv rating rebuild --why "rows were lost"
@@ -238,7 +238,7 @@ def _compare_ratings(config: Path | None) -> None:
     summary = f"{done.boards} rated boards, {done.players} ratings"
     if done.differences:
         raise failure(
-            f"{summary}: {done.differences} rows differ. To put them right: "
+            f"{summary}: {done.differences} rows differ. To fix them: "
             "pbmserv rating rebuild --why REASON"
         )
-    say(f"{summary}: all as it should be.")
+    say(f"{summary}: all correct.")

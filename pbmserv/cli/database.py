@@ -36,14 +36,13 @@ BETWEEN_S = 0.02
 """Pause between two batches of what is dropped, in which a server beside us can write."""
 
 SINCE = """\
-What came after the copy is gone: the boards stand as they stood then, and players must send again
-what they have sent since. Letters that waited then go out again, and mails that waited are carried
-out. A reply to a letter that was sent
-since is refused as out of date, or counts as the turn of the same number. New boards, letters and
-players skip 100,000 numbers, so that nothing is taken for what was given since."""
+Everything after the copy is gone: boards are as they were then, and players must send again what
+they have sent since. The server sends the letters that waited then, and carries out the mails that
+waited. It refuses a reply to a later letter as out of date, or takes it for the turn of the same
+number. New boards, letters and players skip 100,000 numbers, so that no number means two things."""
 
 Overwrite: TypeAlias = Annotated[
-    bool, typer.Option("--overwrite", help="Replace what is there already.")
+    bool, typer.Option("--overwrite", help="Replace an existing file.")
 ]
 
 app = typer.Typer(no_args_is_help=True, help="Look after the database.")
@@ -51,7 +50,7 @@ app = typer.Typer(no_args_is_help=True, help="Look after the database.")
 
 @app.command()
 def upgrade(config: ConfigFile = None) -> None:
-    """Bring the database to this version's schema; a new one is made.
+    """Bring the database to this version's schema, or make a new one.
 
     Example: pbmserv db upgrade
     """
@@ -68,7 +67,7 @@ def upgrade(config: ConfigFile = None) -> None:
 
 @app.command()
 def check(config: ConfigFile = None) -> None:
-    """Tell whether the database has this version's schema; exit code 1 if not.
+    """Check that the database has this version's schema; exit code 1 if not.
 
     Example: pbmserv db check
     """
@@ -87,19 +86,19 @@ def check(config: ConfigFile = None) -> None:
     for sentence in wrong:
         complain(sentence)
     if wrong:
-        raise failure("No upgrade mends this: something else has changed the tables.")
-    say(f"{blank_passwords(url)} is as it should be.")
+        raise failure("An upgrade does not fix this: something else has changed the tables.")
+    say(f"{blank_passwords(url)} has the right schema.")
 
 
 @app.command()
 def compact(
     rebuild: Annotated[
         bool,
-        typer.Option("--rebuild", help="Write all of it anew; stop the server before that."),
+        typer.Option("--rebuild", help="Rewrite the whole database; stop the server first."),
     ] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Drop old mails and letters now, and give the room back to the disk.
+    """Drop old mails and letters now, and free the disk space.
 
     The server may run meanwhile. Example: pbmserv db compact
     """
@@ -117,7 +116,7 @@ def compact(
             before = compacting.room(database)
             if "game" in stores:
                 dropped = _dropped(database, found.settings)
-                say(f"Old mails and letters that were dropped: {dropped:,}.")
+                say(f"Dropped {dropped:,} old mails and letters.")
             if rebuild:
                 compacting.rebuild(database)
             else:
@@ -130,11 +129,11 @@ def compact(
 
 @app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy is to be.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to put the copy.")],
     overwrite: Overwrite = False,
     config: ConfigFile = None,
 ) -> None:
-    """Copy the whole database into a file, while the server runs or not.
+    """Copy the whole database into a file; the server may run.
 
     Example: pbmserv db backup /var/backups/pbmserv-monday
     """
@@ -154,11 +153,11 @@ def backup(
 
 @app.command()
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy that `db backup` made.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy from `db backup`.")],
     overwrite: Overwrite = False,
     config: ConfigFile = None,
 ) -> None:
-    """Put a copy in the place of the database. Stop the server before that.
+    """Replace the database with a copy. Stop the server first.
 
     Example: pbmserv db restore /var/backups/pbmserv-monday --overwrite
     """
@@ -169,7 +168,7 @@ def restore(
     with used(url):
         chosen = files.over if overwrite else files.new
         copy = backups.restore(url, file, chosen)
-    say(f"{blank_passwords(url)} is what it was in {file} (revision {copy.revision}).")
+    say(f"{blank_passwords(url)} is now the copy {file} (revision {copy.revision}).")
     say(SINCE)
 
 
@@ -236,12 +235,14 @@ def used(url: str) -> Iterator[None]:
 
 
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, for programs.")
+    ] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Show what waits, for how long, and whether a server runs on this database.
+    """Show what waits and for how long, and whether a server runs.
 
-    What a running process has counted is at /metrics (PBMSERV_METRICS).
+    For what a running server has counted see /metrics (PBMSERV_METRICS).
 
     Example: pbmserv status --json
     """
@@ -277,7 +278,7 @@ def status(
         + "."
     )
     say("")
-    table(("what waits", "how many", "first for"), _rows(queues), fixed=3)
+    table(("what waits", "how many", "oldest for"), _rows(queues), fixed=3)
 
 
 @contextmanager
@@ -348,10 +349,10 @@ def _running(queues: Queues) -> str:
         return "No server has ever run on this database."
     from pbmserv.clock import span
 
-    heard = f"it was last heard of {span(queues.beat_s)} ago"
+    heard = f"its last sign of life was {span(queues.beat_s)} ago"
     if not _runs(queues):
         return f"No server runs: {heard}."
-    return f"A server runs since {queues.up_since:%Y-%m-%d %H:%M} UTC; {heard}."
+    return f"A server has been running since {queues.up_since:%Y-%m-%d %H:%M} UTC; {heard}."
 
 
 def _facts(queues: Queues, sizes: dict[str, int]) -> dict[str, Any]:
@@ -363,12 +364,12 @@ def _rows(queues: Queues) -> list[tuple[str, str, str]]:
     from pbmserv.clock import span
 
     waiting = {
-        "mails to be carried out": queues.mails,
+        "mails to carry out": queues.mails,
         "mails kept for the operator": queues.kept,
         "letters due": queues.due,
         "letters in the queue": queues.queued,
-        "boards at which the house is to move": queues.house,
-        "boards whose clocks are behind": queues.clocks,
+        "boards on which the house moves next": queues.house,
+        "boards with late clocks": queues.clocks,
         "digests due": queues.digests,
     }
     rows = [

@@ -13,19 +13,23 @@ from pbmserv.cli.settings import ConfigFile, loaded
 if TYPE_CHECKING:
     from pbmserv.outbound.dkim import Key
 
-app = typer.Typer(no_args_is_help=True, help="Keys that sign letters, so that they arrive.")
+app = typer.Typer(
+    no_args_is_help=True, help="Look after the keys that sign letters, so that they arrive."
+)
 
 
 @app.command()
 def new(
-    file: Annotated[Path, typer.Argument(help="Where the key goes; must not exist.")],
-    selector: Annotated[str, typer.Option(help="Its name in DNS; default: the file's.")] = "",
+    file: Annotated[Path, typer.Argument(help="A new file for the key.")],
+    selector: Annotated[
+        str, typer.Option(help="The key's name in DNS; default: the file's name.")
+    ] = "",
     kind: Annotated[str, typer.Option(help="rsa or ed25519.")] = "rsa",
     config: ConfigFile = None,
 ) -> None:
     """Make a key. Example: pbmserv dkim new /var/lib/pbmserv/s2026.pem
 
-    Only whoever runs this can read it, so run it as the server's own user.
+    Only the user who runs this can read the file, so run it as the server's user.
     """
     from pbmserv.outbound import dkim
 
@@ -35,18 +39,18 @@ def new(
     settings = found.settings
     if found.sources["address"] == "default":
         complain(
-            "PBMSERV_ADDRESS is not set, so this record is for localhost; "
-            "name the server's settings with --config FILE or PBMSERV_CONFIG.\n"
+            "PBMSERV_ADDRESS is not set, so this record is for localhost. "
+            "Name the server's settings with --config FILE or PBMSERV_CONFIG.\n"
         )
     try:
         (named,) = dkim.named_files(f"{(selector or file.stem).lower()}={file}")
     except ValueError:
-        raise failure("Give it a --selector of letters, digits and hyphens, as s2026.") from None
+        raise failure("Add a --selector of letters, digits and hyphens, such as s2026.") from None
     key = dkim.make(named.selector, kind, named.path)
-    say(f"{file} is written. Publish this record:\n")
+    say(f"The key is in {file}. Publish this record:\n")
     _print_record(key, settings.address)
     given = ", ".join(map(str, (*settings.dkim_keys, named)))
-    say(f'\nThen: dkim_keys = "{given}", or PBMSERV_DKIM_KEYS.')
+    say(f'\nThen set dkim_keys = "{given}", or PBMSERV_DKIM_KEYS.')
 
 
 @app.command()
@@ -54,15 +58,15 @@ def show(config: ConfigFile = None) -> None:
     """Print the records of all keys in use. Example: pbmserv dkim show"""
     keys, address = _keys(config)
     for number, key in enumerate(keys):
-        say("" if number else "These records belong into the zone:\n")
+        say("" if number else "Publish these records:\n")
         _print_record(key, address)
     if not keys:
-        say("No keys are set: letters are not signed. `pbmserv dkim new FILE` makes one.")
+        say("There are no keys, so letters are not signed. `pbmserv dkim new FILE` makes a key.")
 
 
 @app.command()
 def check(config: ConfigFile = None) -> None:
-    """Ask name servers whether the records are right; exit code 1 if one is not.
+    """Check the records with name servers; exit code 1 if one is wrong.
 
     Example: pbmserv dkim check
     """
@@ -72,7 +76,9 @@ def check(config: ConfigFile = None) -> None:
 
     keys, address = _keys(config)
     if not keys:
-        raise failure("No keys are set: letters are not signed. `pbmserv dkim new FILE` makes one.")
+        raise failure(
+            "There are no keys, so letters are not signed. `pbmserv dkim new FILE` makes a key."
+        )
     domain = address.rpartition("@")[2]
     wrong = 0
     for key in keys:

@@ -75,25 +75,24 @@ def send(
         typer.Argument(metavar="[TEXT]...", help="The body; `-` reads it from standard input."),
     ] = None,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="ADDR", help="Default: the server's address.")
+        str | None,
+        typer.Option("--to", metavar="ADDR", help="Where to; default: the server's address."),
     ] = None,
     subject: Annotated[
         str,
         typer.Option("--subject", "-s", help="The subject line.", autocompletion=subjects),
     ] = "",
-    reply: Annotated[
-        bool, typer.Option("--reply", help="Answer the newest letter you were sent.")
-    ] = False,
+    reply: Annotated[bool, typer.Option("--reply", help="Answer your newest letter.")] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Send one mail to the server and print what it answered.
+    """Send one mail to the server and print what it says.
 
-    Mails that were sent before are waited for until they are carried out, and letters to you that
-    are under way until they have come, so that a command can stand right below another.
+    Before that it waits until the server has carried out earlier mails and
+    your letters have come, so you can write one command right below another.
 
-    Examples: `pbmserv send --from bob@localhost --subject help`, or to make a
-    move in answer to the newest letter: `pbmserv send --from bob@localhost
-    --reply g,+b2`. A text that begins with a dash goes after `--`.
+    Examples: `pbmserv send --from bob@localhost --subject help`, or to answer
+    your newest letter with a move: `pbmserv send --from bob@localhost
+    --reply g,+b2`. If your text begins with a dash, put `--` in front.
     """
     settings = loaded(config).settings
     own = _address(sender, "--from")
@@ -107,7 +106,7 @@ def send(
         try:
             message["Subject"] = subject
         except ValueError:
-            raise typer.BadParameter("a subject is one line") from None
+            raise typer.BadParameter("a subject must be one line") from None
     body = _body(text or [], enough_without=bool(subject or reply))
     say(deliver(settings, own, message, body))
 
@@ -143,7 +142,7 @@ def deliver(settings: Settings, sender: str, message: EmailMessage, body: str) -
     except smtplib.SMTPResponseException as error:
         raise _refused(where, error.smtp_code, error.smtp_error) from None
     except smtplib.SMTPServerDisconnected:
-        raise failure(f"{where} ended the conversation before it took the mail.") from None
+        raise failure(f"{where} hung up before it took the mail.") from None
     except OSError as error:
         raise failure(
             f"No mail server answers at {where} ({error.strerror or error}). Start it with "
@@ -180,9 +179,9 @@ def _server(settings: Settings) -> Listen:
     """Where to knock: a server that listens on every address is also here."""
     listen = settings.smtp or settings.lmtp
     if listen is None:
-        raise failure("The server takes no mail: PBMSERV_SMTP and PBMSERV_LMTP are both off.")
+        raise failure("The server takes no mail: PBMSERV_SMTP and PBMSERV_LMTP are both empty.")
     if listen.path is None and not listen.port:
-        raise failure("PBMSERV_SMTP has port 0, so nobody knows where to send; give it a port.")
+        raise failure("PBMSERV_SMTP has port 0, which could be any port; give it a number.")
     local = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - replaced, not bound
     return Listen(local.get(listen.host, listen.host), listen.port, listen.path)
 
@@ -206,7 +205,7 @@ def _answer(settings: Settings, address: str) -> EmailMessage:
     for stored in mailbox(settings, address).messages(all=True):
         newest = stored
     if newest is None:
-        raise failure(f"{address} was sent no letter yet, so there is nothing to answer.")
+        raise failure(f"No letter has come to {address} yet, so there is nothing to answer.")
     letter = parsed(newest.raw)
     answer = _empty_message()
     answer["To"] = parseaddr(str(letter["Reply-To"] or letter["From"]))[1]
@@ -242,7 +241,7 @@ def _body(words: list[str], *, enough_without: bool) -> str:
     if sys.stdin is None or sys.stdin.closed or not _piped():
         return ""
     if enough_without and not select.select([sys.stdin], [], [], PATIENCE_S)[0]:
-        complain("Nothing came through standard input, so the mail has no body.")
+        complain("Standard input was silent, so the mail has no body.")
         return ""
     return sys.stdin.read()
 
@@ -257,20 +256,24 @@ def _piped() -> bool:
 
 
 def read(
-    address: Annotated[str, typer.Argument(metavar="ADDR", help="Whose letters.")],
+    address: Annotated[
+        str, typer.Argument(metavar="ADDR", help="The address whose letters you want.")
+    ],
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait for more until Ctrl-C.")
+        bool, typer.Option("--follow", "-f", help="Wait for more; Ctrl-C ends it.")
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also those that were read before.")
+        bool, typer.Option("--all", help="Also letters you have read before.")
     ] = False,
-    html: Annotated[bool, typer.Option("--html", help="The HTML part, for a browser.")] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="Print the HTML part, for a browser.")
+    ] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Print what the server sent to an address, and mark it read.
+    """Print the new letters to an address, and mark them read.
 
-    This reads the letters of the embedded mailboxes (PBMSERV_RELAY=maildir:…);
-    with another relay they are in that mail server's mailboxes.
+    It reads the server's own mailboxes (PBMSERV_RELAY=maildir:…). With another
+    relay, look into the mailboxes of that mail server.
 
     Example: pbmserv read bob@localhost --follow
     """
@@ -351,8 +354,8 @@ def _root(settings: Settings) -> Path:
     relay = read_relay_url(settings.relay)
     if relay.scheme != "maildir":
         raise failure(
-            f"Letters go to {blank_passwords(settings.relay)}, so they are in that server's "
-            "mailboxes; only those of a maildir: relay can be read here."
+            f"Letters go to {blank_passwords(settings.relay)}, so look into that server's "
+            "mailboxes. This command reads only those of a maildir: relay."
         )
     return Path(relay.path)
 
@@ -360,12 +363,12 @@ def _root(settings: Settings) -> Path:
 def _explain_nothing(settings: Settings, box: Mailbox, address: str) -> None:
     """Nothing new, or nobody of that address was ever written to."""
     if next(iter(box.messages(all=True)), None) is not None:
-        say(f"No new letters for {address}. Those you have read: pbmserv read --all {address}")
+        say(f"No new letters for {address}. To see old ones: pbmserv read --all {address}")
         return
     from pbmserv.outbound.maildir import addresses
 
     known = ", ".join(addresses(_root(settings)))
     raise failure(
-        f"No letter was ever sent to {address}. "
-        + (f"There are letters for: {known}" if known else "There are none for anybody yet.")
+        f"No letter has ever gone to {address}. "
+        + (f"There are letters for: {known}" if known else "There are no letters at all yet.")
     )

@@ -26,17 +26,17 @@ from pbmserv.stages import preflight
 def serve(
     config: ConfigFile = None,
     without_mail: Annotated[
-        bool, typer.Option("--without-mail", help="Start although no mail can come in.")
+        bool, typer.Option("--without-mail", help="Start even if no mail can come in.")
     ] = False,
     only: Annotated[
         str,
-        typer.Option(metavar="STAGES", help="Run only these of door,play,post,bots,web."),
+        typer.Option(metavar="STAGES", help="Run only some of door,play,post,bots,web."),
     ] = "",
 ) -> None:
-    """Run the server until it is told to stop (Ctrl-C or SIGTERM).
+    """Run the server. Ctrl-C or SIGTERM stops it.
 
-    Stages can run apart: as units of systemd, as containers, and over one PostgreSQL on several
-    hosts.
+    Its stages can run apart: as systemd units, as containers, or on several
+    hosts that share one PostgreSQL.
 
     Example: pbmserv serve --config /etc/pbmserv.toml
     Example: pbmserv serve --only play,post

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from pbmserv.service.operators.deeds import Signature
     from pbmserv.service.operators.kept_mail import KeptMails
 
-inbox = typer.Typer(no_args_is_help=True, help="Mails that were kept for a person to look at.")
-outbox = typer.Typer(no_args_is_help=True, help="Letters on their way.")
+inbox = typer.Typer(no_args_is_help=True, help="Look after mails that failed and wait for you.")
+outbox = typer.Typer(no_args_is_help=True, help="Look after letters on their way.")
 
 MailNumber: TypeAlias = Annotated[
-    int, typer.Argument(metavar="ID", min=1, max=LARGEST, help="As `inbox list` shows it.")
+    int, typer.Argument(metavar="ID", min=1, max=LARGEST, help="The number in `inbox list`.")
 ]
 LetterNumber: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER", min=1, max=LARGEST)]
 ALL = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming")
@@ -31,14 +31,14 @@ WAITING = ("queued", "held", "parked", "returned", "failed", "coming")
 
 @inbox.command("list")
 def list_mails(config: ConfigFile = None) -> None:
-    """List the kept mails, oldest first. Example: pbmserv inbox list"""
+    """List kept mails, oldest first. Example: pbmserv inbox list"""
     with _kept_mails(config) as mails:
         print_list(mails)
 
 
 @inbox.command("show")
 def show_mail(number: MailNumber, config: ConfigFile = None) -> None:
-    """Print one kept mail; of any other mail who sent it, and whether that is proven.
+    """Print a kept mail. Of any other mail print who sent it and what proves it.
 
     Example: pbmserv inbox show 12
     """
@@ -48,9 +48,9 @@ def show_mail(number: MailNumber, config: ConfigFile = None) -> None:
 
 @inbox.command("retry")
 def retry_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Carry one kept mail out again, after the fault was mended.
+    """Carry a kept mail out again, once the fault is fixed.
 
-    Example: pbmserv inbox retry 12 --why "mended in this version"
+    Example: pbmserv inbox retry 12 --why "fixed in this version"
     """
     with _kept_mails(config) as mails:
         print_retry(mails, number, signature(by, why))
@@ -58,7 +58,7 @@ def retry_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = N
 
 @inbox.command("drop")
 def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Keep one mail no longer, and carry nothing of it out.
+    """Drop a kept mail without carrying it out.
 
     Example: pbmserv inbox drop 12 --why "spam to the postmaster"
     """
@@ -72,7 +72,7 @@ def print_list(mails: KeptMails) -> None:
     """Every kept mail in a table, each with its fault."""
     kept = mails.list()
     if not kept:
-        say("No mail was kept: nothing has gone wrong.")
+        say("There are no kept mails: nothing has gone wrong.")
         return
     table(
         ("id", "received (UTC)", "from", "subject", "fault"),
@@ -100,7 +100,7 @@ def print_retry(mails: KeptMails, number: int, by: Signature) -> None:
 
 
 def _unknown(number: int) -> typer.Exit:
-    return failure(f"There is no mail {number}. `pbmserv inbox list` shows those that were kept.")
+    return failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
 
 
 def _not_kept(number: int) -> typer.Exit:
@@ -116,16 +116,17 @@ def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMails]:
 
 @outbox.command("list")
 def list_letters(
-    to: Annotated[str, typer.Argument(metavar="[PART]", help="Of the address.")] = "",
+    to: Annotated[str, typer.Argument(metavar="[PART]", help="Part of the address.")] = "",
     state: Annotated[
         str, typer.Option("--state", help="One of: " + ", ".join((*ALL, "all")) + ".")
     ] = "",
     most: Most = 100,
     config: ConfigFile = None,
 ) -> None:
-    """List letters that are not sent yet, newest first. Example: pbmserv outbox list --state all
+    """List letters that still wait, newest first. Example: pbmserv outbox list --state all
 
-    Parked: not sent, and returned: come back, because their address is given up.
+    We gave an address up if letters came back from it: "parked" letters were
+    not sent there any more, "returned" ones came back.
     """
     from pbmserv.store.operators import operating
 
@@ -135,7 +136,7 @@ def list_letters(
         lambda context: operating.letters_listed(context.connection, states, to.lower(), most)
     )
     if not found:
-        say("No letter waits: all have been sent." if not state else "There is no such letter.")
+        say("No letters wait: all are sent." if not state else "There are no such letters.")
         return
     table(
         ("id", "letter", "to", "state", "tried", "next (UTC)", "last fault"),
@@ -158,7 +159,7 @@ def list_letters(
 
 @outbox.command("show")
 def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
-    """Print a letter; reply addresses in it are blanked. Example: pbmserv outbox show 12"""
+    """Print a letter, without its reply addresses. Example: pbmserv outbox show 12"""
     from pbmserv.service.operators import letters
 
     row, text = operators(config).look(partial(letters.shown, number=letter))
@@ -167,7 +168,7 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
         say(f"Last fault: {harmless(row.error)}")
     say("")
     over = row.state in {"sent", "failed"}
-    empty = "Its text is not kept." if over else "It is made when it is first sent."
+    empty = "We no longer keep its text." if over else "We write it when we first send it."
     say(harmless(text) if text else empty)
 
 
@@ -175,13 +176,13 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
 def retry_letters(
     why: Why,
     named: Annotated[
-        list[int] | None, typer.Argument(metavar="[LETTER]...", help="One or several.")
+        list[int] | None, typer.Argument(metavar="[LETTER]...", help="One or more numbers.")
     ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="All that have failed.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="All letters that failed.")] = False,
     since: Annotated[
         datetime | None,
         typer.Option(
-            formats=["%Y-%m-%d"], help="With --failed: those written on this day or later."
+            formats=["%Y-%m-%d"], help="With --failed: only those written on this day or later."
         ),
     ] = None,
     by: By = "",
@@ -196,20 +197,20 @@ def retry_letters(
     from pbmserv.service.operators import letters
 
     if bool(named) == failed or (since is not None and not failed):
-        raise failure("Name letters, or say --failed, which can have --since.")
+        raise failure("Name one or more letters, or write --failed, perhaps with --since.")
     numbers = list(named or ())
     if failed:
         first = since.replace(tzinfo=UTC) if since else None
         numbers = operators(config).look(partial(letters.failed, since=first))
     if not numbers:
-        say("No letter has failed." if since is None else "No letter has failed since then.")
+        say("No letters have failed." if since is None else "No letters have failed since then.")
         return
     carry_out(config, by, why, partial(letters.retry, numbers=numbers))
 
 
 @outbox.command("hold")
 def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Keep a letter for the time being.
+    """Hold a letter back until you retry or drop it.
 
     Example: pbmserv outbox hold 12 --why "looks odd"
     """

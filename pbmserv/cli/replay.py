@@ -17,26 +17,27 @@ if TYPE_CHECKING:
 
 _WRONG = {
     "record.none": 'there is no line "pbmserv record 1" in it',
-    "record.version": "it is of a version that this program does not know",
-    "record.missing": "its head does not tell the {part}",
-    "record.players": "its players are not all different",
-    "record.number": "a number in its head is none",
-    "record.line": "line {line} is not understood: {part}",
+    "record.version": "this program does not know its version",
+    "record.missing": "its head does not give the {part}",
+    "record.players": "a player is in it twice",
+    "record.number": "a number in its head is wrong",
+    "record.line": "line {line} makes no sense: {part}",
     "record.no-end": 'it does not end with "end", so something is missing',
 }
 
 
 def replay(
-    file: Annotated[str, typer.Argument(help="What `record BOARD` brought; - = standard input.")],
+    file: Annotated[str, typer.Argument(help="The text from `record BOARD`; - = standard input.")],
     seen_by: Annotated[
-        str | None, typer.Option("--as", metavar="USERID", help="Through this player's eyes.")
+        str | None,
+        typer.Option("--as", metavar="USERID", help="Show it through this player's eyes."),
     ] = None,
-    last: Annotated[bool, typer.Option("--last", help="Only the board at the end.")] = False,
+    last: Annotated[bool, typer.Option("--last", help="Print only the board at the end.")] = False,
 ) -> None:
     """Play a finished game back and print the board after every turn.
 
-    Without --as they are the boards that a spectator saw while the game was played; the last one
-    shows everything.
+    Without --as you see what spectators saw at the time; the last board shows
+    everything.
 
     Example: pbmserv replay game.txt --as alice
     """
@@ -51,15 +52,15 @@ def replay(
         position = opening(game, sheet.record)
         positions = [position := position.play(ply) for ply in sheet.record.plies]
     except (PlayerError, ServerFault, ValueError, OSError) as error:
-        raise failure(f"{harmless(file)} cannot be played back: {_why(error)}") from None
+        raise failure(f"cannot play {harmless(file)} back: {_why(error)}") from None
     if seen_by is not None and seen_by not in sheet.names:
-        raise failure(f"{seen_by} is not one of the players: {', '.join(sheet.names)}.")
+        raise failure(f"{seen_by} does not play in it; these do: {', '.join(sheet.names)}.")
     seat = None if seen_by is None else sheet.names.index(seen_by)
     shown = [one for one in positions if one is position or (one.ply and not one.ply.free)]
     for one in (shown[-1:] if last else shown) or [position]:
         say(_board(sheet, one, seat))
     if position.outcome is None:
-        complain("The record ends before the game was over.")
+        complain("The record ends before the game does.")
 
 
 def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
@@ -105,10 +106,10 @@ def _why(error: Exception) -> str:
 
     if isinstance(error, PlayerError):
         refusal = error.refusal
-        sentence = _WRONG.get(refusal.code, "a move in it is against the rules")
+        sentence = _WRONG.get(refusal.code, "a move in it breaks the rules")
         return harmless(sentence.format(part=refusal.part, **refusal.values)) + "."
     if isinstance(error, UnicodeDecodeError):
-        return "it is no text."
+        return "it is not text."
     if isinstance(error, OSError):
         return f"{error.strerror or error}."
     return f"{error}."

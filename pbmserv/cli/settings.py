@@ -13,7 +13,11 @@ from pbmserv.config.loading import Loaded, described, load, shown
 
 ConfigFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Settings file (TOML); see `pbmserv config`."),
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Settings file (TOML); `pbmserv config` lists the settings.",
+    ),
 ]
 
 
@@ -28,9 +32,9 @@ def loaded(config: Path | None) -> Loaded:
 
 def config(
     config: ConfigFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
-    """Show every setting, its value and where that came from. Example: pbmserv config --json"""
+    """Show every setting, its value and its source. Example: pbmserv config --json"""
     found = loaded(config)
     rows = [(s, shown(found.settings, s.key), found.sources[s.key]) for s in described()]
     if as_json:

@@ -19,7 +19,9 @@ Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]
 
 @app.command("list")
 def list_(
-    like: Annotated[str, typer.Argument(metavar="[PART]", help="Of a userid or address.")] = "",
+    like: Annotated[
+        str, typer.Argument(metavar="[PART]", help="Part of a userid or address.")
+    ] = "",
     state: Annotated[str, typer.Option("--state", help=f"One of: {', '.join(STATES)}.")] = "",
     most: Most = 100,
     config: ConfigFile = None,
@@ -32,7 +34,7 @@ def list_(
         lambda context: operating.users(context.connection, wanted, like.lower(), most)
     )
     if not found:
-        say("There is no such player.")
+        say("There are no such players.")
         return
     table(
         ("userid", "state", "address", "since", "boards"),
@@ -55,12 +57,15 @@ def suspend(
     userid: Userid,
     why: Why,
     end_games: Annotated[
-        bool, typer.Option("--end-games", help="End running boards; they count for nothing.")
+        bool,
+        typer.Option(
+            "--end-games", help="Also end the player's running boards; they count for nothing."
+        ),
     ] = False,
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
-    """No commands are carried out and no letters come any more.
+    """Suspend a player: we carry out no commands and send no letters.
 
     Example: pbmserv user suspend alice --why "sends advertisements"
     """
@@ -72,7 +77,7 @@ def suspend(
 
 @app.command()
 def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """A suspended player may play again.
+    """Let a suspended player play again.
 
     Example: pbmserv user restore alice --why "apologised"
     """
@@ -83,9 +88,9 @@ def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) ->
 
 @app.command()
 def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Send letters to a player again whose addresses were given up because letters came back.
+    """Send letters again to a player we gave up because letters came back.
 
-    Example: pbmserv user reachable alice --why "her provider has mended it"
+    Example: pbmserv user reachable alice --why "her provider fixed it"
     """
     from pbmserv.service.operators import people
 
@@ -94,7 +99,7 @@ def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) 
 
 @app.command()
 def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Revoke all reply addresses and mail a letter to set a new password.
+    """Revoke a player's reply addresses, and send a letter to set a new password.
 
     Example: pbmserv user reset alice --why "her mailbox was broken into"
     """
@@ -106,12 +111,12 @@ def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
 @app.command()
 def merge(
     userid: Userid,
-    into: Annotated[str, typer.Argument(metavar="INTO", help="The account that stays.")],
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The account to keep.")],
     why: Why,
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
-    """Make one of a person's two accounts part of the other; it cannot be undone.
+    """Merge a person's two accounts into one. You cannot undo this.
 
     Example: pbmserv user merge alice2 alice --why "asked for by mail"
     """

@@ -21,7 +21,7 @@ class Storage:
             "PBMSERV_DATA_DIR",
             "directory",
             "var",
-            "Where the server keeps its files; only var is made when it is missing.",
+            "Where the server keeps its files. It makes var itself, but no other folder.",
             values.directory,
         ),
     ]
@@ -41,7 +41,7 @@ class Storage:
             "PBMSERV_MAIL_DAYS",
             "days",
             "14",
-            "How long the text of a mail is kept after it was carried out; passwords are in it.",
+            "How long to keep the text of a mail that is carried out; passwords are in it.",
             values.days,
         ),
     ]
@@ -51,7 +51,7 @@ class Storage:
             "PBMSERV_LETTER_DAYS",
             "days",
             "7",
-            "How long a letter is kept as it was mailed, after it was sent.",
+            "How long to keep a letter, as it was mailed, after it was sent.",
             values.days,
         ),
     ]
@@ -61,8 +61,8 @@ class Storage:
             "PBMSERV_UNUSED_DAYS",
             "days",
             "0",
-            "How long the text of a mail is kept that no player has proved to write, or that led "
-            "to nothing; 0 = not at all.",
+            "How long to keep the text of a mail that led to nothing, or that no player is proved "
+            "to have written; 0 = not at all.",
             values.days,
         ),
     ]
@@ -72,8 +72,8 @@ class Storage:
             "PBMSERV_INBOX_OCTETS",
             "octets",
             "2G",
-            "What the texts of all mails may take, such as 500M or 2G; what goes first is in "
-            "deploy/README.md.",
+            "Room for the texts of all mails, such as 500M or 2G; deploy/README.md says which go "
+            "first.",
             values.octets,
         ),
     ]
@@ -139,8 +139,8 @@ class Incoming(Storage):
             "PBMSERV_MAIL_SERVERS",
             "networks with commas",
             "127.0.0.1, ::1",
-            "Your own mail servers, which hand on what others sent: no limit for networks applies "
-            "to them, and no SPF.",
+            "Your own mail servers, which pass on the mails of others: neither limits for networks "
+            "nor SPF apply to them.",
             values.networks,
         ),
     ]
@@ -204,7 +204,7 @@ class Incoming(Storage):
             "PBMSERV_ARC_SEALERS",
             "domains with commas",
             "",
-            "Forwarders whose ARC seals are believed, such as google.com; empty = none.",
+            "Forwarders whose ARC seals you trust, such as google.com; empty = none.",
             values.domains,
         ),
     ]
@@ -214,7 +214,7 @@ class Incoming(Storage):
             "PBMSERV_RATE_PLAYER",
             "number/span",
             "240/hour",
-            "Mails that are taken from one player; empty = no limit.",
+            "Mails to take from one player; empty = no limit.",
             values.rate,
         ),
     ]
@@ -224,7 +224,7 @@ class Incoming(Storage):
             "PBMSERV_RATE_ADDRESS",
             "number/span",
             "240/hour",
-            "Mails that are taken from one address; empty = no limit.",
+            "Mails to take from one address; empty = no limit.",
             values.rate,
         ),
     ]
@@ -234,7 +234,7 @@ class Incoming(Storage):
             "PBMSERV_RATE_NETWORK",
             "number/span",
             "1200/hour",
-            "Mails that are taken from one network (/24, /64); empty = no limit.",
+            "Mails to take from one network (/24, /64); empty = no limit.",
             values.rate,
         ),
     ]
@@ -244,7 +244,7 @@ class Incoming(Storage):
             "PBMSERV_RATE_REFUSALS",
             "number/span",
             "20/hour; 40/day",
-            "Answers to one sender that say nothing could be done; empty = no limit.",
+            "Answers to one sender that only refuse; empty = no limit.",
             values.rate,
         ),
     ]
@@ -254,8 +254,7 @@ class Incoming(Storage):
             "PBMSERV_RATE_ANSWERS",
             "number/span",
             "20/hour; 60/day",
-            "Answers to one address that nothing proves to be the writer's, from one network; "
-            "empty = no limit.",
+            "Answers to one address whose mails prove nothing, from one network; empty = no limit.",
             values.rate,
         ),
     ]

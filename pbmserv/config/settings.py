@@ -84,8 +84,8 @@ class Settings(Incoming):
             "PBMSERV_DOMAIN_LETTERS",
             "number",
             "4",
-            "Letters that are handed to an SMTP relay at a time for one recipient domain, of 8 in "
-            "all and for each process; 0 = no limit.",
+            "Letters to hand to an SMTP relay at once for one recipient domain, of 8 in all for "
+            "each process; 0 = no limit.",
             values.whole(0, 1_000, "4"),
         ),
     ]
@@ -115,7 +115,7 @@ class Settings(Incoming):
             "PBMSERV_OPERATORS",
             "userids with commas",
             "",
-            "Players who may write to everybody with broadcast; empty = nobody.",
+            "Players who may write to everybody (broadcast); empty = nobody.",
             values.operators,
         ),
     ]
@@ -125,7 +125,7 @@ class Settings(Incoming):
             "PBMSERV_AWAY_DAYS",
             "days",
             "30",
-            "Days of a calendar year that a player can be away, so that no clock runs.",
+            "Days a player can be away in a calendar year, while no clock runs.",
             values.days_of_a_year,
         ),
     ]
@@ -135,7 +135,7 @@ class Settings(Incoming):
             "PBMSERV_INVITATIONS",
             "number",
             "3",
-            "Friends whom a player can invite by mail address in a day; 0 = nobody can.",
+            "Friends a player can invite by mail address in a day; 0 = nobody can.",
             values.whole(0, 1_000, "3"),
         ),
     ]
@@ -146,7 +146,7 @@ class Settings(Incoming):
             "seconds",
             "15",
             "How long one mail may keep the others waiting (PostgreSQL: four times as long) before "
-            "the server tries it alone; the second time it is kept for you.",
+            "the server tries it alone; the second time it keeps the mail for you.",
             values.whole(1, 600, "15"),
         ),
     ]
@@ -156,8 +156,8 @@ class Settings(Incoming):
             "PBMSERV_LOG_LEVEL",
             "debug, info, warning or error",
             "info",
-            "What the log tells: info = a line for each mail, letter and refusal, warning = only "
-            "what is wrong.",
+            "What the log has: info = a line for each mail, letter and refusal, warning = only "
+            "what goes wrong.",
             values.log_level,
         ),
     ]
@@ -167,7 +167,7 @@ class Settings(Incoming):
             "PBMSERV_LOG_FORMAT",
             "text or json",
             "text",
-            "How the log is written: text = key=value, json = an object in each line.",
+            "The form of the log: text = key=value, json = an object in each line.",
             values.log_format,
         ),
     ]

@@ -133,7 +133,7 @@ def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> No
         assert wire.mail(ALICE, OURS, raw).startswith("250")
     listed = first.command("user", "list")
     assert "alice" in listed
-    assert "pbmserv.sqlite3 is as it should be" in first.command("db", "check")
+    assert "pbmserv.sqlite3 has the right schema" in first.command("db", "check")
     first.kill()  # the mark dies with its process
     second = Process(tmp_path, url)
     assert second.stop() == 0

@@ -271,7 +271,7 @@ def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors
         partial(people.reset, userid="house"),
         partial(people.merge, userid="alice", into="house"),
     ):
-        with pytest.raises(OperatorError, match="played by this server itself"):
+        with pytest.raises(OperatorError, match="is the server itself"):
             server.operators.do(signed, deed)
     server.reply(letter, "resign")
     with pytest.raises(OperatorError, match="the house, which has no rating"):

@@ -301,9 +301,9 @@ def test_a_copy_of_the_other_kind_is_refused(postgres_url: str, tmp_path: Path) 
     own = migrated(tmp_path / "pbmserv.sqlite3")
     save(own, tmp_path / "lite")
     save(postgres_url, tmp_path / "post")
-    with pytest.raises(OperatorError, match="no copy of a PostgreSQL"):
+    with pytest.raises(OperatorError, match="not a copy of a PostgreSQL"):
         restore(postgres_url, tmp_path / "lite", files.over)
-    with pytest.raises(OperatorError, match="no copy of a SQLite"):
+    with pytest.raises(OperatorError, match="not a copy of a SQLite"):
         restore(own, tmp_path / "post", files.over)
 
 

@@ -89,12 +89,12 @@ def test_nothing_but_a_file_is_replaced(
 ) -> None:
     file = tmp_path / "copy"
     lay(file)
-    with pytest.raises(OperatorError, match="is no file, so no copy can take its place"):
+    with pytest.raises(OperatorError, match="is not a file, so a copy cannot replace it"):
         save(own, file, place)
     assert names(tmp_path) == ["copy", "pbmserv.sqlite3"]
 
 
-@pytest.mark.parametrize(("lay", "said"), [(_folder, "is no file"), (_pipe, "is no file"),
+@pytest.mark.parametrize(("lay", "said"), [(_folder, "is not a file"), (_pipe, "is not a file"),
                                            (_dangling, "cannot be read")])  # fmt: skip
 def test_nothing_but_a_file_is_restored(
     own: str, tmp_path: Path, lay: Callable[[Path], None], said: str
@@ -107,11 +107,11 @@ def test_nothing_but_a_file_is_restored(
 def test_a_file_that_is_there_is_replaced_only_when_asked(own: str, tmp_path: Path) -> None:
     file = tmp_path / "copy"
     file.write_text("precious")
-    with pytest.raises(OperatorError, match="with --overwrite"):
+    with pytest.raises(OperatorError, match="--overwrite replaces it"):
         save(own, file)
     made = tmp_path / "made"
     made.touch()
-    with pytest.raises(OperatorError, match="with --overwrite"):
+    with pytest.raises(OperatorError, match="--overwrite replaces it"):
         files.new(made, file)  # it came while the copy was written
     assert file.read_text() == "precious"
     with pytest.raises(OperatorError, match="no folder"):
@@ -128,7 +128,7 @@ def test_a_file_system_without_links_is_good_enough(
     save(own, tmp_path / "copy")
     made = tmp_path / "made"
     made.touch()
-    with pytest.raises(OperatorError, match="with --overwrite"):
+    with pytest.raises(OperatorError, match="--overwrite replaces it"):
         files.new(made, tmp_path / "copy")
 
 
@@ -204,6 +204,6 @@ def test_the_commands_say_what_they_did_and_what_is_gone(own: str, tmp_path: Pat
     for more in ((), ("--overwrite",)):
         assert said("backup", file, *more).startswith(f"{file} is a whole copy of sqlite:")
     told = said("restore", file, "--overwrite")
-    assert f"is what it was in {file} (revision {schema.head()})" in told
+    assert f"is now the copy {file} (revision {schema.head()})" in told
     assert "players must send again what they have sent since" in told
     assert "skip 100,000 numbers" in told

@@ -50,7 +50,7 @@ def test_a_board_is_handed_over(house: Indoors) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("carol", "bob", "does not sit"),
+        ("carol", "bob", "does not play"),
         ("alice", "bob", "already"),
         ("alice", "zed", "no active player"),
     ],

@@ -52,7 +52,7 @@ def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
     number = begun(house)
     with pytest.raises(OperatorError, match=f"board {number}"):
         do(house, people.merge, userid="alice", into="bob")
-    with pytest.raises(OperatorError, match="into itself"):
+    with pytest.raises(OperatorError, match="with itself"):
         do(house, people.merge, userid="alice", into="alice")
 
 

@@ -91,8 +91,8 @@ def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -
 
     deed = house.operators.do(SIGNED, partial(letters.retry, numbers=[first, third, 9_999]))
     assert deed.said.splitlines() == [
-        f"Letter {first} to {ALICE} is sent as soon as possible.",
-        f"Letter {third} to {ALICE} is sent as soon as possible.",
+        f"We send letter {first} to {ALICE} as soon as possible.",
+        f"We send letter {third} to {ALICE} as soon as possible.",
         "Not sent: there is no letter 9999; `pbmserv outbox list` shows them.",
     ]
     assert deed.facts == {"before": {str(first): "failed", str(third): "failed"}}

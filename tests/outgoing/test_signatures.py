@@ -233,7 +233,7 @@ def test_a_record_for_localhost_is_never_shown_without_a_word(
     assert run(["dkim", "new", str(tmp_path / "s.pem"), "--kind", "ed25519"]) == 0
     told = capsys.readouterr()
     assert "s._domainkey.localhost. IN TXT" in told.out
-    assert "name the server's settings with --config FILE or PBMSERV_CONFIG" in told.err
+    assert "Name the server's settings with --config FILE or PBMSERV_CONFIG" in told.err
 
 
 def test_the_operator_makes_a_key_and_gets_the_record(

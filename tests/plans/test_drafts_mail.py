@@ -25,7 +25,7 @@ def test_submit_shows_and_confirm_plays(game: Game) -> None:
     assert 'just reply "confirm".' in flat(shown)
     assert "You would put a marker on C3." in shown.text
     assert "You would seal row 2 as surely empty." in shown.text
-    assert "Port 3 would be fired" in shown.text
+    assert "would fire port 3" in shown.text
     assert "|? |" in shown.text
     assert ". |. |" in shown.text
     assert game.plies()[2:] == []
@@ -72,8 +72,8 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
     game.server.reply(first, "preview 3,+b3,+d3,+h8,+f2,?,!c")
     (own,) = game.read(0)
     assert "If you played 3,+B3,+D3,+A1,+F2,?,!C on board 1" in own.text
-    assert "Port 3 would be fired; what the ray does shows only when the move is made." in flat(own)
-    assert "A guess would be judged with the markers on A1, F2, B3 and D3." in flat(own)
+    assert "would fire port 3; only the move itself shows what the ray does." in flat(own)
+    assert "would guess with the markers on A1, F2, B3 and D3." in flat(own)
     assert "You would seal column C as surely empty." in own.text
     assert "hit" not in own.text.partition("Player")[0]
 

@@ -80,7 +80,7 @@ def _played_back(record: Letter, saved: Path, capsys: pytest.CaptureFixture[str]
     assert complaints == ""
     saved.write_text(record.text.replace("resign\nend", "a1,b1\nend"), encoding="utf-8")
     assert run(["replay", str(saved)]) == 1
-    assert "against the rules" in capsys.readouterr().err
+    assert "breaks the rules" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

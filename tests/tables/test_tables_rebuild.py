@@ -208,7 +208,7 @@ def test_the_operator_is_told_what_differs(
         code = run(["ratings", "rebuild", *arguments])
         return (code, *capsys.readouterr())
 
-    assert ran("--check") == (0, "1 rated boards, 2 ratings: all as it should be.\n", "")
+    assert ran("--check") == (0, "1 rated boards, 2 ratings: all correct.\n", "")
     with opened.writing.begin() as connection:
         connection.execute(update(ratings_table).values(ordinal=99))
     code, out, err = ran("--check")
@@ -216,7 +216,7 @@ def test_the_operator_is_told_what_differs(
     assert "blackbox, player 1: another standing" in err
     assert "2 rows differ" in err
     code, _, err = ran()
-    assert (code, "a reason is needed" in err) == (1, True)
+    assert (code, "give a reason with --why" in err) == (1, True)
     code, out, _ = ran("--why", "rows were changed by hand", "--by", "olga")
     assert code == 0
     assert "2 rows differed and have been put right." in out

@@ -128,14 +128,14 @@ def test_the_largest_box_and_its_long_id_fit() -> None:
 @pytest.mark.parametrize(
     ("arguments", "typed", "said"),
     [
-        (["2"], IDS, '"2" is no layout of a page from 1x1 to 10x10'),
-        (["0x3"], IDS, '"0x3" is no layout'),
-        (["11x1"], IDS, '"11x1" is no layout'),
-        (["2x3"], "", "no game IDs came."),
+        (["2"], IDS, '"2" is not a layout; write one from 1x1 to 10x10'),
+        (["0x3"], IDS, '"0x3" is not a layout'),
+        (["11x1"], IDS, '"11x1" is not a layout'),
+        (["2x3"], "", "there are no game IDs."),
         (["2x3"], "8x8/5#a\nhello", 'line 2: "hello" is no game ID.'),
-        (["9x9"], "26x26/60#a", "boxes of 26x26 cannot be read when 9x9 of them"),
+        (["9x9"], "26x26/60#a", "26x26 boxes are too small to read with 9x9 on a page"),
         (["1x1", "--scale", "0.2"], "8x8/5#a", "at --scale 0.2 a 8x8 box is too small"),
-        (["1x1", "--title", "\u65e5"], "8x8/5#a", "--title may have Latin letters only"),
+        (["1x1", "--title", "\u65e5"], "8x8/5#a", "--title can only have Latin letters"),
     ],
 )
 def test_what_cannot_be_printed_is_said(arguments: list[str], typed: str, said: str) -> None:
@@ -166,4 +166,4 @@ def test_no_pdf_is_written_to_a_terminal() -> None:
     os.close(theirs)
     os.close(ours)
     assert done.returncode == 2
-    assert b"a PDF is nothing for a terminal" in done.stderr
+    assert b"a terminal cannot show a PDF" in done.stderr

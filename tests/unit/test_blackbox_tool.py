@@ -157,14 +157,14 @@ def test_games_are_saved_with_what_was_taken_back_and_loaded_again(
     before = Path("game1.box").read_bytes()
     again = run("save", "game", "--suffix", ".box", typed=made)
     assert (again.exit_code, again.stdout) == (2, "")
-    assert "game0.box is there already, so nothing was written." in again.stderr
+    assert "game0.box exists already, so nothing was saved." in again.stderr
     assert Path("game1.box").read_bytes() == before
 
 
 def test_play_needs_a_terminal() -> None:
     result = run("play", SEEDED)
     assert result.exit_code == 2
-    assert "this needs a terminal to play in" in result.stderr
+    assert "this needs a terminal" in result.stderr
 
 
 def test_check_draws_the_way_of_a_ray() -> None:
@@ -182,7 +182,7 @@ def test_check_draws_the_way_of_a_ray() -> None:
     ]
     wrong = run(*asked, "--way", "15")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert '"15" is no port of a 7x7 board.' in wrong.stderr
+    assert '"15" is not a port of a 7x7 board.' in wrong.stderr
 
 
 @pytest.mark.parametrize(
@@ -192,25 +192,29 @@ def test_check_draws_the_way_of_a_ray() -> None:
         (["save", "no/game", SEEDED], "", "no/game0.txt cannot be written: No such file"),
         (["load", "nothing.txt"], "", "nothing.txt cannot be read: No such file"),
         (["load", "-"], "Hello", 'There is no line "pbmserv transcript 1" in it'),
-        (["load", "-"], b"\xff\xfe", "what came is no text, so no game."),
+        (["load", "-"], b"\xff\xfe", "that is not text, so it is not a game."),
         (["generate", "1", "8"], "", '"8" does not say what box it should be'),
         (["generate", "1", "8x8/99"], "", '"8x8/99" is more than fits'),
         (["generate", "1", "--seed", " "], "", "and there is none. Example: w8h8m5M5#123"),
         (["decode", "hello"], "", '"hello" is no game ID.'),
         (["decode"], f"{SEEDED}\nhello\n", 'line 2: "hello" is no game ID.'),
-        (["decode"], b"\xff\xfe\n", "line 1: not a text in UTF-8"),
-        (["decode"], "x" * 20_000, "line 1: more than 10000 characters"),
-        (["decode", DESCRIBED, "--form", "seed"], "", "its seed cannot be known."),
-        (["encode", "8x8"], "", "no cells are named behind the size."),
-        (["encode", "8x8/5", "D1"], "", "8x8/5 wants 5 atoms, but 1 cells are named."),
-        (["encode", "8x8/2-3", "D1"], "", "8x8/2-3 wants 2 to 3 atoms"),
-        (["encode", "8x8", "D1", "Z9"], "", '"Z9" is no cell of a 8x8 board.'),
+        (["decode"], b"\xff\xfe\n", "line 1: not UTF-8 text"),
+        (["decode"], "x" * 20_000, "line 1: longer than 10000 characters"),
+        (["decode", DESCRIBED, "--form", "seed"], "", "so nobody knows a seed."),
+        (["encode", "8x8"], "", "name the cells behind the size."),
+        (["encode", "8x8/5", "D1"], "", "8x8/5 needs 5 atoms, but you named 1."),
+        (["encode", "8x8/2-3", "D1"], "", "8x8/2-3 needs 2 to 3 atoms"),
+        (["encode", "8x8", "D1", "Z9"], "", '"Z9" is not a cell of a 8x8 board.'),
         (["encode"], "8x8 D1\n8x8 D1 1D\n", 'line 2: "1D" names a cell twice.'),
         (["encode"], "8 D1\n", 'line 1: "8" does not say'),
-        (["show", "8x8", "--marks", "A"], "", 'what port "A" did is not known'),
+        (["show", "8x8", "--marks", "A"], "", 'write what port "A" shows behind it, such as A:#'),
         (["show", "8x8", "--marks", "A1"], "", '"A1": there is no port A1 on a 8x8 board.'),
-        (["show", SEEDED, "--marks", "A:#"], "", '"A:#" is not what this box does there.'),
-        (["check", "8x8", "--marks", "A:# 4:A"], "", '"4:A" contradicts what was said before'),
+        (
+            ["show", SEEDED, "--marks", "A:#"],
+            "",
+            '"A:#" is wrong: in this box that port shows something else.',
+        ),
+        (["check", "8x8", "--marks", "A:# 4:A"], "", '"4:A" contradicts a port before it'),
         (["rays", "nothing"], "", '"nothing" is no game ID.'),
     ],
 )

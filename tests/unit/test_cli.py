@@ -120,7 +120,7 @@ def test_a_database_is_made_and_found_good(capsys, tmp_path) -> None:
     assert run(["db", "upgrade"]) == 0
     assert "pbmserv.sqlite3 is at revision" in capsys.readouterr().out
     assert run(["db", "check"]) == 0
-    assert capsys.readouterr().out.endswith("is as it should be.\n")
+    assert capsys.readouterr().out.endswith("has the right schema.\n")
 
 
 LOOKING = (
@@ -181,7 +181,10 @@ def test_the_operators_commands_work_on_a_new_database() -> None:
 
     subprocess.run([sys.executable, "-m", "pbmserv", "db", "upgrade"], check=True)
     listed, shown = told("list"), told("show", "9")
-    assert (listed.returncode, listed.stdout) == (0, "No mail was kept: nothing has gone wrong.\n")
+    assert (listed.returncode, listed.stdout) == (
+        0,
+        "There are no kept mails: nothing has gone wrong.\n",
+    )
     assert (shown.returncode, shown.stdout) == (1, "")
     assert shown.stderr.startswith("There is no mail 9.")
 
@@ -234,7 +237,7 @@ def test_kept_mails_are_listed_in_the_terminal_s_columns_and_nothing_in_them_is_
     assert max(len(line) for line in out.splitlines()) <= 80
 
     queues.print_list(NoMails())
-    assert capsys.readouterr().out == "No mail was kept: nothing has gone wrong.\n"
+    assert capsys.readouterr().out == "There are no kept mails: nothing has gone wrong.\n"
 
 
 def test_one_kept_mail_is_shown_and_tried_again(capsys) -> None:
@@ -246,7 +249,7 @@ def test_one_kept_mail_is_shown_and_tried_again(capsys) -> None:
 @pytest.mark.parametrize(
     ("step", "said"),
     [
-        (queues.print_mail, "There is no mail 9. `pbmserv inbox list` shows those that were kept."),
+        (queues.print_mail, "There is no mail 9. `pbmserv inbox list` shows the kept ones."),
         (
             partial(queues.print_retry, by=SIGNED),
             "There is no kept mail 9. `pbmserv inbox list` shows them all.",

@@ -178,7 +178,7 @@ def test_a_server_that_turns_everybody_away_is_quoted(monkeypatch, capsys) -> No
     assert run(["send", "--from", "b@x", "hello"]) == 1
     assert capsys.readouterr().err == f"{where} refused the mail: 554 not today\n"
     assert run(["send", "--from", "b@x", "hello"]) == 1
-    assert "ended the conversation" in capsys.readouterr().err
+    assert "hung up" in capsys.readouterr().err
     thread.join()
     listener.close()
     assert run(["send", "--from", "b@x", "hello"]) == 1
@@ -310,7 +310,7 @@ def test_new_letters_are_printed_as_they_are_and_marked_read(letters, capsys) ->
     )
     assert run(["read", "bob@localhost"]) == 0
     assert capsys.readouterr().out == (
-        "No new letters for bob@localhost. Those you have read: pbmserv read --all bob@localhost\n"
+        "No new letters for bob@localhost. To see old ones: pbmserv read --all bob@localhost\n"
     )
     assert run(["read", "--all", "bob@localhost"]) == 0
     assert capsys.readouterr().out.count("To answer:") == 2
@@ -337,11 +337,11 @@ def test_the_html_part_is_printed_for_a_browser(letters, capsys) -> None:
 
 def test_an_unknown_address_is_told_which_have_letters(letters, capsys) -> None:
     assert run(["read", "bob@localhost"]) == 1
-    assert "There are none for anybody yet." in capsys.readouterr().err
+    assert "There are no letters at all yet." in capsys.readouterr().err
     letters("alice@localhost", "hello")
     assert run(["read", "bob@localhost"]) == 1
     assert capsys.readouterr().err == (
-        "No letter was ever sent to bob@localhost. There are letters for: alice@localhost\n"
+        "No letter has ever gone to bob@localhost. There are letters for: alice@localhost\n"
     )
 
 

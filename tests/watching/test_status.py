@@ -44,10 +44,10 @@ def test_a_running_server_and_what_waits(
     server.settle()
     assert server.server.sender.stop(20)
     page = status(capsys, monkeypatch, url)
-    assert "No server runs: it was last heard of" in page
+    assert "No server runs: its last sign of life was" in page
     beat(server)
     page = status(capsys, monkeypatch, url)
-    assert "A server runs since 2026-03-01 12:00 UTC; it was last heard of" in page
+    assert "A server has been running since 2026-03-01 12:00 UTC; its last sign of life was" in page
     assert "Mails so far: 2, letters so far: 1." in page
     kept = next(line for line in page.splitlines() if line.startswith("mails kept"))
     assert kept.split()[5] == "1"

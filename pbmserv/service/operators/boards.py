@@ -50,14 +50,14 @@ def hand_over(context: CommandContext, by: Signature, number: int, old: str, new
     leaving = next((s for s in board.sitters if s.userid == old.lower()), None)
     if leaving is None:
         names = ", ".join(board.names)
-        raise OperatorError(f"{old} does not sit at board {number}; these do: {names}")
+        raise OperatorError(f"{old} does not play on board {number}; these do: {names}")
     if is_bot(leaving):
-        raise OperatorError(f"{leaving.userid} is played by this server itself and keeps its seat")
+        raise OperatorError(f"{leaving.userid} is the server itself and keeps its seat")
     coming = players.by_userid(context.connection, new.lower())
     if coming is None:
         raise OperatorError(f"there is no active player {new}")
     if board.sitter_of(coming.id) is not None:
-        raise OperatorError(f"{coming.userid} sits at board {number} already")
+        raise OperatorError(f"{coming.userid} plays on board {number} already")
     handed = operating.hand_over(
         context.connection, number, leaving.player_id, coming.id, context.now
     )
@@ -107,7 +107,7 @@ def set_deadline(context: CommandContext, by: Signature, number: int, times: Seq
     }
     said = (
         f"Board {number}: reminder {_after(terms.nag)}, forfeit {_after(terms.forfeit)}, "
-        f"in all {terms.total or 'any number of'} days; the time begins now."
+        f"in all {terms.total or 'any number of'} days, from now on."
     )
     return Deed("deadline", f"board {number}", said, tuple(_letters(board, "deadline", by)), facts)
 
@@ -123,14 +123,14 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
         state = "rated" if rated else "unrated"
         raise OperatorError(f"board {number} is {state} already")
     if rated and any(map(is_bot, board.sitters)):
-        raise OperatorError(f"board {number} was played with the house, which has no rating")
+        raise OperatorError(f"board {number} is a game with the house, which has no rating")
     operating.set_rated(context.connection, number, rated=rated)
     changed = 0
     if board.status == "finished":
         changed = rating.rebuild(context.connection).differences
     told = _letters(board, "rated" if rated else "unrated", by)
     facts = {"before": board.rated, "after": rated}
-    said = f"Board {number} {'counts' if rated else 'does not count'}; {changed} rows were changed."
+    said = f"Board {number} {'counts' if rated else 'does not count'}; that changed {changed} rows."
     action = "include" if rated else "exclude"
     return Deed(action, f"board {number}", said, tuple(told), facts)
 
@@ -139,7 +139,7 @@ def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
     """All ratings are computed again from the record of the boards."""
     done = rating.rebuild(context.connection)
     rows = f"{done.boards} rated boards, {done.players} ratings"
-    said = f"{rows}: all as it should be."
+    said = f"{rows}: all correct."
     if done.differences:
         said = f"{rows}: {done.differences} rows differed and have been put right."
     facts = {"differences": done.differences, "first": done.told}
@@ -156,7 +156,7 @@ def close_game(context: CommandContext, _: Signature, game: str) -> Deed:
     if audit.is_closed(context.connection, game):
         raise OperatorError(f"{game} is closed already")
     audit.close(context.connection, game, context.now)
-    return Deed("suspend", f"game {game}", f"No new boards of {game} are made.")
+    return Deed("suspend", f"game {game}", f"From now on nobody can begin a board of {game}.")
 
 
 def open_game(context: CommandContext, _: Signature, game: str) -> Deed:
@@ -169,7 +169,7 @@ def open_game(context: CommandContext, _: Signature, game: str) -> Deed:
     if not audit.is_closed(context.connection, game):
         raise OperatorError(f"{game} is not closed")
     audit.open_again(context.connection, game)
-    return Deed("restore", f"game {game}", f"New boards of {game} are made again.")
+    return Deed("restore", f"game {game}", f"Players can begin boards of {game} again.")
 
 
 def known(context: CommandContext, number: int) -> BoardRow:

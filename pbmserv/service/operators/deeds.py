@@ -74,7 +74,7 @@ class Operators:
         """
         why = " ".join(by.why.split())
         if not why or len(why) > LONGEST_WHY:
-            raise OperatorError(f"a reason is needed: --why, with at most {LONGEST_WHY} characters")
+            raise OperatorError(f"give a reason with --why, of at most {LONGEST_WHY} characters")
         signed = Signature(by.operator.strip()[:80] or "unknown", why)
         return self._writer.submit(partial(self._job, signed, deed)).result()
 

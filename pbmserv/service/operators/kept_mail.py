@@ -133,13 +133,13 @@ class KeptMails:
             incoming = self._read(_envelope(mail))
             done = self._retry(number, replace(incoming, verdict=mail.verdict))
         except MailError as error:
-            return f"Mail {number} cannot be read ({error}); it is still kept."
+            return f"We cannot read mail {number} ({error}), and still keep it."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
             last = self._blanked(mail, _last_line(traceback.format_exc()))
-            return f"Mail {number} failed again and is still kept: {last}"
+            return f"Mail {number} failed again, and we still keep it: {last}"
         if not done:
-            return f"Mail {number} has been carried out by somebody else in the meantime."
-        return f"Mail {number} has been carried out; the answers are on their way."
+            return f"Somebody else has carried out mail {number} in the meantime."
+        return f"Mail {number} is carried out, and the answers are on their way."
 
     def drop(self, number: int, by: Signature) -> str:
         """Keep a mail no longer; one sentence on what became of it.
@@ -249,10 +249,10 @@ class PutOffMails:
 
 
 _BECAME = {
-    "done": "It was carried out; its text is not shown.",
-    "answered": "It led to nothing but an answer; its text is not shown.",
-    "later": "It waits until its player may send more; its text is not shown.",
-    "ignored": "It is a machine's mail, and nothing was done about it; its text is not shown.",
+    "done": "It is carried out. We do not show its text.",
+    "answered": "It led only to an answer. We do not show its text.",
+    "later": "It waits until its player may send more. We do not show its text.",
+    "ignored": "A machine wrote it, so we did nothing. We do not show its text.",
 }
 
 

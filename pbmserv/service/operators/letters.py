@@ -53,7 +53,7 @@ def retry(context: CommandContext, _: Signature, numbers: Sequence[int]) -> Deed
             wrong.append(str(error))
     if not done:
         raise OperatorError("; ".join(wrong))
-    told = [f"Letter {row.id} to {row.recipient} is sent as soon as possible." for row in done]
+    told = [f"We send letter {row.id} to {row.recipient} as soon as possible." for row in done]
     told += [f"Not sent: {one}." for one in wrong]
     if len(numbers) == 1:
         return _deed("retry", done[0], told[0])
@@ -65,7 +65,7 @@ def _retried(context: CommandContext, number: int) -> PostRow:
     row = _changeable(context, number)
     if any(s.suspended_at for s in bounces.standings(context.connection, [row.recipient])):
         raise OperatorError(
-            f"{row.recipient} is given up, since letters came back from there; "
+            f"we gave {row.recipient} up because letters came back from there; "
             "`pbmserv user reachable USERID` sends all that waits"
         )
     operating.put_letter(context.connection, number, LetterState.QUEUED, context.now, row.error)
@@ -80,7 +80,7 @@ def hold(context: CommandContext, _: Signature, number: int) -> Deed:
     """
     row = _changeable(context, number)
     operating.put_letter(context.connection, number, LetterState.HELD, None, row.error)
-    return _deed("hold", row, f"Letter {number} to {row.recipient} is held.")
+    return _deed("hold", row, f"We hold letter {number} to {row.recipient}.")
 
 
 def drop(context: CommandContext, by: Signature, number: int) -> Deed:
@@ -93,7 +93,7 @@ def drop(context: CommandContext, by: Signature, number: int) -> Deed:
     operating.put_letter(
         context.connection, number, LetterState.FAILED, None, f"{operating.DROPPED}{by.why}"
     )
-    return _deed("drop", row, f"Letter {number} to {row.recipient} will not be sent.")
+    return _deed("drop", row, f"We will not send letter {number} to {row.recipient}.")
 
 
 def _deed(action: str, row: PostRow, said: str) -> Deed:
@@ -104,11 +104,11 @@ def _changeable(context: CommandContext, number: int) -> PostRow:
     row = _known(context, number)
     if row.state in _SETTLED:
         why = "has been sent" if row.state == LetterState.SENT else f"is in a digest ({row.state})"
-        raise OperatorError(f"letter {number} {why}; nothing can be done about it")
+        raise OperatorError(f"letter {number} {why}; you cannot change that")
     if not row.recipient:
         raise OperatorError(
-            f"letter {number} has no address any more: its player was deleted, or it was over "
-            "so long ago that nothing else is kept of it"
+            f"letter {number} has no address any more: its player is deleted, or it is so old "
+            "that we keep nothing else of it"
         )
     return row
 

@@ -53,7 +53,7 @@ def restore(context: CommandContext, by: Signature, userid: str) -> Deed:
     """
     player = _person(context, userid)
     if player.state != PlayerState.BARRED:
-        raise OperatorError(f"{userid} is not suspended but {player.state}")
+        raise OperatorError(f"{userid} is {player.state}, not suspended")
     own = players.addresses_of(context.connection, player.id)
     leaving.come_back(context.connection, player, own[0])
     told = [Notification(own[0], player.id, _account("restored", userid, by))]
@@ -73,13 +73,16 @@ def reset(context: CommandContext, by: Signature, userid: str) -> Deed:  # noqa:
     """
     player = _person(context, userid)
     if not player.active:
-        raise OperatorError(f"{userid} is {player.state}; only an active account can be reset")
+        raise OperatorError(f"{userid} is {player.state}; you can reset only active accounts")
     operating.revoke(context.connection, player.id, player.reply_epoch)
     words = {"userid": userid, "mark": password_mark(player.password_hash)}
     told = [Notification(player.address, player.id, Part("reset", words))]
     for number in leaving.running(context.connection, player.id):
         told += board_letters(context, number, player.id)
-    said = f"Reply addresses of {userid} are revoked; a letter to set a new password is on its way."
+    said = (
+        f"The reply addresses of {userid} are revoked; "
+        "a letter to set a new password is on its way."
+    )
     return Deed("reset", f"user {userid}", said, tuple(told), {})
 
 
@@ -93,12 +96,12 @@ def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
     own = players.addresses_of(context.connection, player.id)
     failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
     if not player.active or not failed:
-        raise OperatorError(f"no address of {userid} is given up; letters go there as always")
+        raise OperatorError(f"we have given no address of {userid} up; letters go there as always")
     home = come_back(context, player.id, by.why)
     bounces.forgive(context.connection, own)
     given_up = ", ".join(one.address for one in failed)
     facts = {"addresses": [told_of(one) for one in failed]}
-    said = f"Letters to {userid} are sent again; given up was {given_up}."
+    said = f"We send letters to {userid} again; we had given up {given_up}."
     return Deed("reachable", f"user {userid}", said, home.told, facts)
 
 
@@ -112,14 +115,16 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     """
     old, new = _person(context, userid), _person(context, into)
     if old.id == new.id:
-        raise OperatorError("an account cannot be merged into itself")
+        raise OperatorError("you cannot merge an account with itself")
     for player in (old, new):
         if not player.active:
             raise OperatorError(f"{player.userid} is {player.state}; both must be active")
     shared = operating.shared_boards(context.connection, old.id, new.id)
     if shared:
         first = ", ".join(map(str, shared[:5]))
-        raise OperatorError(f"{userid} and {into} play each other (board {first}): no merging")
+        raise OperatorError(
+            f"{userid} and {into} play each other (board {first}), so you cannot merge them"
+        )
     moved = leaving.running(context.connection, old.id)
     operating.move_readings(context.connection, old.id, new.id)
     leaving.leave(context.connection, old)
@@ -143,8 +148,8 @@ def _person(context: CommandContext, userid: str) -> Player:
     player = named(context, userid)
     if is_bot(player):
         raise OperatorError(
-            f"{player.userid} is played by this server itself; it has no password and gets no "
-            "letters. Its boards can be ended one by one: pbmserv board end NUMBER"
+            f"{player.userid} is the server itself: it has no password and gets no letters. "
+            "You can end its boards one by one: pbmserv board end NUMBER"
         )
     return player
 

@@ -67,7 +67,7 @@ def restore(url: str, source: Path, place: Place) -> Copy:
     kind = _kind(url)
     with regular(source).open("rb") as opened:
         if not opened.read(len(kind.MAGIC)) == kind.MAGIC:
-            raise OperatorError(f"{source} is no copy of {kind.WHAT}")
+            raise OperatorError(f"{source} is not a copy of {kind.WHAT}")
     copy = Copy(_known(kind.revision(source)), source.stat().st_size)
     kind.restore(url, source, place, SKIPPED)
     return copy

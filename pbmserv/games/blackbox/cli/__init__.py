@@ -17,11 +17,11 @@ from pbmserv.games.blackbox.cli.show import check, show
 
 _HELP = (
     "Blackbox at the command line: make, read, print and play boxes.\n\n"
-    "PARAMS says what box it is: 8x8, 8x8/5, 8x8/3-6, or w8h8m3M6 as in Simon Tatham's program, "
-    "whose game IDs are read and written in both forms. Results go to standard output, one a "
-    "line, so that commands can be put behind each other, such as:\n\n"
+    "PARAMS is the kind of box: 8x8, 8x8/5, 8x8/3-6, or w8h8m3M6 as in Simon Tatham's program. "
+    "These commands read and write both forms of his game IDs. They print one result a line, "
+    "so you can pipe one into the next:\n\n"
     "pbmserv blackbox generate 12 8x8/5 | pbmserv blackbox print 2x3 > boxes.pdf\n\n"
-    "Exit codes: 0 done; 1 check found a contradiction, or a file cannot be used; 2 wrong input; "
+    "Exit codes: 0 done; 1 check found a contradiction, or a file failed; 2 wrong input; "
     "130 stopped by Ctrl-C; 141 the reader of a pipe left."
 )
 

@@ -45,7 +45,7 @@ def presets(incomplete: str) -> list[tuple[str, str]]:
 
 Ids: TypeAlias = Annotated[
     list[str] | None,
-    typer.Argument(metavar="ID...", help="Game IDs; none = one a line on standard input."),
+    typer.Argument(metavar="ID...", help="Game IDs; without any, one a line from standard input."),
 ]
 Params: TypeAlias = Annotated[
     str,
@@ -120,11 +120,13 @@ def lines() -> Iterator[tuple[int, str]]:
 def _texts(raw: Iterable[bytes]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(raw, 1):
         if len(line) == LONGEST_LINE:
-            raise Unusable(f"line {number}: more than {LONGEST_LINE} characters, so no game ID")
+            raise Unusable(
+                f"line {number}: longer than {LONGEST_LINE} characters, so not a game ID"
+            )
         try:
             text = line.decode().strip()
         except UnicodeDecodeError:
-            raise Unusable(f"line {number}: not a text in UTF-8") from None
+            raise Unusable(f"line {number}: not UTF-8 text") from None
         if text:
             yield number, text
 
@@ -132,7 +134,7 @@ def _texts(raw: Iterable[bytes]) -> Iterator[tuple[int, str]]:
 Which: TypeAlias = Annotated[
     str,
     typer.Argument(
-        metavar="ID|PARAMS", help="A game ID, or only a size such as 8x8 for a box nobody knows."
+        metavar="ID|PARAMS", help="A game ID, or just a size such as 8x8 for an unknown box."
     ),
 ]
 Marks: TypeAlias = Annotated[
@@ -172,7 +174,7 @@ class Subject:
         from pbmserv.games.blackbox.views import BoxView, View
 
         if opened and self.box is None:
-            raise Unusable("--solution needs a game ID, not only a size.")
+            raise Unusable("--solution needs a game ID, not just a size.")
         box = BoxView(
             seat=Seat(0),
             hider=None,
@@ -222,7 +224,7 @@ def cells_named(board: Geometry, text: str) -> list[int]:
     for name in _words(text):
         cell = board.cell(name)
         if cell is None:
-            raise Unusable(f'"{name[:40]}" is no cell of a {board.width}x{board.height} board.')
+            raise Unusable(f'"{name[:40]}" is not a cell of a {board.width}x{board.height} board.')
         if cell in cells:
             raise Unusable(f'"{name}" names a cell twice.')
         cells.append(cell)
@@ -266,12 +268,12 @@ class _Seen:
 
         found = told if self._real is None else self._real[port]
         if found is None:
-            raise Unusable(f'what port "{word}" did is not known; write it behind it: {word}:#')
+            raise Unusable(f'write what port "{word}" shows behind it, such as {word}:#')
         if told not in (None, found):
-            raise Unusable(f'"{word}" is not what this box does there.')
+            raise Unusable(f'"{word}" is wrong: in this box that port shows something else.')
         for one, other in ((port, found), (found, port) if found != HIT else (port, found)):
             if self._found.setdefault(one, other) != other:
-                raise Unusable(f'"{word}" contradicts what was said before it.')
+                raise Unusable(f'"{word}" contradicts a port before it.')
         if self.marks[port]:
             return
         mark = "#" if found == HIT else "%" if found == port else next(self._letters)

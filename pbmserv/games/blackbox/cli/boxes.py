@@ -41,7 +41,7 @@ class Form(StrEnum):
 
 
 FormOption: TypeAlias = Annotated[
-    Form, typer.Option("--form", help="id describes the box, seed names what it is drawn from.")
+    Form, typer.Option("--form", help="id describes the box; seed names the text it comes from.")
 ]
 
 
@@ -50,7 +50,9 @@ def generate(
     params: Params = "7x7/4",
     seed: Annotated[
         str | None,
-        typer.Option("--seed", metavar="TEXT", help="Draw from this text (then TEXT-2, TEXT-3 …)."),
+        typer.Option(
+            "--seed", metavar="TEXT", help="Make them from this text (then TEXT-2, TEXT-3 …)."
+        ),
     ] = None,
     form: FormOption = Form.ID,
 ) -> None:
@@ -90,10 +92,10 @@ def decode(
     ids: Ids = None,
     form: Annotated[
         Form | None,
-        typer.Option("--form", help="id: print the descriptive ID, whatever was given."),
+        typer.Option("--form", help="id: always print the descriptive ID; seed: only seeds."),
     ] = None,
 ) -> None:
-    """Print each game ID and, behind it, the cells of its atoms: column letter, row number.
+    """Print each game ID and the cells of its atoms: column letter, row number.
 
     Example: pbmserv blackbox decode w8h8m5M5:9fef256fb015513fe87e0c4c
     """
@@ -102,11 +104,11 @@ def decode(
 
         for box in every_box(ids):
             if form is Form.SEED and box.game.seed is None:
-                raise Unusable(f"{box.game.text} describes its box; its seed cannot be known.")
+                raise Unusable(f"{box.game.text} describes its box, so nobody knows a seed.")
             text = box.game.text
             if text != harmless(text):  # the ID that is printed must be one of this very box
                 if form is Form.SEED:
-                    raise Unusable(f"{harmless(text)} has a seed that cannot be shown.")
+                    raise Unusable(f"{harmless(text)} has a seed that no terminal can show.")
                 text = described(box.game)
             elif form is Form.ID:
                 text = described(box.game)
@@ -116,13 +118,15 @@ def decode(
 def encode(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PARAMS CELLS...", help="None = such lines on standard input."),
+        typer.Argument(
+            metavar="PARAMS CELLS...", help="Without any, such lines from standard input."
+        ),
     ] = None,
 ) -> None:
     """Print the descriptive game ID of a box with atoms on these cells.
 
-    PARAMS may be a size alone; then the box has just so many atoms. The ID keeps the order of
-    the cells. Lines as `decode` prints them can be read, too.
+    PARAMS may be just a size; then the box has as many atoms as you name. The
+    ID keeps the order of the cells. It also reads what `decode` prints.
 
     Example: pbmserv blackbox encode 8x8 D1 G1 B3 F5 D7
     """
@@ -146,13 +150,13 @@ def _encoded(words: Sequence[str]) -> str:
     kind, names = _parameters(words[0]), " ".join(words[1:])
     cells = cells_named(geometry(kind.width, kind.height), names)
     if not cells:
-        raise Unusable("no cells are named behind the size. Example: 8x8 D1 G1 B3")
+        raise Unusable("name the cells behind the size. Example: 8x8 D1 G1 B3")
     least, most = kind.least, kind.most
     if words[0].isalnum() and "x" in words[0].lower():
         least = most = len(cells)
     elif not least <= len(cells) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
-        raise Unusable(f"{words[0]} wants {wanted} atoms, but {len(cells)} cells are named.")
+        raise Unusable(f"{words[0]} needs {wanted} atoms, but you named {len(cells)}.")
     return descriptive_id(kind.width, kind.height, least, most, cells)
 
 
@@ -170,11 +174,11 @@ def rays(
         str | None, typer.Option(metavar="CELLS", help='Where the atoms are, like "G1 B2".')
     ] = None,
 ) -> None:
-    """What a ray into each port does: # hit, % reflection, or the port where it comes out.
+    """Print what a ray into each port does: # hit, % reflection, or its exit.
 
-    With an ID or --atoms, one line for that box, ports in the order top, right, bottom, left.
-    Without, boxes are read from standard input, one JSON object a line, such as
-    {"w":7,"h":7,"atoms":["G1","B2"]}, and one JSON object of port and result is printed for each.
+    With an ID or --atoms it prints one line: top, right, bottom, left ports.
+    Without, it reads boxes from standard input, one JSON object a line, such as
+    {"w":7,"h":7,"atoms":["G1","B2"]}, and prints one JSON object for each.
 
     Example: pbmserv blackbox rays --size 8x8 --atoms "D1 G1 B3 F5 D7"
     """
@@ -185,7 +189,7 @@ def rays(
         elif atoms is not None:
             found = re.fullmatch(r"([0-9]{1,4})[xX]([0-9]{1,4})", size)
             if not found:
-                raise Unusable(f"--size {size!r} is not like 7x7")
+                raise Unusable(f"--size {size!r} is not a size; write it like 7x7")
             board = _board(int(found[1]), int(found[2]))
             _say(board, _cells(board, atoms.replace(",", " ").split()))
         else:
@@ -237,7 +241,7 @@ def _cells(board: Geometry, names: Iterable[str]) -> list[int]:
     for name in names:
         cell = board.cell(name)
         if cell is None:
-            raise Unusable(f"{name!r} is no cell of a {board.width}x{board.height} board")
+            raise Unusable(f"{name!r} is not a cell of a {board.width}x{board.height} board")
         if cell in cells:
             raise Unusable(f"{name!r} names a cell twice")
         cells.append(cell)

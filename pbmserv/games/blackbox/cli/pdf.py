@@ -39,7 +39,7 @@ LINE = 1.35
 """Height of a line in heights of its letters."""
 
 _RULES = "Where are the atoms? Each port shows what a ray into it does."
-_BLANK_RULES = "Ask whoever holds the solutions what each ray does, and write it into its port."
+_BLANK_RULES = "Ask the player with the solutions what each ray does, and note it at its port."
 _LEGEND = "#  hit     %  reflection     a a  in at one port, out at the other"
 
 
@@ -166,9 +166,9 @@ class _Sheet:
     def _too_small(self, box: Named) -> str:
         size, look = f"{box.board.width}x{box.board.height}", self._look
         if look.scale < 1:
-            return f"at --scale {look.scale:g} a {size} box is too small to be read."
+            return f"at --scale {look.scale:g} a {size} box is too small to read."
         many = f"{look.columns}x{look.rows}"
-        return f"boxes of {size} cannot be read when {many} of them stand on a page."
+        return f"{size} boxes are too small to read with {many} on a page."
 
     def _write(
         self,

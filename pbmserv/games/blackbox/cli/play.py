@@ -34,7 +34,7 @@ def play(
         str,
         typer.Argument(
             metavar="ID|PARAMS|FILE",
-            help="A game ID, what box to make, or a saved game.",
+            help="A game ID, the kind of box you want, or a saved game.",
             autocompletion=presets,
         ),
     ] = "8x8/4",
@@ -43,14 +43,15 @@ def play(
         typer.Option(
             "--scoring",
             help="classic: points for rays, one guess. timed: points for ports and seconds. "
-            "practice: no score, and everything can be undone.",
+            "practice: no score, and you can undo everything.",
         ),
     ] = How.PRACTICE,
     guesses: Annotated[
-        int | None, typer.Option("--guesses", min=1, max=99, help="How many you have.")
+        int | None, typer.Option("--guesses", min=1, max=99, help="How many guesses you have.")
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Atoms must be found where they are, not only alike.")
+        bool,
+        typer.Option("--exact", help="Accept only the hidden cells, not others that look alike."),
     ] = False,
     no_clue: Annotated[
         bool, typer.Option("--no-clue", help="A wrong guess shows nothing.")
@@ -62,7 +63,7 @@ def play(
     """
     with politely("play"):
         if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-            raise Unusable("this needs a terminal to play in; show and check work without one.")
+            raise Unusable("this needs a terminal; show and check work without one.")
 
         from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
 

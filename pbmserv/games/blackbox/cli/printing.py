@@ -26,35 +26,33 @@ class Paper(StrEnum):
 
 def print_(
     layout: Annotated[
-        str, typer.Argument(metavar="COLSxROWS", help="Puzzles across and down a page, as 2x3.")
+        str,
+        typer.Argument(metavar="COLSxROWS", help="Puzzles across and down a page, such as 2x3."),
     ],
     ids: Ids = None,
     with_solutions: Annotated[
-        bool, typer.Option("--with-solutions", help="Their solutions on the pages behind them.")
+        bool, typer.Option("--with-solutions", help="Add pages with the solutions.")
     ] = False,
     scale: Annotated[
-        float, typer.Option("--scale", min=0.1, max=10, help="Larger numbers make puzzles larger.")
+        float, typer.Option("--scale", min=0.1, max=10, help="Make puzzles larger or smaller.")
     ] = 1.0,
-    colour: Annotated[
-        bool, typer.Option("--colour", "--color", help="In colour instead of black and white.")
-    ] = False,
+    colour: Annotated[bool, typer.Option("--colour", "--color", help="Print in colour.")] = False,
     blank: Annotated[
         bool, typer.Option("--blank", help="Leave the ports empty, for two players and a pencil.")
     ] = False,
-    paper: Annotated[
-        Paper, typer.Option("--paper", help="Either prints whole on both.")
-    ] = Paper.A4,
-    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Above every page.")] = (
-        "Blackbox"
-    ),
+    paper: Annotated[Paper, typer.Option("--paper", help="The puzzles fit on both.")] = Paper.A4,
+    title: Annotated[
+        str, typer.Option("--title", metavar="TEXT", help="Printed above every page.")
+    ] = ("Blackbox"),
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instead of a pipe.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the PDF into this file."),
     ] = None,
 ) -> None:
-    """Print puzzles as a PDF: each box with what all its ports show, its atoms to be found.
+    """Print puzzles as a PDF: each box shows all its ports; you find the atoms.
 
-    A page holds COLS puzzles across and ROWS down. The game IDs come as arguments or, one a line,
-    through standard input; the PDF goes to standard output.
+    A page holds COLS puzzles across and ROWS down. Give game IDs as arguments,
+    or one a line on standard input. The PDF goes to standard output.
 
     Example: pbmserv blackbox generate 12 8x8/5 | pbmserv blackbox print 2x3 > boxes.pdf
     """
@@ -62,16 +60,20 @@ def print_(
         found = re.fullmatch(r"([1-9][0-9]?)[xX\u00d7]([1-9][0-9]?)", layout)
         if not found or max(int(found[1]), int(found[2])) > MOST_ACROSS:
             most = f"{MOST_ACROSS}x{MOST_ACROSS}"
-            raise Unusable(f'"{layout[:20]}" is no layout of a page from 1x1 to {most}, like 2x3.')
+            raise Unusable(
+                f'"{layout[:20]}" is not a layout; write one from 1x1 to {most}, such as 2x3.'
+            )
         if not all(" " <= char <= "~" or "\u00a0" <= char <= "\u00ff" for char in title):
-            raise Unusable("--title may have Latin letters only; the PDF's own font has no others.")
+            raise Unusable("--title can only have Latin letters; the PDF's font has no others.")
         if output is None and sys.stdout.isatty():
-            raise Unusable("a PDF is nothing for a terminal; write: print 2x3 > boxes.pdf")
+            raise Unusable("a terminal cannot show a PDF; write: print 2x3 > boxes.pdf")
         boxes = list(islice(every_box(ids), MOST_BOXES + 1))
         if not boxes:
-            raise Unusable("no game IDs came. Example: generate 12 8x8/5 | print 2x3 > boxes.pdf")
+            raise Unusable(
+                "there are no game IDs. Example: generate 12 8x8/5 | print 2x3 > boxes.pdf"
+            )
         if len(boxes) > MOST_BOXES:
-            raise Unusable(f"these are more than {MOST_BOXES} puzzles.")
+            raise Unusable(f"that is more than {MOST_BOXES} puzzles.")
         from pbmserv.games.blackbox.cli.pdf import Look, pages
 
         look = Look(

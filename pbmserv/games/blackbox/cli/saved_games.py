@@ -21,21 +21,24 @@ if TYPE_CHECKING:
 
 def save(
     prefix: Annotated[
-        str, typer.Argument(metavar="PREFIX", help="Of the files: PREFIX0.txt, PREFIX1.txt …")
+        str,
+        typer.Argument(
+            metavar="PREFIX", help="How the files' names begin: PREFIX0.txt, PREFIX1.txt …"
+        ),
     ],
     ids: Ids = None,
     suffix: Annotated[
-        str, typer.Option("--suffix", metavar="TEXT", help="What the files' names end with.")
+        str, typer.Option("--suffix", metavar="TEXT", help="How the files' names end.")
     ] = ".txt",
     moves: Annotated[
         str,
         typer.Option("--moves", metavar="MOVES", help='Moves to make first: "A; 4,+b2; undo".'),
     ] = "",
 ) -> None:
-    """Save games on these boxes in files, one each, to be played with `play FILE`.
+    """Save games on these boxes, one file each; `play FILE` goes on with one.
 
-    Files that exist are kept, and nothing is written then. A file holds all moves, those that
-    were taken back included. With --suffix .sav Simon Tatham's Black Box loads them.
+    If one of the files exists, it writes nothing. A file holds all moves, even
+    those you took back. Simon Tatham's Black Box loads them with --suffix .sav.
 
     Example: pbmserv blackbox generate 3 8x8/5 | pbmserv blackbox save game
     """
@@ -44,7 +47,7 @@ def save(
         files = [Path(f"{prefix}{number}{suffix}") for number in range(len(games))]
         for file in files:
             if file.exists():
-                raise Unusable(f"{file} is there already, so nothing was written.")
+                raise Unusable(f"{file} exists already, so nothing was saved.")
         for file, game in zip(files, games, strict=True):
             try:
                 write_game(file, game, 0)
@@ -55,7 +58,7 @@ def save(
 
 def load(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A saved game; - = standard input.")],
-    solution: Annotated[bool, typer.Option("--solution", help="Open the box, too.")] = False,
+    solution: Annotated[bool, typer.Option("--solution", help="Also show the atoms.")] = False,
 ) -> None:
     """Show a saved game: its box as it stands, and its moves.
 
@@ -67,7 +70,7 @@ def load(
         except Unreadable as error:
             raise Unusable(str(error)) from None
         except UnicodeDecodeError:
-            raise Unusable("what came is no text, so no game.") from None
+            raise Unusable("that is not text, so it is not a game.") from None
         say(harmless(practice.game.text))
         say("")
         shown = practice.solve() if solution and not practice.over else practice
@@ -139,7 +142,7 @@ def read_game(file: Path) -> tuple[Practice, int]:
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
-        raise Unreadable(f"{file} is no text, so no game.") from None
+        raise Unreadable(f"{file} is not text, so it is not a game.") from None
     except PlayerError as error:
         raise Unreadable(f"{file}: {sentence(error)}") from None
 

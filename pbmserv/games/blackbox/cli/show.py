@@ -31,10 +31,10 @@ def show(
         str, typer.Option("--seals", metavar="CELLS", help='Cells that are surely empty: "C3".')
     ] = "",
     solution: Annotated[
-        bool, typer.Option("--solution", help="Open it: atoms, right and wrong markers.")
+        bool, typer.Option("--solution", help="Show the atoms, and which markers are right.")
     ] = False,
 ) -> None:
-    """Draw a box: what the fired ports show, the markers and, on request, the atoms.
+    """Draw a box with its marks and markers, and with --solution its atoms.
 
     Example: pbmserv blackbox show w7h7m4M4#271828182845904 --marks "A 5 11" --markers D4 --solution
     """
@@ -51,13 +51,13 @@ def check(
     marks: Marks = "",
     markers: Markers = "",
     way: Annotated[
-        str, typer.Option("--way", metavar="PORT", help="Draw the way of a ray among the markers.")
+        str, typer.Option("--way", metavar="PORT", help="Draw a ray's way through the markers.")
     ] = "",
 ) -> None:
-    """Say which marks these markers explain: every marked port is fired through the markers.
+    """Say which marks the markers explain, by firing each marked port through them.
 
-    For a box that is played elsewhere write the results down: --marks "A:# B:% C:14". Exit code 1
-    means that some mark is not explained.
+    If you play the box elsewhere, write down what its ports showed, such as
+    --marks "A:# B:% C:14". Exit code 1: the markers do not explain some mark.
 
     Example: pbmserv blackbox check 7x7 --marks "A:1 B:# C:#" --markers "G1 B2 B4 F5" --way A
     """
@@ -91,7 +91,7 @@ def _with_way(box: BoxView, label: str) -> str:
     port = box.board.port(label.strip().upper())
     if port is None:
         raise Unusable(
-            f'"{label[:20]}" is no port of a {box.board.width}x{box.board.height} board.'
+            f'"{label[:20]}" is not a port of a {box.board.width}x{box.board.height} board.'
         )
     path = frozenset(way(box.board, box.markers, port))
     return grid([replace(box, path=path)])

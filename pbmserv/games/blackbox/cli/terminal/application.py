@@ -191,7 +191,7 @@ class Terminal(App[None]):
     def action_copy(self) -> None:
         """Put the board on the clipboard."""
         self.copy_to_clipboard(grid(list(self.practice.view.boxes)) + "\n")
-        self._say("The board is on the clipboard as text, if this terminal has one.")
+        self._say("Copied the board as text, if this terminal has a clipboard.")
         self._draw()
 
     def action_keys(self) -> None:

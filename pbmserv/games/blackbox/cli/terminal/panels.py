@@ -85,7 +85,7 @@ def _guesses(left: int) -> str:
 
 
 KEYS = """\
-arrows  mouse   go about the board
+arrows  mouse   move around the board
 Enter   click   on a port: fire a ray, or show both ends of a fired one
                 on a cell: put a marker on it, or take it off
 Space   right   on a cell: seal it as surely empty, or open it (drag: many)
@@ -103,7 +103,7 @@ h  q            this page; quit
 
 #  hit          a a  in at one port,   ?  marker   @  atom
 %  reflection        out at the other  :  seal     x  wrong marker
-[#] end of a ray   !#! contradicted by your markers   *  test ray"""
+[#] end of a ray   !#! your markers contradict it   *  test ray"""
 
 
 class Question(ModalScreen[str | None]):
