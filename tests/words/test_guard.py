@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 LETTER = """Your move on board 1
 
 * Your atoms are hidden at D1, A2 and C4.
-* You have 3 guesses left, no markers set and 16 ports to fire.
+* You have 3 guesses left, none of 3 markers set and 16 ports to fire.
 
 bob, another player, writes:
 

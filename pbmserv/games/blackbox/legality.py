@@ -84,7 +84,7 @@ def _check_play(view: View, own: BoxView, elements: Sequence[Element]) -> None:
     for element in elements:
         kinds[element.kind].append(element)
     cells, guesses = kinds[Kind.CELL], kinds[Kind.GUESS]
-    again = len(cells) > 1 or view.phase == "hiding"
+    again = not view.options.race and (len(cells) > 1 or view.phase == "hiding")
     if again and len(cells) == len(elements):
         raise Illegal("blackbox.already-hidden", part=cells[0].part)
     for cell in cells:

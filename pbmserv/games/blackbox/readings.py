@@ -115,17 +115,20 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
     try:
         return check(view, text)
     except MoveError as found:
-        error = (
-            _with_commas(view, text) or found if found.refusal.code.endswith("commas") else found
-        )
-        refusal = error.refusal
-        mended = "" if isinstance(error, NotUnderstood) else _mended(view, text)
+        read = _as_read(view, text) if found.refusal.code in _VAGUE else None
+        clear = read and _VAGUE[found.refusal.code] in {"", read.refusal.code}
+        refusal = read.refusal if read and clear else found.refusal
+        mended = "" if isinstance(found, NotUnderstood) else _mended(view, text)
         values = {**what_can_be_done(view), **refusal.values}
-        raise type(error)(refusal.code, part=refusal.part, example=mended, **values) from None
+        raise type(found)(refusal.code, part=refusal.part, example=mended, **values) from None
 
 
-def _with_commas(view: View, text: str) -> MoveError | None:
-    """Why a move is refused that only lacks its commas; ``None`` if they could stand elsewhere."""
+_VAGUE = {"blackbox.commas": "", "blackbox.not-a-move": "blackbox.guess-markers"}
+"""Refusals that say little, and which of those of a text's one reading says more ("" = each)."""
+
+
+def _as_read(view: View, text: str) -> MoveError | None:
+    """Why a move is refused of which the form is clear; ``None`` if it might mean several."""
     readings = set(_readings(view, text))
     try:
         _ = len(readings) == 1 and check(view, *readings)

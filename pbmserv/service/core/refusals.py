@@ -161,6 +161,9 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
         return ""
     if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
         return ""
+    focus = context.answered_board()
+    if focus is None or focus.board.terms.alone:
+        return ""
     return f"chat {asked.lines[0]}" if _SAID.fullmatch(asked.lines[0]) else ""
 
 

@@ -131,6 +131,9 @@ _PLAYER_BOARDS = (
     .order_by(boards.c.id.desc())
 )
 
+_PLAYED = 6
+"""Plies of a board from which its players have learnt how to move: of two, their third turns."""
+
 _EARLIER = Prepared(
     select(boards.c.id)
     .join(seats, seats.c.board_id == boards.c.id)
@@ -138,13 +141,14 @@ _EARLIER = Prepared(
         seats.c.player_id == bindparam("player"),
         seats.c.board_id < bindparam("board"),
         boards.c.game == bindparam("game"),
+        boards.c.plies >= _PLAYED,
     )
     .limit(1)
 )
 
 
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
-    """Whether a player never had a board of this game before *board*."""
+    """Whether a player has not played this game before *board*, but on boards hardly begun."""
     values = {"player": player_id, "board": board.id, "game": board.game}
     return not _EARLIER.rows(connection, values)
 
