@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from pbmserv.engine.types import BOT_USERIDS, GameInfo
 from pbmserv.errors import StillWorking
-from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
+from pbmserv.service.boards.board_page import BoardPage, GamePage, Look, Press, Pressed
 from pbmserv.web.help import HelpPages
 from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.server import SafeResponses
@@ -82,6 +82,10 @@ class Boards(Protocol):
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
         """The page as its player sees it; ``None`` = the link is not good."""
+        ...
+
+    async def game(self, number: int, turn: int | None) -> GamePage | None:
+        """A board as everybody may see it, after *turn* turns or now; ``None`` = there is none."""
         ...
 
     async def press(self, token: str, press: Press) -> Pressed | None:
@@ -153,6 +157,7 @@ def build(
             Route("/style.css", site.style),
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
+            Route("/game/{number:int}", site.game),
             Route("/b/{token}", site.board, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
         ],
@@ -238,7 +243,7 @@ class _Site:
             return _html(self._board(found, by_letter="answered" in asked), headers=_PRIVATE)
         form = await _form(request)
         turn = form.get("turn", "")
-        if not turn.isdecimal() or len(turn) > LONGEST_NUMBER:
+        if not _is_number(turn):
             return self._failure(400, "no-form")
         press = Press(int(turn), form.get("key", ""), form.get("move", ""), form.get("words", ""))
         done = await boards.press(token, press)
@@ -252,6 +257,16 @@ class _Site:
     def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> str:
         said = {"by_letter": by_letter, "refused": refused}
         return self._text("board", page=page, bots=BOT_USERIDS, **said)
+
+    async def game(self, request: Request) -> Response:
+        """A board as everybody may see it; ``?turn=5``: after five turns."""
+        number, turn = request.path_params["number"], request.query_params.get("turn")
+        if len(str(number)) > LONGEST_NUMBER or not (turn is None or _is_number(turn)):
+            return self._failure(404, "missing")
+        found = await self._service.boards.game(number, None if turn is None else int(turn))
+        if found is None:
+            return self._failure(404, "missing")
+        return _html(self._text("game", page=found), headers=_BRIEFLY)
 
     async def refused(self, _request: Request, error: Exception) -> Response:
         """404 and 405, as a page without details."""
@@ -291,7 +306,12 @@ async def _form(request: Request) -> dict[str, str]:
     return dict(fields)
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+
+
 _SHARED = {"Cache-Control": "public, max-age=300"}
+_BRIEFLY = {"Cache-Control": "public, max-age=10", "X-Robots-Tag": "noindex, nofollow"}
 _PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 
 

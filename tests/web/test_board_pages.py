@@ -233,3 +233,54 @@ def test_a_game_without_a_page_of_its_own(
         assert alice.text != before
         assert "You played 2." in server.letters(ALICE)[-1].text
         assert alice.press("1000").status == 422
+
+
+def test_everybody_may_look_at_a_game_and_go_through_it(server: Running) -> None:
+    alice, bob, _ = challenged(server)
+    bob.load().press("b3,d3,f6,g7")
+    alice.load().press("a1,c4,e5,g2")
+    alice.press("+b3,+d3,+f6,+g7,c", "between us")
+    public = Tab(server.web_port, "/game/1").load()
+    assert "Board 1 after 3 moves" in public.text or "Board 1 after 1 move" in public.text
+    assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
+    assert "alice fired port C" in public.text
+    assert "between us" not in public.text
+    assert "<form" not in public.html
+    assert "/b/" not in public.html
+
+    bob.load().press("b")
+    alice.load().press("?")
+    over = public.load().text
+    assert "alice found all the atoms and won board 1" in over
+    assert "B3: marker on an atom" in public.html
+    assert "A1: atom" in public.html
+    last = int(re.findall(r"(\d+) of \1", over)[0])
+    seen = []
+    for turn in range(last + 1):
+        assert public.load(f"?turn={turn}").status == 200
+        assert f"{turn} of {last}" in public.text
+        seen.append(public.html)
+    assert len(set(seen)) == last + 1
+    assert "atom" not in "".join(re.findall('aria-label="[^"]*"', seen[last - 1]))
+    assert "Look at it again" in alice.load().text
+
+    for path in ("/game/2", "/game/0", "/game/99999999999999999999", "/game/x", "/game/1?turn=99"):
+        assert Tab(server.web_port, path).load().status == 404
+    for path in ("/game/1?turn=-1", "/game/1?turn=x", "/game/1?turn=", "/game/1?turn=%C2%B2"):
+        assert Tab(server.web_port, path).load().status in {200, 404}
+
+
+def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
+    server.send(ALICE, "blackbox daily alice wonder-land 07:30")
+    server.live(days=1)
+    box = [one for one in server.letters(ALICE) if "In a browser" in one.text][-1]
+    alice = Tab(server.web_port, page_of(box)).load()
+    told = server.server.base.mail_domain.ring.read(alice.path.removeprefix("/b/"))
+    assert told is not None
+    public = Tab(server.web_port, f"/game/{told.about}")
+    before = public.load().bare
+    alice.tap("A").press()
+    assert public.load().bare == before
+    alice.load().press("resign")
+    assert "not to be seen yet" in public.load().text
+    assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))

@@ -17,20 +17,23 @@ from email.message import EmailMessage
 from email.policy import SMTPUTF8
 from email.utils import format_datetime
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Previewing, Tappable
 from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import MoveError, Refusal
+from pbmserv.errors import MoveError, Refusal, Refused
 from pbmserv.inbound.message import read_mail
 from pbmserv.letters.scene import BoardScene, board_scene, note_sentences, why
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.boards.queries import watched
 from pbmserv.service.core.context import Services
+from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -98,6 +101,7 @@ class BoardPage:
     """
 
     token: str
+    player_id: int
     userid: str
     scene: BoardScene
     now: Any
@@ -146,6 +150,31 @@ class Pressed:
     by_letter: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class GamePage:
+    """What everybody may see of a board.
+
+    Attributes:
+        scene: after so many turns as were asked for.
+        kept: why it is shown as it was at first: see `lookup.spoils`; "" where it need not be.
+        turns: how many there are, as far as everybody may know.
+    """
+
+    scene: BoardScene
+    kept: str
+    declined: bool
+    turns: int
+
+    draft: ClassVar[str] = ""
+    is_running: ClassVar[bool] = False
+    """Nobody can play there."""
+
+    @property
+    def now(self) -> Any:
+        """The view."""
+        return self.scene.view
+
+
 class BoardPages:
     """Answers for the pages of boards.
 
@@ -182,11 +211,7 @@ class BoardPages:
         domain = self._services.mail_domain
         digest = read_mail(envelope, host=domain.address, is_ours=domain.is_ours).digest
         taken = partial(self._taken, digest, envelope.recipient)
-        values = {
-            "sender": envelope.sender,
-            "recipient": envelope.recipient,
-            "raw": envelope.raw,
-        }
+        values = {name: getattr(envelope, name) for name in ("sender", "recipient", "raw")}
         mail_id = await self._hand_in(values, taken)
         done = await asyncio.to_thread(self._outcome, token, press, mail_id)
         if done is not None and done.refused is None:
@@ -200,12 +225,50 @@ class BoardPages:
         seen = await asyncio.to_thread(self._page, token, Look())
         return seen is not None and seen.thinks
 
+    async def game(self, number: int, turn: int | None) -> GamePage | None:
+        """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""
+        return await asyncio.to_thread(self._game, number, turn)
+
     # -- looks -----------------------------------------------------------------------------
 
     def _page(self, token: str, look: Look) -> BoardPage | None:
         with self._database.reading.connect() as connection:
             seen = self._seen(connection, token)
             return None if seen is None else _looked(seen, look)
+
+    def _game(self, number: int, turn: int | None) -> GamePage | None:
+        with self._database.reading.connect() as connection:
+            board = boards.load(connection, number)
+            if board is None:
+                return None
+            context = clock_context(self._services, connection, self._clock.now())
+            try:
+                part = watched(context, board, turn)
+            except Refused:  # so many turns have not been made
+                return None
+            newest = context.position(board)
+            kept = part.words["kept"]
+            last = newest.turns_of(None)
+            position = newest if part.ply is None else newest.at(part.ply)
+            scene = self._scene(connection, board, position, None)
+            declined = bool(part.words["declined"])
+            return GamePage(scene, kept, declined, 0 if kept else last)
+
+    def _scene(
+        self, connection: Connection, board: BoardRow, position: Position, seat: Seat | None
+    ) -> BoardScene:
+        daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
+        return board_scene(
+            position,
+            number=board.id,
+            names=board.names,
+            options=shown_options(position.game, board.options, board.seats),
+            rated=board.rated,
+            terms=board.terms,
+            seat=seat,
+            own_move=position.ply is not None and seat in {None, position.ply.seat},
+            daily=daily.number if daily else 0,
+        )
 
     def _seen(self, connection: Connection, token: str) -> BoardPage | None:
         found = _player_of(connection, self._services.mail_domain, token)
@@ -217,21 +280,11 @@ class BoardPages:
         positions = self._services.positions
         position = positions.newest(connection, board)
         positions.remember(board.id, position)
-        daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-        scene = board_scene(
-            position,
-            number=board.id,
-            names=board.names,
-            options=shown_options(position.game, board.options, board.seats),
-            rated=board.rated,
-            terms=board.terms,
-            seat=sitter.seat,
-            own_move=position.ply is not None and position.ply.seat == sitter.seat,
-            daily=daily.number if daily else 0,
-        )
+        scene = self._scene(connection, board, position, sitter.seat)
         declined = board.status == "declined"
         return BoardPage(
             token,
+            player.id,
             player.userid,
             scene,
             scene.view,
@@ -250,13 +303,10 @@ class BoardPages:
         if found is None:
             return None
         player, board = found
-        reply_address = ReplyAddress(
-            Purpose.BOARD, player.id, board.id, press.turn, player.reply_epoch
-        )
-        recipient = domain.address_of(reply_address)
-        press = (
-            press if press.move.strip() or not press.words.strip() else replace(press, move="chat")
-        )
+        told = ReplyAddress(Purpose.BOARD, player.id, board.id, press.turn, player.reply_epoch)
+        recipient = domain.address_of(told)
+        if press.words.strip() and not press.move.strip():
+            press = replace(press, move="chat")
         return _written(player.address, recipient, domain.domain, press, self._clock.now())
 
     def _taken(self, digest: str, recipient: str) -> tuple[bool, Any]:
@@ -270,9 +320,7 @@ class BoardPages:
             seen = self._seen(connection, token)
             if seen is None:
                 return None
-            found = _player_of(connection, self._services.mail_domain, token)
-            assert found is not None
-            letters = outbox.answers_to(connection, mail_id, found[0].id)
+            letters = outbox.answers_to(connection, mail_id, seen.player_id)
         for letter, words in letters:
             if letter == "refusal":
                 refusal = Refusal(**words["refusal"])

@@ -67,12 +67,12 @@ def show(context: CommandContext, command: Show) -> Answer:
     if not (command.boards or command.userids):  # who is known need not say whose
         return show_as(context, ShowAs(command.game, None))
     parts = [
-        _watched(context, board_of(context, ref.board, command.game), ref.number)
+        watched(context, board_of(context, ref.board, command.game), ref.number)
         for ref in command.boards
     ]
     for player in players_of(context, command.userids):
         found = _boards_of(context, player, command.which, command.game, SHOWN)
-        parts += [_watched(context, board, None) for board in found.boards]
+        parts += [watched(context, board, None) for board in found.boards]
         parts += _more(found, player, command.which)
     if not parts:
         raise Refused(
@@ -193,7 +193,8 @@ def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
     }
 
 
-def _watched(context: CommandContext, board: BoardRow, number: int | None) -> Part:
+def watched(context: CommandContext, board: BoardRow, number: int | None) -> Part:
+    """A board as any spectator may see it, after turn *number* or now."""
     kept = spoils(context, board)
     if kept:  # as it was before anything of it was known
         number = 0
