@@ -73,8 +73,9 @@ class _InHand:
     """Those that were handed out and are not done. Thread-safe. *claims*: knows them, too."""
 
     def __init__(self, claims: Claims | None = None) -> None:
-        self._claims = claims or Claims()
-        self._claims.begin()
+        self._claims = claims
+        if claims is not None:
+            claims.begin()
         self._guard = threading.Lock()
         self._since: dict[int, datetime] = {}
 
@@ -85,12 +86,14 @@ class _InHand:
         with self._guard:
             for one in found:
                 self._since[one.id] = one.received_at
-        self._claims.add([one.id for one in found])
+        if self._claims is not None:
+            self._claims.add([one.id for one in found])
 
     def remove(self, number: int) -> None:
         with self._guard:
             self._since.pop(number, None)
-        self._claims.remove([number])
+        if self._claims is not None:
+            self._claims.remove([number])
 
     def numbers(self) -> list[int]:
         with self._guard:

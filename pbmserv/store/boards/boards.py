@@ -120,10 +120,10 @@ _SEEN = (
     .where(boards.c.id == bindparam("board"))
     .order_by(seats.c.seat)
 )
-_LOAD = Prepared(_SEEN)
+_LOAD = Prepared(_SEEN, same=len(_OF_BOARD))
 # SQLite has one writer and leaves the clause out. Who waited for the lock gets locked rows as
 # they are now, but others as they were before: so the seats, which `accept` changes, are locked.
-_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)))
+_LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)), same=len(_OF_BOARD))
 _PLAYER_BOARDS = (
     select(boards.c.id)
     .join(seats, seats.c.board_id == boards.c.id)

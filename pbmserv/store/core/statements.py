@@ -39,11 +39,16 @@ class Prepared:
     Args:
         statement: what to execute.
         columns: what an insert fills, all of them; defaults of columns are not applied.
+        same: so many columns, the first ones, say the same in each row; who calls reads them of
+            the first one.
     """
 
-    def __init__(self, statement: Executable, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, statement: Executable, columns: Sequence[str] | None = None, *, same: int = 0
+    ) -> None:
         self._statement = statement
         self._columns = columns
+        self._same = same
 
     def run(self, connection: Connection, values: Values = _NONE) -> None:
         """Execute it, without results."""
@@ -68,13 +73,16 @@ class Prepared:
             found: list[Sequence[Any]] = self._execute(connection, values).fetchall()
         except sqlite3.Error as error:
             raise wrapped(self._embedded.text, error) from error
-        for at, row in enumerate(found) if self._embedded.results else ():
+        conversions = self._embedded.results
+        for at, row in enumerate(found) if conversions else ():
             converted = list(row)
-            for place, convert, of_nothing in self._embedded.results:
+            for place, convert, of_nothing in conversions:
                 value = converted[place]
                 if value is not None or of_nothing:
                     converted[place] = convert(value)
             found[at] = converted
+            if at == 0 and self._same:
+                conversions = [one for one in conversions if one[0] >= self._same]
         return found
 
     def _execute(self, connection: Connection, values: Values) -> sqlite3.Cursor:

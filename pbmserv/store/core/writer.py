@@ -5,7 +5,7 @@ holds its effects; a job that raises leaves nothing behind and only its own futu
 
 Who has several jobs and nothing else to do hands them in together. On SQLite that thread carries
 them out itself: two threads that take the interpreter from each other at every statement cost a
-quarter more, and a third more time (docs/decisions/0054).
+fifth more (docs/decisions/0054).
 """
 
 from __future__ import annotations

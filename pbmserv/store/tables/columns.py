@@ -53,11 +53,19 @@ class Instant(TypeDecorator[datetime]):
             return super().bind_processor(dialect)
         return _moment_text
 
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+        if dialect.name != "sqlite":
+            return super().result_processor(dialect, coltype)
+        return _moment_of
+
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        if value is None:
-            return None
-        moment: datetime = value
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        moment: datetime | None = value
+        return None if moment is None else moment.astimezone(UTC)
+
+
+def _moment_of(kept: str | None) -> datetime | None:
+    """The moment that SQLite keeps in so many words; in one step, since a board has a dozen."""
+    return None if kept is None else datetime.fromisoformat(kept).replace(tzinfo=UTC)
 
 
 @lru_cache(maxsize=8)  # a mail writes its moment half a dozen times
