@@ -315,13 +315,6 @@ def make_game() -> None:
         sa.Column("created_at", INSTANT, nullable=False),
     )
     op.create_table(
-        "queued_moves",
-        sa.Column("board_id", KEY, sa.ForeignKey("boards.id"), primary_key=True),
-        sa.Column("seat", sa.SmallInteger, primary_key=True),
-        sa.Column("plan", sa.Text, nullable=False),
-        sa.Column("created_at", INSTANT, nullable=False),
-    )
-    op.create_table(
         "rating_changes",
         sa.Column("board_id", KEY, sa.ForeignKey("boards.id"), primary_key=True),
         sa.Column("player_id", KEY, sa.ForeignKey("players.id"), primary_key=True),
@@ -368,6 +361,7 @@ def make_game() -> None:
         sa.Column("seat", sa.SmallInteger, primary_key=True),
         sa.Column("player_id", KEY, sa.ForeignKey("players.id"), nullable=False),
         sa.Column("accepted_at", INSTANT),
+        sa.Column("plan", sa.Text),
         sa.Index("ix_seats_player_id_board_id", "player_id", "board_id"),
     )
     op.create_table(

@@ -9,7 +9,7 @@ from seating import seat_pairs
 from sqlalchemy import select
 
 from pbmserv.service.boards.queued_moves import MOST_PLIES
-from pbmserv.store.tables.boards import queued_moves
+from pbmserv.store.tables.boards import seats
 
 
 @pytest.fixture
@@ -19,7 +19,8 @@ def game(server: Correspondence) -> Game:
 
 def kept(game: Game) -> list[tuple[int, str]]:
     with game.server.server.database.reading.connect() as connection:
-        rows = connection.execute(select(queued_moves.c.seat, queued_moves.c.plan)).all()
+        planned = select(seats.c.seat, seats.c.plan).where(seats.c.plan.is_not(None))
+        rows = connection.execute(planned).all()
     return sorted((row.seat, row.plan) for row in rows)
 
 

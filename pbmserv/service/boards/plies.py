@@ -105,7 +105,7 @@ def log_ply(
     times = clocks.after_turn(context, board, after, undecided)
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
-    context.moved.append(board.id)
+    context.moved[board.id] = board.plans
     context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     letter = "board"

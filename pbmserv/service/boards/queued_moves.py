@@ -39,9 +39,8 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     must_run(context, board)
     text = command.plan.strip()
     if text.lower() in FORGET:
-        had = moves.plans(context.connection, board.id).get(sitter.seat, "")
-        moves.drop_plan(context.connection, board.id, sitter.seat)
-        words = {"queued": "", "forgotten": had}
+        moves.keep_plan(context.connection, board.id, sitter.seat, None)
+        words = {"queued": "", "forgotten": sitter.plan or ""}
         return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
@@ -51,9 +50,9 @@ def queue(context: CommandContext, command: Queue) -> Answer:
         one_move = not any(sign in text for sign in ";(:")
         example = error.refusal.example if one_move else ""
         raise error.offering(example and f"queue {example}") from error
-    moves.keep_plan(context.connection, board.id, sitter.seat, plan, context.now)
+    moves.keep_plan(context.connection, board.id, sitter.seat, plan)
     if sitter.seat in position.game.to_act(position.state):
-        context.moved.append(board.id)
+        context.moved[board.id] = {**board.plans, sitter.seat: plan}
     words = {"queued": plan, "forgotten": ""}
     return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
 
@@ -64,11 +63,10 @@ def go_on(context: CommandContext, answer: Answer) -> Answer:
     Every player at a board on which queued moves were due gets one letter about all of them, in
     place of the letter about the move that set them off.
     """
-    known: dict[int, dict[Seat, str]] = {}
-    for board_id in dict.fromkeys(context.moved):
-        known[board_id] = moves.plans(context.connection, board_id)
-        if known[board_id]:
-            answer = _Run(context, board_id, known[board_id]).into(answer)
+    known = dict(context.moved)
+    for board_id, plans in known.items():
+        if plans:
+            answer = _Run(context, board_id, plans).into(answer)
     return _naming_plans(context, answer, known)
 
 
@@ -205,12 +203,9 @@ class _Run:
     def _keep(self, seat: Seat, plan: Plan | None) -> None:
         if plan is None:
             self.plans.pop(seat)
-            moves.drop_plan(self.context.connection, self.board_id, seat)
         else:
             self.plans[seat] = print_plan(plan)
-            moves.keep_plan(
-                self.context.connection, self.board_id, seat, self.plans[seat], self.context.now
-            )
+        moves.keep_plan(self.context.connection, self.board_id, seat, self.plans.get(seat))
 
     def _say(self, seat: Seat, **words: Any) -> None:
         self.said[seat] = {**_NOTHING, **self.said.get(seat, {}), **words}

@@ -84,7 +84,8 @@ class CommandContext:
     Attributes:
         mail_id: row of the mail in the inbox.
         played: newest positions it made or looked at, to be remembered after the commit.
-        moved: boards on which the present command has made a move, so that queued moves follow.
+        moved: boards on which the present command has made a move, so that queued moves follow, and
+            what plans wait there.
         player: who speaks, once a handler has found out.
         focus: the board the present command is about, once a handler has found out.
         echo_hidden: the present command must not be quoted (it may be a password).
@@ -112,7 +113,7 @@ class CommandContext:
     mail_id: int | None
     now: datetime
     played: dict[int, Position] = field(default_factory=dict)
-    moved: list[int] = field(default_factory=list)
+    moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
     player: Player | None = None
     sitter: Sitter | None = None
     focus: Focus | None = None

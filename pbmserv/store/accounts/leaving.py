@@ -32,7 +32,6 @@ from pbmserv.store.tables.boards import (
     daily_readers,
     followers,
     plies,
-    queued_moves,
     seats,
     seeks,
     submitted_moves,
@@ -242,13 +241,13 @@ def _written_to(connection: Connection, player_id: int) -> list[str]:
 
 def _drop_plans(connection: Connection, player_id: int) -> None:
     """Forget moves for later turns."""
-    for table in (queued_moves, submitted_moves):
-        seated = select(seats.c.seat).where(
-            seats.c.board_id == table.c.board_id,
-            seats.c.seat == table.c.seat,
-            seats.c.player_id == player_id,
-        )
-        connection.execute(delete(table).where(seated.exists()))
+    connection.execute(update(seats).where(seats.c.player_id == player_id).values(plan=None))
+    seated = select(seats.c.seat).where(
+        seats.c.board_id == submitted_moves.c.board_id,
+        seats.c.seat == submitted_moves.c.seat,
+        seats.c.player_id == player_id,
+    )
+    connection.execute(delete(submitted_moves).where(seated.exists()))
 
 
 def _erase_mails(

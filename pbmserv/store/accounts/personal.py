@@ -17,7 +17,6 @@ from pbmserv.store.tables.boards import (
     daily_readers,
     followers,
     plies,
-    queued_moves,
     rating_changes,
     ratings,
     scores,
@@ -184,13 +183,8 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     )
     for move in _rows(connection, moves):
         found[move.pop("board_id")]["moves"].append(move)
-    planned = (
-        select(queued_moves.c.board_id, queued_moves.c.plan)
-        .join(
-            seats,
-            (seats.c.board_id == queued_moves.c.board_id) & (seats.c.seat == queued_moves.c.seat),
-        )
-        .where(seats.c.player_id == player_id)
+    planned = select(seats.c.board_id, seats.c.plan).where(
+        seats.c.player_id == player_id, seats.c.plan.is_not(None)
     )
     for plan in connection.execute(planned):
         found[plan.board_id]["queued"] = plan.plan

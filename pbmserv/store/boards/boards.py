@@ -25,6 +25,7 @@ class Sitter:
     Attributes:
         state, tz, remind, away_until, unreachable_since: as `Player` has them.
         digest: gets one mail a day.
+        plan: moves that wait for their turn, as `engine.plans` writes them; nobody else's to know.
     """
 
     seat: Seat
@@ -39,6 +40,7 @@ class Sitter:
     away_until: datetime | None
     digest: bool
     unreachable_since: datetime | None
+    plan: str | None = field(repr=False)
 
     @property
     def person(self) -> Person:
@@ -90,6 +92,11 @@ class BoardRow:
     def names(self) -> tuple[str, ...]:
         """Userids by seat."""
         return tuple([sitter.userid for sitter in self.sitters])
+
+    @property
+    def plans(self) -> dict[Seat, str]:
+        """The moves that wait, by seat."""
+        return {sitter.seat: sitter.plan for sitter in self.sitters if sitter.plan}
 
     @property
     def undecided(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.store.clocks import Times
 from pbmserv.store.core.statements import Prepared
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.boards import plies, queued_moves, submitted_moves
+from pbmserv.store.tables.boards import plies, seats, submitted_moves
 
 _PLIES = Prepared(
     select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
@@ -27,9 +27,9 @@ _PLAYED = Prepared(
     .values(plies=bindparam("number"), clocks=bindparam("clocks"), due_at=bindparam("due"))
 )
 _PLANS = Prepared(
-    select(queued_moves.c.seat, queued_moves.c.plan)
-    .where(queued_moves.c.board_id == bindparam("board"))
-    .order_by(queued_moves.c.seat)
+    select(seats.c.seat, seats.c.plan)
+    .where(seats.c.board_id == bindparam("board"), seats.c.plan.is_not(None))
+    .order_by(seats.c.seat)
 )
 _SUBMITTED = select(submitted_moves.c.turn, submitted_moves.c.text).where(
     submitted_moves.c.board_id == bindparam("board"),
@@ -81,24 +81,15 @@ def plans(connection: Connection, board_id: int) -> dict[Seat, str]:
     return {Seat(seat): plan for seat, plan in found}
 
 
-def keep_plan(connection: Connection, board_id: int, seat: Seat, plan: str, now: datetime) -> None:
-    """Keep a seat's plan in place of the one it had."""
-    drop_plan(connection, board_id, seat)
-    connection.execute(
-        insert(queued_moves).values(board_id=board_id, seat=seat, plan=plan, created_at=now)
-    )
-
-
-def drop_plan(connection: Connection, board_id: int, seat: Seat) -> None:
-    """Forget a seat's plan, if it has one."""
-    connection.execute(
-        delete(queued_moves).where(queued_moves.c.board_id == board_id, queued_moves.c.seat == seat)
-    )
+def keep_plan(connection: Connection, board_id: int, seat: Seat, plan: str | None) -> None:
+    """Keep a seat's plan in place of the one it had; ``None``: it has none any more."""
+    mine = (seats.c.board_id == board_id) & (seats.c.seat == seat)
+    connection.execute(update(seats).where(mine).values(plan=plan))
 
 
 def drop_plans(connection: Connection, board_id: int) -> None:
     """Forget every plan of a board."""
-    connection.execute(delete(queued_moves).where(queued_moves.c.board_id == board_id))
+    connection.execute(update(seats).where(seats.c.board_id == board_id).values(plan=None))
 
 
 def submitted(connection: Connection, board_id: int, seat: Seat) -> tuple[int, str] | None:

@@ -27,7 +27,6 @@ from pbmserv.store.tables.boards import (
     daily_boards,
     daily_readers,
     followers,
-    queued_moves,
     scores,
     seats,
     seeks,
@@ -219,11 +218,12 @@ def hand_over(
     """
     mine = (seats.c.board_id == board_id) & (seats.c.player_id == old)
     handed = list(connection.execute(select(seats.c.seat).where(mine)).scalars())
-    connection.execute(update(seats).where(mine).values(player_id=new, accepted_at=now))
-    for table in (queued_moves, submitted_moves):
-        connection.execute(
-            delete(table).where(table.c.board_id == board_id, table.c.seat.in_(handed))
+    connection.execute(update(seats).where(mine).values(player_id=new, accepted_at=now, plan=None))
+    connection.execute(
+        delete(submitted_moves).where(
+            submitted_moves.c.board_id == board_id, submitted_moves.c.seat.in_(handed)
         )
+    )
     connection.execute(
         delete(followers).where(followers.c.board_id == board_id, followers.c.player_id == new)
     )

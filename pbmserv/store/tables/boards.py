@@ -112,16 +112,6 @@ seeks = Table(
 )
 """Players who look for any opponent; the row goes when a board is made of it."""
 
-queued_moves = Table(
-    "queued_moves",
-    metadata,
-    Column("board_id", ForeignKey("boards.id"), primary_key=True),
-    Column("seat", SmallInteger, primary_key=True),
-    Column("plan", Text, nullable=False),
-    Column("created_at", Instant, nullable=False),
-)
-"""Moves for a later turn, as canonical plans (see `engine.plans`)."""
-
 submitted_moves = Table(
     "submitted_moves",
     metadata,
@@ -205,9 +195,11 @@ seats = Table(
     Column("seat", SmallInteger, primary_key=True),
     Column("player_id", ForeignKey("players.id"), nullable=False),
     Column("accepted_at", Instant, nullable=True),
+    Column("plan", Text, nullable=True),
     Index("ix_seats_player_id_board_id", "player_id", "board_id"),
 )
-"""Who sits where; `accepted_at` is empty until an invited player has said yes."""
+"""Who sits where; `accepted_at` is empty until an invited player has said yes. `plan`: moves that
+wait for a later turn (see `engine.plans`), in the row that a move locks, so that it sees them."""
 
 plies = Table(
     "plies",
