@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.engine.protocol import Conditional, Forgiving
+from pbmserv.engine.protocol import Conditional, only_meaning
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 
@@ -154,7 +154,7 @@ def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
     try:
         move = game.parse(view, plan.move)
     except MoveError as error:
-        meant = game.meant(view, plan.move) if isinstance(game, Forgiving) else None
+        meant = only_meaning(game, view, plan.move)
         if meant is None:
             if isinstance(error, NotUnderstood) or isinstance(game, Conditional):
                 raise

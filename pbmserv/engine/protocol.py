@@ -274,6 +274,12 @@ def races(game: object) -> TypeGuard[RacingGame]:
     return _keeps(game, Racing)
 
 
+def only_meaning(game: Any, view: Any, text: str) -> Move | None:
+    """The one legal move that a text which a game's `parse` refuses can mean, if the game is
+    `Forgiving`; ``None``: none, or several."""
+    return game.meant(view, text) if _keeps(game, Forgiving) else None
+
+
 @lru_cache(maxsize=1_000)
 def _keeps(game: object, contract: type) -> bool:
     return isinstance(game, contract)

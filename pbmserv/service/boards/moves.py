@@ -11,7 +11,7 @@ from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Forgiving, Previewing
+from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
@@ -88,7 +88,7 @@ def read_move(position: Position, seat: Seat, text: str) -> Move:
     try:
         return position.game.parse(view, text)
     except MoveError:
-        move = game.meant(view, text) if isinstance(game, Forgiving) else None
+        move = only_meaning(game, view, text)
         if move is None:
             raise
         return move
@@ -230,8 +230,8 @@ def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[
             refusal = refusal or error
         except MoveError:
             return index, None
-        if leads and isinstance(game, Forgiving) and not (index and _may_be_initial(line)):
-            move = game.meant(view, line)
+        if leads and not (index and _may_be_initial(line)):
+            move = only_meaning(game, view, line)
             if move is not None:
                 return index, move
         leads = leads and greets(line)
@@ -332,7 +332,7 @@ def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:
     try:
         found = game.preview(view, mover, text)
     except MoveError:
-        move = game.meant(view, text) if isinstance(game, Forgiving) else None
+        move = only_meaning(game, view, text)
         if move is None:
             raise
         found = game.preview(view, mover, move.text)
