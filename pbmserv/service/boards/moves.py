@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pbmserv.commands.reading.replies import greets
@@ -98,8 +98,7 @@ def saying_how(answer: Answer, text: str, move: Move) -> Answer:
     """The same answer; its letter to the mover says how the text was read, if that is not plain."""
     if "".join(text.split()).upper().replace(";", ",") == move.text:
         return answer
-    own = (replace(part, words={**part.words, "read_as": move.text}) for part in answer.parts)
-    return replace(answer, parts=tuple(own))
+    return answer.saying(read_as=move.text)
 
 
 def holds_move(context: CommandContext, command: ReplyMove) -> bool:

@@ -80,9 +80,7 @@ def _meanwhile(
     if free is None:
         raise Refused("not-your-turn", part=rest, waiting=waiting, example=f"queue {rest}")
     answer = log_ply(context, board, sitter, position.move(sitter.seat, free), words)
-    held = {"move": rest, "waiting": waiting}
-    own = (replace(part, words={**part.words, "held": held}) for part in answer.parts)
-    return replace(answer, parts=tuple(own))
+    return answer.saying(held={"move": rest, "waiting": waiting})
 
 
 def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:

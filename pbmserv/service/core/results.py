@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pbmserv.commands.table import model
@@ -77,6 +77,11 @@ class Answer:
 
     parts: tuple[Part, ...] = ()
     told: tuple[Notification, ...] = ()
+
+    def saying(self, **words: Any) -> Answer:
+        """The same, with these words more in each letter to the sender."""
+        own = (replace(part, words={**part.words, **words}) for part in self.parts)
+        return replace(self, parts=tuple(own))
 
 
 @dataclass(slots=True)
