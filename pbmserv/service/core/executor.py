@@ -147,18 +147,12 @@ def _each(
     told_before: set[Line] = set()
     for line in lines:
         context.next_command()
-        if isinstance(line.asked, NotTried):
-            said.append(
-                CommandResult(
-                    verified_sender.reader(context), line.echo, "not tried", (), line.asked
-                )
-            )
-            continue
-        if context.budget.is_over:
+        stopped = line.asked if isinstance(line.asked, NotTried) else None
+        if stopped is None and context.budget.is_over:
             stopped = NotTried("budget")
-            said.append(
-                CommandResult(verified_sender.reader(context), line.echo, "not tried", (), stopped)
-            )
+        if stopped is not None:
+            reader = verified_sender.reader(context)
+            said.append(CommandResult(reader, line.echo, "not tried", (), stopped))
             continue
         answer, echo, status = _try(context, line)
         context.tally.done += status == "done"
