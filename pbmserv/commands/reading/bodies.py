@@ -176,14 +176,12 @@ class _Body:
             if line is None:
                 break
             words = words_of(line)
-            head = find_command(words, self._games) if words else None
-            if head is not None and head.row is not None and head.row.asks is not None:
+            head = _command(words, self._games)
+            if head is not None:
                 rest.append(Line(short(head, words), NotTried(why)))
             elif words and self._announced and why != "stop":
                 rest.append(Line(_named(words, self._begin), NotTried(why)))
-        self.lines += rest[:MOST_NOT_TRIED]
-        if len(rest) > MOST_NOT_TRIED:
-            self.lines.append(Line(REST, NotTried(why, len(rest) - MOST_NOT_TRIED)))
+        self.lines += _first_of(rest, why)
 
     def _list_below(self) -> None:
         """Name the commands below a blank line, where they are nobody's words, either."""
@@ -193,12 +191,23 @@ class _Body:
             if is_signature(line) or line.lstrip().startswith(">"):
                 break
             words = words_of(line)
-            head = find_command(words, self._games) if words else None
-            if head is not None and head.row is not None and head.row.asks is not None:
+            head = _command(words, self._games)
+            if head is not None:
                 found.append(Line(short(head, words), NotTried("blank")))
-        self.lines += found[:MOST_NOT_TRIED]
-        if len(found) > MOST_NOT_TRIED:
-            self.lines.append(Line(REST, NotTried("blank", len(found) - MOST_NOT_TRIED)))
+        self.lines += _first_of(found, "blank")
+
+
+def _command(words: Sequence[Word], games: Collection[str]) -> Head | None:
+    """The head of a line that names a command which can be carried out."""
+    head = find_command(words, games) if words else None
+    return head if head is not None and head.row is not None and head.row.asks else None
+
+
+def _first_of(lines: Sequence[Line], why: str) -> list[Line]:
+    """The first lines that are not tried, and how many there are more."""
+    more = len(lines) - MOST_NOT_TRIED
+    rest = [Line(REST, NotTried(why, more))] if more > 0 else []
+    return [*lines[:MOST_NOT_TRIED], *rest]
 
 
 def _greets(words: Sequence[Word]) -> bool:
@@ -322,9 +331,7 @@ class Below:
     def not_tried(self, begin: int = 0) -> tuple[Line, ...]:
         """Commands in full among the lines from *begin* on, which are no words for anybody."""
         found = [line for at, line in sorted(self._commands, key=itemgetter(0)) if at >= begin]
-        more = len(found) - MOST_NOT_TRIED
-        rest = (Line(REST, NotTried(self._why, more)),) if more > 0 else ()
-        return (*found[:MOST_NOT_TRIED], *rest)
+        return tuple(_first_of(found, self._why))
 
 
 def short(head: Head, words: Sequence[Word]) -> str:
@@ -342,8 +349,8 @@ def in_full(line: str, games: Collection[str]) -> str | None:
     text = fold(line).lstrip(_MARKS)
     label, _, behind = text.partition(":")
     words = words_of(behind if label.lower() == "subject" else text)
-    head = find_command(words, games) if words else None
-    if head is None or head.row is None or head.row.asks is None:
+    head = _command(words, games)
+    if head is None or head.row is None:
         return None
     rest = words[head.rest :]
     if Kind.NEW_PASSWORD in {parameter.kind for parameter in head.row.parameters}:
