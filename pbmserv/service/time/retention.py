@@ -25,18 +25,19 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Table
 
 from pbmserv.clock import Clock
 from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
-from pbmserv.store.accounts import invitations
-from pbmserv.store.boards import challenges
 from pbmserv.store.core.database import Database
+from pbmserv.store.core.statements import older, remove
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import inbox, kept_letters
 from pbmserv.store.delivery.kept_letters import OldLetter
+from pbmserv.store.tables.accounts import invitations
+from pbmserv.store.tables.boards import unconfirmed_boards
 from pbmserv.store.tables.mail import MailState
 
 MEASURE_EVERY = timedelta(minutes=5)
@@ -210,8 +211,8 @@ class Expiry:
             or self._empty(MailState.ANSWERED, kept.unused)
             or self._empty(MailState.IGNORED, kept.unused)
             or self._prune()
-            or self._drop(challenges.unconfirmed_before, challenges.forget_unconfirmed, BOARDS_KEPT)
-            or self._drop(invitations.before, invitations.forget, INVITATIONS_KEPT)
+            or self._drop_rows(unconfirmed_boards, BOARDS_KEPT)
+            or self._drop_rows(invitations, INVITATIONS_KEPT)
             or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)
             or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
         )
@@ -243,6 +244,9 @@ class Expiry:
             inbox.prune, unproven=now - ROWS_UNPROVEN, before=now - ROWS_PROVEN, most=BATCH
         )
         return self._writer.submit(job).result()
+
+    def _drop_rows(self, table: Table, kept: timedelta) -> int:
+        return self._drop(partial(older, table=table), partial(remove, table=table), kept)
 
     def _drop(
         self,

@@ -134,19 +134,3 @@ def drop_open(connection: Connection, player_id: int) -> None:
             invitations.c.player_id == player_id, invitations.c.state == InvitationState.OPEN
         )
     )
-
-
-def before(connection: Connection, moment: datetime, most: int) -> Sequence[int]:
-    """Numbers of rows that are older than *moment*."""
-    statement = (
-        select(invitations.c.id)
-        .where(invitations.c.created_at < moment)
-        .order_by(invitations.c.created_at)
-        .limit(most)
-    )
-    return list(connection.execute(statement).scalars())
-
-
-def forget(connection: Connection, numbers: Sequence[int]) -> None:
-    """Remove rows."""
-    connection.execute(delete(invitations).where(invitations.c.id.in_(numbers)))

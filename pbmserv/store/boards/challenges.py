@@ -271,19 +271,3 @@ def confirmed(connection: Connection, number: int, board_id: int) -> None:
 def drop_unconfirmed(connection: Connection, number: int) -> None:
     """Its player does not want it."""
     connection.execute(delete(unconfirmed_boards).where(unconfirmed_boards.c.id == number))
-
-
-def unconfirmed_before(connection: Connection, moment: datetime, most: int) -> Sequence[int]:
-    """Numbers of rows that are older than *moment*."""
-    statement = (
-        select(unconfirmed_boards.c.id)
-        .where(unconfirmed_boards.c.created_at < moment)
-        .order_by(unconfirmed_boards.c.created_at)
-        .limit(most)
-    )
-    return list(connection.execute(statement).scalars())
-
-
-def forget_unconfirmed(connection: Connection, numbers: Sequence[int]) -> None:
-    """Remove rows."""
-    connection.execute(delete(unconfirmed_boards).where(unconfirmed_boards.c.id.in_(numbers)))

@@ -12,10 +12,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Executable, FromClause, Table, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    FromClause,
+    Table,
+    delete,
+    select,
+    text,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -165,6 +175,18 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+def older(connection: Connection, moment: datetime, most: int, *, table: Table) -> Sequence[int]:
+    """Numbers of at most so many rows of a *table*, made before *moment*, oldest first."""
+    made = table.c.created_at
+    statement = select(table.c.id).where(made < moment).order_by(made).limit(most)
+    return list(connection.execute(statement).scalars())
+
+
+def remove(connection: Connection, numbers: Sequence[int], *, table: Table) -> None:
+    """Remove the rows of these numbers from a *table*."""
+    connection.execute(delete(table).where(table.c.id.in_(numbers)))
 
 
 def columns_of(
