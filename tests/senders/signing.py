@@ -14,8 +14,10 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
+from indoors import Indoors, Posted, address_of
 from zone import Zone
 
+DOMAIN = "players.example"
 USUAL = ("from", "to", "subject", "date", "message-id", "mime-version", "content-type", "from")
 
 
@@ -101,3 +103,17 @@ def sealed(
     )
     assert fields
     return b"".join(fields) + raw
+
+
+def writes(
+    house: Indoors, who: str, subject: str, body: str = "", *, sign: bool = True, to: str = ""
+) -> list[Posted]:
+    """A mail of a player, or from an address, signed by the players' domain as mails are."""
+    house.mails += 1
+    to = to or house.server.mail_domain.address
+    sender = who if "@" in who else address_of(who)
+    raw = (
+        f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\n"
+        f"Message-ID: <{house.mails}@{DOMAIN}>\r\nContent-Type: text/plain\r\n\r\n{body}\r\n"
+    ).encode()
+    return house.send_raw(sender, signed(raw, DOMAIN) if sign else raw, to)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from signing import publish, signed
+from signing import DOMAIN, publish, writes
 from zone import Zone
 
-DOMAIN = "players.example"
 FIRST = "-size=4x4 -atoms=1"
 
 
@@ -26,19 +25,6 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
         house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} c3")
         house.letters()
         yield house
-
-
-def writes(
-    house: Indoors, who: str, subject: str, body: str = "", *, sign: bool = True, to: str = ""
-) -> list[Posted]:
-    """A mail, signed by its sender's domain as mails are."""
-    house.mails += 1
-    to = to or house.server.mail_domain.address
-    raw = (
-        f"From: {address_of(who)}\r\nTo: {to}\r\nSubject: {subject}\r\n"
-        f"Message-ID: <{house.mails}@{DOMAIN}>\r\nContent-Type: text/plain\r\n\r\n{body}\r\n"
-    ).encode()
-    return house.send_raw(address_of(who), signed(raw, DOMAIN) if sign else raw, to)
 
 
 def kinds(letters: list[Posted]) -> set[str]:

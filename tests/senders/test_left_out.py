@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from signing import publish, signed
+from signing import DOMAIN, publish, signed, writes
 from zone import Zone
 
 from pbmserv.mail.envelope import Envelope
 
 pytestmark = pytest.mark.slow
 
-DOMAIN = "players.example"
 HIDING = "a1,b2,c3,d4"
 
 
@@ -28,20 +27,6 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
         house.send(address_of("alice"), "blackbox challenge alice bob")
         house.letters()
         yield house
-
-
-def writes(
-    house: Indoors, who: str, subject: str, body: str = "", *, sign: bool = True, to: str = ""
-) -> list[Posted]:
-    """A mail, signed by its sender's domain as mails are."""
-    house.mails += 1
-    to = to or house.server.mail_domain.address
-    sender = who if "@" in who else address_of(who)
-    raw = (
-        f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\n"
-        f"Message-ID: <{house.mails}@{DOMAIN}>\r\nContent-Type: text/plain\r\n\r\n{body}\r\n"
-    ).encode()
-    return house.send_raw(sender, signed(raw, DOMAIN) if sign else raw, to)
 
 
 def refusal(letters: list[Posted]) -> str:
