@@ -146,10 +146,6 @@ class Conditional(Protocol[V]):
         """Whether a canonical condition holds, as far as this view tells; unknown is no."""
         ...
 
-    def plan(self, view: V) -> str:
-        """A plan with a condition that could be queued now, as an example."""
-        ...
-
     def expect(self, view: V, move: Move) -> V:
         """The view to expect at the seat's next turn after *move*, hidden results left open."""
         ...

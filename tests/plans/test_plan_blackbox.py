@@ -62,12 +62,6 @@ def test_a_plan_that_can_never_work_is_refused_at_once(
     assert (refused.value.refusal.code, refused.value.refusal.part) == (code, part)
 
 
-@pytest.mark.parametrize("moves", [(), HIDDEN, (*HIDDEN, "a", "a")])
-def test_the_example_can_be_queued(moves: tuple[str, ...]) -> None:
-    view = GAME.view(played(*moves).state, ALICE)
-    settle(GAME, view, read_plan(RULES.plan(view)))
-
-
 def test_later_moves_are_checked_against_what_the_earlier_ones_lead_to() -> None:
     assert settled("g,+b2,+c2; +d2,+e2; ?") == "G,+B2,+C2; +D2,+E2; ?"
     markers = "+b2,+c2,+d2,+e2"

@@ -71,16 +71,6 @@ def holds(view: View, condition: str) -> bool:
     return result == wanted
 
 
-def example_plan(view: View) -> str:
-    """A plan that could be queued now."""
-    ports = [port.lower() for port in view.unused_ports]
-    if view.own is None or not view.has_hidden:
-        return view.examples.placement
-    if len(ports) < 3:
-        return view.examples.probe
-    return f"{ports[0]} if #: {ports[1]} else {ports[2]}"
-
-
 def _result(view: View, text: str, word: str) -> str:
     return _WORDS.get(word) or _port(view, text, word)
 

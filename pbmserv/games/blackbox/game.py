@@ -62,7 +62,6 @@ class Blackbox:
     meanwhile = staticmethod(readings.meanwhile)
     condition = staticmethod(analysis.read_condition)
     holds = staticmethod(analysis.holds)
-    plan = staticmethod(analysis.example_plan)
     expect = staticmethod(analysis.expect)
     preview = staticmethod(analysis.preview)
     check = staticmethod(analysis.check_markers)
