@@ -93,7 +93,7 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
         ("format=pdf", "html (text and HTML), text, or spoken", "format=VALUE"),
         ("digest=weekly", "off, or daily at a time of day", "digest=VALUE"),
         ("digest=daily@07:75", "not a time of day", "digest=VALUE"),
-        ("tz=berlin", "Did you mean Europe/Berlin?", "tz=Europe/Berlin"),
+        ("tz=berlinn", "Did you mean Europe/Berlin?", "tz=Europe/Berlin"),
         ("tz=Europe/Viena", "Did you mean Europe/Vienna", "tz=Europe/Vienna"),
         ("tz=nowhere-at-all", "named by continent and a large city", "tz=ZONE"),
         ("remind=soon", '"soon" says no time', "remind=VALUE"),

@@ -28,6 +28,7 @@ SAID = {
     "Today's box please": "daily",
     "digest on": "prefs digest=daily",
     "Digest off": "prefs digest=off",
+    "digest=off tz=Europe/Berlin": "prefs digest=off tz=Europe/Berlin",
     "format spoken": "prefs format=spoken",
     "I'm on holiday until 24 December": "away until 24 December",
     "We're away till friday!": "away until friday",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pbmserv.commands.grammar.words import SETTINGS, fold, is_date
+from pbmserv.commands.grammar.words import SETTINGS, fold, is_date, setting_name
 from pbmserv.commands.table.catalogue import IN_REPLY
 
 LONGEST = 80
@@ -123,6 +123,8 @@ def meant(text: str) -> str:
     away = _AWAY.fullmatch(line.rstrip(".! "))
     if away and is_date(away[1]):
         return f"away until {away[1]}"
+    if all(map(setting_name, line.split())):
+        return f"prefs {line}"
     words = weighty(line)
     said = " ".join(words)
     if said in IN_REPLY and said not in _ANSWERS:  # "can I undo?"

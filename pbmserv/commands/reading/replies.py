@@ -365,7 +365,7 @@ _SIGNS = re.compile(r"[^\w?']+")
 
 def says_yes(text: str) -> bool:
     """Whether a text is a yes and nothing that might take it back."""
-    words = _SIGNS.sub(" ", fold(text).lower()).split()
+    words = _SIGNS.sub(" ", fold(text).lower().replace("why not", "")).split()
     return bool(words) and words[0] in _YES and _BESIDE.issuperset(words)
 
 

@@ -83,7 +83,7 @@ class _Wishes:
 
     def tz(self, value: str) -> None:
         """``tz=Europe/Berlin``"""
-        name = localtime.zone_name(value)
+        name = localtime.zone_name(value) or localtime.zone_of_city(value)
         if name is None and localtime.is_offset(value):
             raise self.refused("pref-tz-offset", "tz", value)
         if name is None:

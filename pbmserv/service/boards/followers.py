@@ -30,13 +30,15 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     if number is None and command.who is None and context.reply_address is not None:
         number = _bound_board(context.reply_address)
     if number is None:
-        raise Refused("which-board", example=f"games {player.userid}")
+        ends = Refused("unsubscribe-what", example="signoff")
+        begins = Refused("which-board", example=f"games {player.userid}")
+        raise ends if command.what == "off" else begins
     board = boards.load(context.connection, number)
     if board is None:
         raise Refused("no-such-board", part=str(number), example=f"games {player.userid}")
     if command.what == "off":
         if not boards.unfollow(context.connection, board.id, player.id):
-            raise Refused("not-followed", part=str(board.id), example=f"show {board.id}")
+            raise _not_followed(board, player.id)
         return Answer((Part("follow", {"what": "off"}, board.id, board.plies, None),))
     if board.sitter_of(player.id) is not None:
         raise Refused("own-board", part=str(board.id), example=f"{board.game} show {board.id}")
@@ -48,6 +50,13 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     _leave_room(context, board, player.id)
     boards.follow(context.connection, board.id, player.id, command.what)
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))
+
+
+def _not_followed(board: boards.BoardRow, player_id: int) -> Refused:
+    """Why there is nothing to end; who plays on the board wants something else to end."""
+    if board.sitter_of(player_id) is not None:
+        return Refused("unsubscribe-what", example="signoff")
+    return Refused("not-followed", part=str(board.id), example=f"show {board.id}")
 
 
 def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:

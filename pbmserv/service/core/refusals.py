@@ -146,6 +146,12 @@ def _example(
     if refusal.code == "no-words":
         by_reply = "chat YOUR WORDS" if refusal.part == "chat" else ""
         return by_reply if context.reply_address is not None else echo.replace(BLANK, "PASSWORD")
+    if refusal.code == "reply-password" and sender.userid:
+        reply_address = context.reply_address
+        resets = reply_address is not None and reply_address.purpose is Purpose.RESET
+        return refusal.example if resets else f"forgot {sender.userid}"
+    if refusal.code == "missing-address" and sender.userid:
+        return f"change address {sender.userid} PASSWORD ADDRESS"
     if refusal.code.startswith("time-") and isinstance(line.asked, Challenge):
         return _challenge(line.asked, refusal.example)
     if not sender.userid:

@@ -113,6 +113,14 @@ def is_offset(text: str) -> bool:
     return _OFFSET.fullmatch(text.strip().lower()) is not None
 
 
+def zone_of_city(word: str) -> str | None:
+    """The one zone that is named after a city; ``None`` if there is none, or several."""
+    city = word.strip().lower().replace(" ", "_")
+    zones = _zones()
+    found = [zones[name] for name in zones if name.split("/")[1:] == [city]]
+    return found[0] if len(found) == 1 else None
+
+
 def near_zones(text: str, most: int = 3) -> list[str]:
     """Names of zones that somebody who wrote *text* may have meant, the likeliest first."""
     wanted = text.lower().replace(" ", "_")
