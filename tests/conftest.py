@@ -14,11 +14,11 @@ import tempfile
 import uuid
 from collections.abc import Generator, Iterator
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cheaper import COMPILED, make_argon2_cheap, share_templates
 from databases import Databases, administer, drop, url_of
 from examples import load_profile
 from indoors import HandedIn, indoors
@@ -27,7 +27,6 @@ from processes import Process
 from running import Correspondence, Running, start
 from sqlalchemy import Connection, Engine, event
 
-from pbmserv.engine import registry
 from pbmserv.monitoring.log_writing import Writing
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -40,14 +39,17 @@ QUICK = "not slow"
 """What `make test-quick` selects: nothing of it asks for PostgreSQL."""
 
 load_profile()
-
-# Nothing is installed while tests run, and each server asks which games are.
-registry.entry_points = cache(entry_points)
+make_argon2_cheap()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The first process of a run starts PostgreSQL; its workers find it in the environment."""
     option = config.option
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.mkdtemp(prefix="pbmserv-templates-")
+        os.environ[COMPILED] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    share_templates()
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
     url = os.environ.get(GIVEN) or _start_postgres(config)

@@ -1,0 +1,40 @@
+"""What takes long in each process of a run, and need not: templates are compiled once in all."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from jinja2 import FileSystemBytecodeCache
+
+from pbmserv.letters.environment import environment, templates_root
+from pbmserv.service.auth import passwords
+
+COMPILED = "PBMSERV_TEST_TEMPLATES"
+"""Names the folder with the templates that one of the processes of this run has compiled."""
+
+cheap_hasher = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+"""argon2 that takes no time."""
+
+
+def make_argon2_cheap() -> None:
+    """For every server of this process that asks for no hasher of its own."""
+    passwords.PasswordHasher = cheap_hasher
+
+
+def share_templates() -> None:
+    """Take compiled templates from the others of this run, and give them ours."""
+    if folder := os.environ.get(COMPILED):
+        environment().bytecode_cache = FileSystemBytecodeCache(folder)
+
+
+def load_templates() -> None:
+    """Have all templates in memory, for processes that are forked from this one."""
+    root = templates_root()
+    for path in root.rglob("*.j2"):
+        name = path.relative_to(root)
+        forms = (".txt.j2", ".html.j2") if name.parent == Path("letters") else (".j2",)
+        for form in forms:
+            environment().get_template(f"{str(name).removesuffix('.j2')}{form}")
