@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
+import typer
 from argon2 import PasswordHasher
 from jinja2 import FileSystemBytecodeCache
 
@@ -22,6 +23,11 @@ cheap_hasher = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1
 def make_argon2_cheap() -> None:
     """For every server of this process that asks for no hasher of its own."""
     passwords.PasswordHasher = cheap_hasher
+
+
+def build_command_line_once() -> None:
+    """It takes longer than what most commands do."""
+    typer.main.get_command = cache(typer.main.get_command)
 
 
 def share_templates() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cheaper import COMPILED, make_argon2_cheap, share_templates
+from cheaper import COMPILED, build_command_line_once, make_argon2_cheap, share_templates
 from databases import Databases, administer, drop, url_of
 from examples import load_profile
 from indoors import HandedIn, indoors
@@ -40,6 +40,7 @@ QUICK = "not slow"
 
 load_profile()
 make_argon2_cheap()
+build_command_line_once()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -30,9 +30,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import typer
-from cheaper import load_templates, make_argon2_cheap, share_templates
+from cheaper import build_command_line_once, load_templates, make_argon2_cheap, share_templates
 
 import pbmserv
+from pbmserv.cli.main import app
 from pbmserv.engine.registry import Registry, announced
 
 _LENGTH_OCTETS = 8
@@ -187,14 +188,6 @@ def _import_everything() -> None:
         import_module(name)
 
 
-def _build_the_command_line() -> None:
-    """Once for all: it takes longer than what most commands do."""
-    from pbmserv.cli.main import app
-
-    typer.main.get_command = cache(typer.main.get_command)
-    typer.main.get_command(app)
-
-
 def _leave_after(main: Callable[[], None]) -> NoReturn:
     """Run it, and end as Python does; only, Python takes apart all that was imported (0.1 s)."""
     code: object = 0
@@ -216,7 +209,8 @@ def _main() -> None:
     from pbmserv.__main__ import main
 
     _import_everything()
-    _build_the_command_line()
+    build_command_line_once()
+    typer.main.get_command(app)
     share_templates()
     load_templates()
     make_argon2_cheap()

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from email import message_from_bytes
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,8 @@ from typing import Any
 from argon2 import PasswordHasher
 from headers import READ, SENT
 from migrated import migrated
-from running import NO_RATES, Correspondence, Letter, MovableClock
-from sqlalchemy import select, update
+from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
+from sqlalchemy import Row, select, update
 from zone import Zone
 
 from pbmserv.config.loading import load
@@ -48,9 +47,8 @@ class NoRelay:
 
 @dataclass
 class Posted(Letter):
-    """A letter, the very bytes of it, the position it shows, and the letters inside it."""
+    """A letter, the position it shows, and the letters inside it."""
 
-    raw: bytes
     recipient: str
     kind: str
     board: int | None
@@ -66,11 +64,19 @@ class Posted(Letter):
 
 @dataclass
 class Indoors:
-    """A server, and the mail that goes in and out."""
+    """A server, and the mail that goes in and out.
+
+    Attributes:
+        mails: how many were written; each has a number.
+        tidy_after: so many mails the door removes what is carried out, and measures what is left,
+            which takes a third of what a mail does; by itself it would do so every second.
+    """
 
     server: Server
     loop: asyncio.AbstractEventLoop
     mails: int = 0
+    tidy_after: int = 10
+    _taken: int = 0
 
     def send(
         self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
@@ -104,7 +110,10 @@ class Indoors:
     def hand_in(self, envelope: Envelope) -> str:
         """Hand an envelope in, and have it carried out; the SMTP reply comes back."""
         reply = self.loop.run_until_complete(self.server.door.take(envelope))
-        self.server.settle()
+        self.server.play_stage.play.run_until_idle()
+        self._taken += 1
+        if self._taken % self.tidy_after == 0:
+            self.server.door_stage.run_once()
         return reply
 
     def reply(self, letter: Letter, body: str, subject: str = "") -> list[Posted]:
@@ -127,7 +136,11 @@ class Indoors:
         unmade = [one.id for one in claimed if one.letter is None]
         made += self.server.outbox.prepare(unmade) if unmade else []
         self.server.outbox.settle([Sent(letter.id) for letter in made])
-        return sorted(map(self._posted, made), key=lambda letter: letter.id)
+        made.sort(key=lambda letter: letter.id)
+        with self.server.database.reading.connect() as connection:
+            of_these = outbox.c.id.in_([letter.id for letter in made])
+            rows = {row.id: row for row in connection.execute(select(outbox).where(of_these))}
+        return [_posted(letter, rows[letter.id]) for letter in made]
 
     def live(self, **by: float) -> list[Posted]:
         """Move the clock of a server that is up all the while; the letters that brought."""
@@ -149,7 +162,7 @@ class Indoors:
     def sign_up(self, *userids: str) -> None:
         """Players with open accounts; each one's address is `address_of` it."""
         for userid in userids:
-            self.send(address_of(userid), f"signup {userid} {PASSWORD}")
+            add_player(self.server, userid, PASSWORD, address_of(userid))
 
     def open_up(self, board: int, *userids: str) -> None:
         """The players of a Blackbox board fire in turn until its opening is over."""
@@ -164,23 +177,6 @@ class Indoors:
         server = self.server
         return Operators(server.services, server.database, server.writer, server.clock)
 
-    def _posted(self, letter: OutgoingLetter) -> Posted:
-        message = message_from_bytes(letter.raw, policy=READ)
-        assert isinstance(message, EmailMessage)
-        with self.server.database.reading.connect() as connection:
-            row = connection.execute(select(outbox).where(outbox.c.id == letter.id)).one()
-        return Posted(
-            letter.id,
-            message,
-            letter.raw,
-            letter.recipient,
-            row.letter,
-            row.board_id,
-            row.ply,
-            row.seat,
-            tuple(_inside(row.words)),
-        )
-
 
 class HandedIn(Correspondence):
     """The people of `running.py`, who write to a server without doors."""
@@ -188,7 +184,7 @@ class HandedIn(Correspondence):
     def __init__(self, indoors: Indoors) -> None:
         self.server = indoors.server
         self._indoors = indoors
-        self._unread: list[Letter] = []
+        self._unread: list[Posted] = []
         self.server.scheduler.begin()
         self.server.door_stage.run_once()
 
@@ -197,9 +193,9 @@ class HandedIn(Correspondence):
 
     def letters(self, address: str = "") -> list[Letter]:
         self._read(self._indoors.letters())
-        found = [one for one in self._unread if address in {"", str(one.message["To"])}]
+        found = [one for one in self._unread if address in {"", one.recipient}]
         self._unread = [one for one in self._unread if one not in found]
-        return found
+        return list(found)
 
     def settle(self) -> None:
         """Nothing runs beside the test: all is carried out when it is handed in."""
@@ -218,6 +214,19 @@ class HandedIn(Correspondence):
         with self.server.database.reading.connect() as connection:
             kept = set(connection.execute(ids).scalars()) if made else set()
         self._unread += [letter for letter in made if letter.id in kept]
+
+
+def _posted(letter: OutgoingLetter, row: Row[Any]) -> Posted:
+    return Posted(
+        letter.id,
+        letter.raw,
+        letter.recipient,
+        row.letter,
+        row.board_id,
+        row.ply,
+        row.seat,
+        tuple(_inside(row.words)),
+    )
 
 
 def _inside(words: Mapping[str, Any]) -> Iterator[str]:

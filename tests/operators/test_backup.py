@@ -76,6 +76,7 @@ def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
 ) -> None:
     file = tmp_path / "copy"
     with indoors(tmp_path, database=database_url) as house:
+        house.tidy_after = 1
         house.sign_up("alice", "bob")
         asked = challenged(house, "alice", "bob")
         made = save(database_url, file)
@@ -189,6 +190,7 @@ def test_what_waits_beside_a_restored_game_store_is_kept_and_nothing_is_done_twi
     for _ in range(2):  # done again after a fault, it adds nothing
         restore(own, tmp_path / "copy", files.over)
     with indoors(tmp_path, database=own) as house:
+        house.mails = 1000
         told = carried_out(house)
         assert [word for one in told for word in one.split() if word.startswith("7")] == [
             "71",

@@ -36,7 +36,8 @@ def test_nobody_else_on_the_machine_reads_the_database(tmp_path: Path) -> None:
     folder = tmp_path / "var"
     url = f"sqlite:///{folder}/pbmserv.sqlite3"
     with indoors(folder, database=url) as server:
-        server.sign_up("alice")
+        server.send(address_of("alice"), f"signup alice {PASSWORD}")
+        server.server.door_stage.run_once()
         assert mode(folder) == 0o700
         files = {path.name: mode(path) for path in folder.iterdir() if path.is_file()}
         names = [f"pbmserv{which}.sqlite3{end}" for which in ("", "-mail") for end in ENDS]
@@ -75,8 +76,8 @@ def test_what_is_no_file_has_no_mode(url: str, tmp_path: Path) -> None:
 def test_the_text_of_a_mail_is_forgotten_after_some_days(database_url: str, tmp_path: Path) -> None:
     """Passwords are kept as hashes, so they must not stay for good in the mails they came in."""
     with indoors(tmp_path, database=database_url, mail_days="3") as server:
-        server.sign_up("alice")
         alice = address_of("alice")
+        server.send(alice, f"signup alice {PASSWORD}")
         server.send(alice, f"prefs alice {PASSWORD}")
 
         def texts() -> list[bytes]:

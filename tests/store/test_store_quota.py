@@ -73,7 +73,7 @@ def test_an_operator_can_keep_them_for_a_day(database_url: str, tmp_path: Path) 
 
 def test_rows_of_mails_that_led_to_nothing_have_an_end(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database=database_url) as server:
-        server.sign_up("alice")
+        server.send(ALICE, f"signup alice {PASSWORD}")
         server.send("nobody@elsewhere.example", "nonsense")
         moved = mail(ALICE, f"prefs alice {PASSWORD} tz=Asia/Tokyo", Message_ID="<1@x.example>")
         server.send_raw(ALICE, moved)
@@ -109,7 +109,8 @@ def test_a_full_quota_stops_no_game_and_loses_no_mail(
         raise ZeroDivisionError
 
     with indoors(tmp_path, database=database_url, inbox_octets="2M", unused_days="9") as server:
-        server.sign_up("alice")
+        server.tidy_after = 1
+        server.send(ALICE, f"signup alice {PASSWORD}")
         assert large(server, "nonsense", "nobody@elsewhere.example") == TAKEN
         server.live(minutes=6)
         for zone in ("Asia/Tokyo", "Europe/Oslo"):

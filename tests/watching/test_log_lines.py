@@ -157,7 +157,11 @@ def test_the_network_is_the_writers_also_behind_a_mail_server_of_ours(
 def test_no_line_holds_a_token_an_address_a_move_or_words(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
-    alice, bob = server.sign_up("alice", "wonderland"), server.sign_up("bob", "looking")
+    alice, bob = "alice@players.example", "bob@players.example"
+    for address, password in ((alice, "wonderland"), (bob, "looking")):
+        server.send(address, f"signup {address.partition('@')[0]} {password}")
+        server.reply(server.letter(address), "yes")
+        server.letter(address)
     server.send(alice, "blackbox challenge alice bob", "words to bob: jabberwock")
     asked = server.letter(bob)
     server.reply(server.letter(alice), "a1,c4,e5,g2")
