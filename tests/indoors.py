@@ -82,6 +82,13 @@ class Indoors:
         self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
     ) -> list[Posted]:
         """Hand a mail in; the letters it led to come back."""
+        self.send_unread(sender, subject, body, to, **headers)
+        return self.letters()
+
+    def send_unread(
+        self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
+    ) -> None:
+        """Hand a mail in; the letters it led to are not made yet, which is half the work."""
         self.mails += 1
         message = EmailMessage(READ)
         message["From"] = sender
@@ -91,9 +98,8 @@ class Indoors:
         for name, value in headers.items():
             message[name.replace("_", "-")] = value
         message.set_content(body)
-        return self.send_raw(
-            sender, message.as_bytes(policy=SENT), to or self.server.mail_domain.address
-        )
+        raw = message.as_bytes(policy=SENT)
+        self._hand_over(sender, raw, to or self.server.mail_domain.address)
 
     def begin(self, sender: str, subject: str, body: str = "") -> list[Posted]:
         """Ask for a board by a mail that proves nothing, and say yes to the letter that asks."""
@@ -103,9 +109,12 @@ class Indoors:
 
     def send_raw(self, sender: str, raw: bytes, to: str = "") -> list[Posted]:
         """Hand these very octets in."""
-        answer = self.hand_in(Envelope(sender, to or self.server.mail_domain.address, raw))
-        assert answer.startswith("250"), answer
+        self._hand_over(sender, raw, to or self.server.mail_domain.address)
         return self.letters()
+
+    def _hand_over(self, sender: str, raw: bytes, to: str) -> None:
+        answer = self.hand_in(Envelope(sender, to, raw))
+        assert answer.startswith("250"), answer
 
     def hand_in(self, envelope: Envelope) -> str:
         """Hand an envelope in, and have it carried out; the SMTP reply comes back."""
@@ -118,7 +127,12 @@ class Indoors:
 
     def reply(self, letter: Letter, body: str, subject: str = "") -> list[Posted]:
         """Answer a letter as a mail program does."""
-        return self.send(
+        self.reply_unread(letter, body, subject)
+        return self.letters()
+
+    def reply_unread(self, letter: Posted, body: str, subject: str = "") -> None:
+        """The same; see `send_unread`."""
+        self.send_unread(
             str(letter.message["To"]),
             subject or f"Re: {letter.subject}",
             body,

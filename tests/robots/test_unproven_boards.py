@@ -103,8 +103,8 @@ def test_one_network_leaves_a_stranger_s_answers_to_others(server: Indoors) -> N
 
 
 def test_what_a_victim_gets_of_all_networks_together_has_an_end(server: Indoors) -> None:
-    for network in range(40):
-        for n in range(25):
+    for network in range(8):
+        for n in range(21):
             forged(server, "help", f"{network} {n}", peer=f"10.0.{network}.1")
     assert sum(kinds(server.letters()).values()) <= 3 * 20 + 3
     for n in range(30):

@@ -62,7 +62,7 @@ def test_a_quoted_letter_tells_nobody_a_hidden_cell(game: Game, mangle: Mangler)
             body = (
                 f"chat\n{HELLO} {mangle.__name__} {number}.{seed}\n\n{quoted(letter, mangle, dice)}"
             )
-            game.server.reply(letter, body)
+            game.server.reply_unread(letter, body)
             for _, said in said_to_others(game.server, ALICE, before):
                 _tells_nothing(said, game.cells)
             _later(game.server)
