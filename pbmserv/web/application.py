@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from pbmserv.engine.types import BOT_USERIDS, GameInfo
 from pbmserv.errors import StillWorking
+from pbmserv.service.accounts.web_requests import PublicPlayer
 from pbmserv.service.boards.board_page import BoardPage, GamePage, Look, Press, Pressed
 from pbmserv.web.help import HelpPages
 from pbmserv.web.probes import Health, health_routes
@@ -28,6 +29,7 @@ LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""
 LONGEST_FORM = 64_000
 """Octets of a form: more words than a player sends to an opponent."""
+LONGEST_USERID = 64
 LONGEST_NUMBER = 9
 """Digits of a turn's number."""
 
@@ -117,6 +119,14 @@ class WebRequests(Protocol):
         """End it; doing so twice is no error. ``None`` = unknown or expired."""
         ...
 
+    async def standings(self) -> Sequence[Mapping[str, Any]]:
+        """The best players of each game: words of the letter ``standings``."""
+        ...
+
+    async def player(self, userid: str) -> PublicPlayer | None:
+        """What everybody may know of a player; ``None`` = there is none of this name."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Pages:
@@ -158,6 +168,8 @@ def build(
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
             Route("/game/{number:int}", site.game),
+            Route("/standings", site.standings),
+            Route("/players/{userid}", site.player),
             Route("/b/{token}", site.board, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
         ],
@@ -174,6 +186,7 @@ class _Site:
     def __init__(self, pages: Pages, web_requests: WebRequests, templates: Environment) -> None:
         self._service = web_requests
         self._base = pages.base
+        self._titles = {game.key: game.title for game in pages.games}
         self._templates = templates
         self._style = templates.get_template("web/style.css").render()
         self._icon = templates.get_template("web/icon.svg").render()
@@ -257,6 +270,17 @@ class _Site:
     def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> str:
         said = {"by_letter": by_letter, "refused": refused}
         return self._text("board", page=page, bots=BOT_USERIDS, **said)
+
+    async def standings(self, _request: Request) -> Response:
+        found = await self._service.standings()
+        return _html(self._text("standings", tables=found), headers=_BRIEFLY)
+
+    async def player(self, request: Request) -> Response:
+        userid: str = request.path_params["userid"]
+        found = await self._service.player(userid) if len(userid) <= LONGEST_USERID else None
+        if found is None:
+            return self._failure(404, "missing")
+        return _html(self._text("player", player=found, titles=self._titles), headers=_BRIEFLY)
 
     async def game(self, request: Request) -> Response:
         """A board as everybody may see it; ``?turn=5``: after five turns."""

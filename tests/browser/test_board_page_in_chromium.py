@@ -49,7 +49,7 @@ def looked_at(chromium: Browser, screen: Page, width: int, scheme: str) -> None:
     copy = context.new_page()
     copy.goto(screen.url)
     assert copy.evaluate("document.documentElement.scrollWidth") <= width
-    assert min(copy.evaluate(TALLEST_TARGET)) >= 44
+    assert min(copy.evaluate(TALLEST_TARGET), default=44) >= 44
     violations = Axe().run(copy).response["violations"]
     assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations] == []
     context.close()
@@ -100,4 +100,13 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
     bob.reload()
     assert bob.get_by_label("A1: atom").count() + bob.get_by_label("A1: marker on an atom").count()
     for screen in (alice, bob):
+        screen.context.close()
+
+
+def test_public_pages_and_wide_boards_fit_a_phone(chromium: Browser, server: Running) -> None:
+    server.send(ALICE, "blackbox challenge alice wonder-land bob -size=20x20 -atoms=9")
+    path = page_of(server.letters(ALICE)[-1])
+    for one in (path, "/game/1", "/game/1?turn=0", "/standings", "/players/alice"):
+        screen = opened(chromium, server, one, 320, "light")
+        looked_at(chromium, screen, 320, "dark")
         screen.context.close()

@@ -284,3 +284,22 @@ def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     alice.load().press("resign")
     assert "not to be seen yet" in public.load().text
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
+
+
+def test_everybody_may_read_standings_and_what_a_player_has_played(server: Running) -> None:
+    empty = Tab(server.web_port, "/standings").load()
+    assert "No rated game has ended yet" in empty.text
+    alice, bob, _ = challenged(server)
+    bob.load().press("b3,d3,f6,g7")
+    alice.load().press("a1,c4,e5,g2")
+    player = Tab(server.web_port, "/players/alice").load()
+    assert "No rated game yet. Running" in player.text
+    assert 'href="/game/1"' in player.html
+    alice.load().press("+b3,+d3,+f6,+g7,?")
+    assert "1 rated game: 1 won" in player.load().text
+    assert "Finished" in player.text
+    assert "won by alice" in player.text
+    assert 'href="/players/alice"' in empty.load().html
+    assert "players.example" not in player.html + empty.html  # nobody's mail address
+    for name in ("nobody", "ALICE%00", "x" * 500, "%3Cb%3E", "house%20x", ".."):
+        assert Tab(server.web_port, f"/players/{name}").load().status == 404

@@ -92,6 +92,9 @@ class CommandContext:
         self.ended.append(token)
         return await self.subscription(token)
 
+    async def standings(self) -> list[dict[str, object]]:
+        return []
+
     async def live(self) -> Looked:
         return Looked("ok")
 

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.commands.table.looking import Games, History, Ratings, Standings
+from pbmserv.commands.table.model import Command
 from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
-from pbmserv.service.boards import friends
+from pbmserv.service.boards import friends, queries
 from pbmserv.service.boards.board_page import BoardPages, Taken
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import NOTHING, Done, message_id, told_letter
+from pbmserv.service.core.results import NOTHING, Answer, Done, message_id, told_letter
+from pbmserv.service.ratings import rating
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter
+
+Words: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,21 @@ class SignupState:
     userid: str
     address: str
     done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublicPlayer:
+    """A player's page.
+
+    Attributes:
+        ratings: words of the letter ``ratings``, one for each game that was played.
+        ended, running: rows of the letters ``history`` and ``games``.
+    """
+
+    userid: str
+    ratings: Sequence[Words]
+    ended: Sequence[Words]
+    running: Sequence[Words]
 
 
 class WebRequests:
@@ -86,6 +106,33 @@ class WebRequests:
             return None
         done = await self._ask("unsubscribe", {"token": token})
         return await self.subscription(token) if done else None
+
+    async def standings(self) -> list[Words]:
+        """The best players of each game: words of the letter ``standings``."""
+        return await asyncio.to_thread(self._told, rating.standings, Standings(None)) or []
+
+    async def player(self, userid: str) -> PublicPlayer | None:
+        """What everybody may know of a player; ``None``: there is none of this name."""
+        return await asyncio.to_thread(self._player, userid)
+
+    def _player(self, userid: str) -> PublicPlayer | None:
+        ratings = self._told(rating.explain, Ratings(None, (userid,)))
+        ended = self._told(queries.history, History(None, (userid,)))
+        running = self._told(queries.games, Games(None, (userid,)))
+        if ratings is None or ended is None or running is None:
+            return None
+        return PublicPlayer(str(ended[0]["of"]), ratings, ended[0]["rows"], running[0]["rows"])
+
+    def _told(
+        self, handler: Callable[[CommandContext, Any], Answer], command: Command
+    ) -> list[Words] | None:
+        """Words of the answer that a stranger gets to a command; ``None``: it is refused."""
+        with self._database.reading.connect() as connection:
+            context = clock_context(self._services, connection, self._clock.now())
+            try:
+                return [part.words for part in handler(context, command).parts]
+            except PlayerError:
+                return None
 
     def _read(self, token: str, *purposes: Purpose) -> ReplyAddress | None:
         reply_address = self._services.mail_domain.ring.read(token)
