@@ -86,7 +86,7 @@ def test_one_mail_has_every_board_and_one_reply_answers_them(server: Corresponde
     assert "words about 1" in tray.html
 
     server.reply(tray, "3: 2\n1: chat Good morning\n1: 2")
-    assert "3 of 3 done" in server.letter(bob).subject
+    assert "Done: 3 of 3" in server.letter(bob).subject
     said = [one_line(letter.text) for letter in server.letters(alice)]
     assert sum("bob, another player, writes: Good morning" in text for text in said) == 1
     server.reply(tray, "3: 4\n1: 4")  # the same letter once more: those turns are over
@@ -129,7 +129,7 @@ def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Correspondenc
     assert "Board 1 has waited for your answer since 4 March 2026." in one_line(asked.text)
     assert "the challenge is withdrawn on Friday 6 March 2026, 12:00" in one_line(asked.text)
     server.reply(asked, "1: b2")
-    assert "1 of 1" in server.letter(bob).subject
+    assert "Waiting for alice: Blackbox 1" in server.letter(bob).subject
     server.send(alice, "blackbox move 1 alice secret a1")
     server.letters(alice)
     server.send(alice, "blackbox move 1 alice secret 1")

@@ -201,7 +201,7 @@ class _Tray:
             self._prose += 1
             self._found.append(Line(REST, Misread("tray-line", example="412: g,+b2")))
             return
-        inner = read_reply(numbered[2], self._games)
+        inner = read_reply(numbered[2], self._games, plainly=True)
         line = inner.lines[0]
         echo = f"{board}: {line.echo}"
         asked = line.asked

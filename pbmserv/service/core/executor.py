@@ -295,9 +295,8 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
             return by_words(context, asked, reply_address)
         case Purpose.FOLLOW:
             return followers.by_reply(context, line, reply_address)
-        case Purpose.TRAY if digest.names_no_board(asked):
-            command = digest.only_board(context, line)
-            return _HANDLERS[type(command)](context, command)
+        case Purpose.TRAY if digest.names_no_board(asked) or isinstance(asked, Yes):
+            return _about_many(context, line)
         case Purpose.PLAYER if isinstance(asked, ReplyMove | Yes):
             return _about_nothing(context, asked)
     return _confirmed(context, asked, reply_address)
@@ -320,6 +319,16 @@ def _unclear(context: CommandContext, reply_address: ReplyAddress, asked: object
     if reply_address.purpose is Purpose.BEGIN and _is_no(asked):
         return False
     return isinstance(asked, ReplyMove) and not says_yes(asked.lines[0])
+
+
+def _about_many(context: CommandContext, line: Line) -> Answer:
+    """Words without a board's number that answer a letter about several boards."""
+    if isinstance(line.asked, Yes) or (
+        isinstance(line.asked, ReplyMove) and _only_thanks(line.asked)
+    ):
+        return queries.games(context, Games(None, (), "active"))
+    command = digest.only_board(context, line)
+    return _HANDLERS[type(command)](context, command)
 
 
 def _about_nothing(context: CommandContext, asked: ReplyMove | Yes) -> Answer:

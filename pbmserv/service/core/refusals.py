@@ -19,7 +19,7 @@ from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.results import Part, kept_address
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.mail_reader import reading_of
@@ -57,7 +57,7 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
     example = _example(context, line, refusal, echo, sender)
     example = example or _to_others(context, line, refusal)
     # A reply that cannot be read is still about the board of the letter that it answers.
-    focus = context.answered_board() if isinstance(line.asked, PlayerError) else context.focus
+    focus = _unread_about(context, line) if isinstance(line.asked, PlayerError) else context.focus
     _find_speaker(context)
     if context.known() or context.answer_to[1] is not None:
         example = _unnamed(example, sender)
@@ -68,6 +68,16 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
     if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
         return Part("refusal", words), echo
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
+
+
+def _unread_about(context: CommandContext, line: Line) -> Focus | None:
+    """The board of a line that could not be read: of the letter, or by the number in front."""
+    numbered = _OF_A_DIGEST.match(line.echo)
+    if numbered is None:
+        return context.answered_board()
+    with suppress(Refused):
+        context.seat_at(int(numbered[1]), None, None)
+    return context.focus
 
 
 def _find_speaker(context: CommandContext) -> None:

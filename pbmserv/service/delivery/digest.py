@@ -262,7 +262,7 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
             example=f"{known[0]}: show" if known else "games",
         )
     games = frozenset(game.info.key for game in context.services.registry)
-    reading = read_reply(reply.text, games)
+    reading = read_reply(reply.text, games, plainly=True)
     asked = reading.lines[0].asked
     if isinstance(asked, PlayerError):
         raise asked

@@ -142,6 +142,10 @@ class MailReader:
         return IncomingMail(envelope, mail, "", Reading(()), reply_address, report=report)
 
 
+_ASKS_NOTHING = frozenset({Purpose.BOARD, Purpose.PLAYER, Purpose.TRAY})
+"""Letters that ask for no word of their own, so that plain words are commands."""
+
+
 def reading_of(
     subject: str,
     text: str,
@@ -159,7 +163,7 @@ def reading_of(
     if purpose is Purpose.MESSAGE:
         return read_message(text, games)
     tray = purpose is Purpose.TRAY
-    plainly = by_hand and purpose in {Purpose.BOARD, Purpose.PLAYER}
+    plainly = by_hand and purpose in _ASKS_NOTHING
     return read(subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly)
 
 
