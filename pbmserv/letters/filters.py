@@ -203,6 +203,48 @@ def _padded(values: tuple[str, ...], between: str) -> str:
     return between.join([value.ljust(2) for value in values])
 
 
+def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
+    """Grids beside each other as text, line by line.
+
+    Args:
+        boxes: all of one size, each with `board.top`, `top_marks`, `rows`, `bottom_marks` and
+            `board.bottom`.
+        forms: lines in which ``[spots]`` may stand: `names` and `marks` of ports above and below,
+            `rule` next to them, `between` two rows; `row` is a ``%`` form of a row's fields.
+    """
+    grids = []
+    for box in boxes:
+        rows = [_line(row, forms["row"]) for row in box.rows]
+        lines = [forms["between"]] * (2 * len(rows) - 1)
+        lines[::2] = rows
+        grids.append(
+            [
+                forms["names"].replace("[spots]", padded(box.board.top, " ")),
+                forms["marks"].replace("[spots]", padded(box.top_marks, "|")),
+                forms["rule"],
+                *lines,
+                forms["rule"],
+                forms["marks"].replace("[spots]", padded(box.bottom_marks, "|")),
+                forms["names"].replace("[spots]", padded(box.board.bottom, " ")),
+            ]
+        )
+    return "\n".join(map("".join, zip(*grids, strict=True)))
+
+
+@lru_cache(maxsize=4_096)
+def _line(row: Any, form: str) -> str:
+    return form % {**row._asdict(), "cells": "|".join(row.cells)}
+
+
+def in_lines(words: Sequence[str], width: int, indent: str) -> str:
+    """Short words in lines that are as full as they can be."""
+    return _filled(words, width + len(indent), indent, indent)
+
+
+_LINK = "\x02"
+"""Stands for the beginning of a link in rows that are kept: no template and no name has it."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Forms:
     """The HTML of a grid's spots, which a template writes down once for all letters.
@@ -221,7 +263,7 @@ def forms(written: Mapping[str, str]) -> Forms:
     """HTML for each kind of spot, in which ``[name]``, ``[shown]``, ``[more]`` and ``[link]`` may
     stand; ``row`` and ``ends`` have ``[spots]`` where theirs belong.
     """
-    pieces = {kind: str(form).strip() for kind, form in written.items()}
+    pieces = {kind: str(form).strip().replace("[link]", _LINK) for kind, form in written.items()}
     row, ends = pieces.pop("row").split("[spots]"), pieces.pop("ends").split("[spots]")
     return Forms({kind: form.split("[name]") for kind, form in pieces.items()}, row, ends)
 
@@ -238,7 +280,9 @@ def grid(found: Any, filled: Forms, link: str = "") -> Markup:
     made = [_ends(found.top, filled)]
     made += [_row(row, filled) for row in found.rows]
     made.append(_ends(found.bottom, filled))
-    return Markup("\n".join(made).replace("[link]", escape(link)))  # noqa: S704 - see `_spot`
+    drawn = "\n".join(made)
+    # To replace a hundred of them takes three times as long.
+    return Markup(str(escape(link)).join(drawn.split(_LINK)))  # noqa: S704 - see `_spot`
 
 
 # Most rows are like those of other letters, and a row is a hundred times dearer than a look-up.
@@ -266,10 +310,12 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     one.__name__: one
     for one in (
         aligned,
+        beside,
         day,
         definitions,
         forms,
         grid,
+        in_lines,
         is_form,
         listing,
         marked,

@@ -11,7 +11,16 @@ from jinja2 import Environment
 from jinja2.filters import do_wordwrap
 from markupsafe import escape
 
-from pbmserv.letters.filters import WIDTH, forms, grid, padded, sentence, wordwrap
+from pbmserv.letters.filters import (
+    WIDTH,
+    beside,
+    forms,
+    grid,
+    in_lines,
+    padded,
+    sentence,
+    wordwrap,
+)
 
 cells = st.lists(st.text("ab<&>'\" #%@", max_size=2), min_size=1, max_size=9)
 
@@ -22,6 +31,23 @@ class Found(NamedTuple):
     top: tuple[tuple[str, ...], ...]
     rows: tuple[tuple[object, ...], ...]
     bottom: tuple[tuple[str, ...], ...]
+
+
+class Line(NamedTuple):
+    """A row of a drawn grid."""
+
+    left: str
+    cells: tuple[str, ...]
+
+
+class Drawn:
+    """A grid of two rows that are the same."""
+
+    def __init__(self, names: str, texts: str, marks: str) -> None:
+        self.board = self
+        self.top = self.bottom = tuple(names)
+        self.top_marks = self.bottom_marks = tuple(mark.strip() for mark in marks)
+        self.rows = (Line("1", tuple(text.ljust(2) for text in texts)),) * 2
 
 
 @given(
@@ -55,6 +81,37 @@ def test_every_value_is_two_columns_wide(values: list[str]) -> None:
     line = padded(values, "|")
     assert len(line) == 3 * len(values) - 1
     assert line == "|".join(value.ljust(2) for value in values)
+
+
+@given(st.lists(st.text("ABC12", min_size=1, max_size=3), min_size=1, max_size=80))
+def test_short_words_fill_their_lines(words: list[str]) -> None:
+    theirs = do_wordwrap(Environment(), " ".join(words), 74)
+    assert in_lines(words, 74, "  ") == "\n".join(f"  {line}" for line in theirs.split("\n"))
+
+
+def test_grids_of_one_size_stand_beside_each_other() -> None:
+    left, right = Drawn("ab", "AB", "# "), Drawn("ab", "A", "%a")
+    drawn = beside(
+        (left, right),
+        {
+            "names": "<[spots]>",
+            "marks": "[[spots]]",
+            "rule": "====",
+            "between": "----",
+            "row": "%(left)2s|%(cells)s|",
+        },
+    )
+    assert drawn.split("\n") == [
+        "<a  b ><a  b >",
+        "[# |  ][% |a ]",
+        "========",
+        " 1|A |B | 1|A |",
+        "--------",
+        " 1|A |B | 1|A |",
+        "========",
+        "[# |  ][% |a ]",
+        "<a  b ><a  b >",
+    ]
 
 
 @given(cells)
