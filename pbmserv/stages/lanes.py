@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from time import perf_counter
 
 from pbmserv.service.delivery.mail_reader import IncomingMail
@@ -80,19 +81,26 @@ class Lanes:
         """Whether nobody waits."""
         return not any(one.waiting for one in self._by_name.values())
 
-    def next(self, avoided: Callable[[Task], bool]) -> Lane | None:
-        """The lane that has had the least of the time, among those with something to begin.
+    def in_turn(self, avoided: Callable[[Task], bool]) -> Iterator[Lane]:
+        """Each time the lane that has had the least of the time, among those with something to
+        begin; who asks for the next one has begun it. Hundreds, when many wait, are looked at once.
 
         Args:
             avoided: says what is not to be begun now.
         """
-        found: Lane | None = None
-        for one in self._by_name.values():  # hundreds, when many wait: no calls but where need be
-            if not one.waiting or one.is_held or (found and found.used_s <= one.used_s):
-                continue
-            if not avoided(one.waiting[0]):
-                found = one
-        return found
+        ready = [
+            (one.used_s, n, one) for n, one in enumerate(self._by_name.values()) if one.waiting
+        ]
+        heapify(ready)
+        while ready:
+            _, n, lane = heappop(ready)
+            if lane.waiting and not lane.is_held and not avoided(lane.waiting[0]):
+                yield lane
+                heappush(ready, (lane.used_s, n, lane))
+
+    def next(self, avoided: Callable[[Task], bool]) -> Lane | None:
+        """The first of these."""
+        return next(self.in_turn(avoided), None)
 
     def used(self, lane: Lane, seconds: float) -> None:
         """A mail of a lane has taken so much processor time."""

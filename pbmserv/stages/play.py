@@ -184,9 +184,8 @@ class Play:
         self._again_at = None
         if self._is_rung or perf_counter() >= self._look_at:
             self._look()
-        while self._in_flight < IN_FLIGHT and not self._stopping.is_set():
-            lane = self._lanes.next(self._suspects.avoided)
-            if lane is None or self._is_alone:
+        for lane in self._lanes.in_turn(self._suspects.avoided):
+            if self._in_flight >= IN_FLIGHT or self._stopping.is_set() or self._is_alone:
                 return
             if self._suspects.may_kill(lane.waiting[0]):
                 if self._in_flight:

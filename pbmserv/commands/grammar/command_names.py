@@ -88,6 +88,8 @@ def spoken_challenge(words: Sequence[Word], games: Collection[str]) -> Head | No
     """The head of a challenge in plain words, "new game with dave"; ``None`` for all else."""
     plain = [word.plain for word in words]
     at = next((n for n, one in enumerate(plain) if one in {"with", "against"}), 0)
+    if at == 0:
+        return None
     opening, behind = plain[:at], without_please(words[at + 1 :])
     names = [word for word in behind if not word.text.startswith("-") and word.plain != "the"]
     named = [one for one in opening if one in games]

@@ -109,10 +109,12 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
 
     What ends something is not done on a guess: a refusal says which word does it.
     """
+    if any(_MOVES.fullmatch(line) for _, line in top):
+        return None
     text = top[0][1]
     command = plain_words.meant(text)
     words = words_of(command)
-    if not words or any(_MOVES.fullmatch(line) for _, line in top):
+    if not words:
         return None
     head = _head(words, games)
     if head.row is None:

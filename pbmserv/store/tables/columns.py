@@ -108,10 +108,22 @@ _LONGEST = 256 * 1024
 be at it for tens of milliseconds."""
 
 
+class Unpacked(bytes):
+    """Octets that were kept packed, and how: a mail goes from one table to another as it is.
+
+    Attributes:
+        packed: what `pack` makes of them.
+    """
+
+    packed: bytes
+
+
 def pack(value: bytes) -> bytes:
     """*value* as it is kept; nothing stays nothing, so that its length tells that."""
     if not value:
         return b""
+    if isinstance(value, Unpacked):
+        return value.packed
     if _SHORTEST <= len(value) <= _LONGEST:
         small = zlib.compress(value, _LEVEL)
         if len(small) < len(value):
@@ -150,7 +162,11 @@ class PackedBytes(TypeDecorator[bytes]):
         return pack  # both drivers take octets as they are
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
-        return None if value is None else unpack(value)
+        if value is None:
+            return None
+        found = Unpacked(unpack(value))
+        found.packed = value
+        return found
 
 
 class PackedJson(TypeDecorator[Any]):
