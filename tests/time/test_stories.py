@@ -108,7 +108,7 @@ def test_reminders_of_one_evening_are_one_letter_and_one_reply_answers_them(
     assert places == sorted(places), "the one that is lost first stands first"
     assert together.html.count("Without one the challenge is withdrawn on") == 2
     server.reply(together, "2: reject\n1: b2")
-    assert "2 of 2 done" in server.letter(bob).subject
+    assert "Done: 2 of 2" in server.letter(bob).subject
     server.live(days=1)
     assert server.letters(bob) == [], "each was reminded of once"
 
