@@ -135,7 +135,7 @@ def test_the_setting_turns_it_off(tmp_path: Path) -> None:
     with indoors(tmp_path, invitations="0") as server:
         server.sign_up("alice")
         (refusal,) = invite(server, "alice", FRIEND)
-        assert "On this server nobody can be invited by mail address" in flat(refusal)
+        assert "On this server you cannot invite anybody by mail address" in flat(refusal)
 
 
 # -- who may -------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ def test_an_invitation_ends_after_a_month(house: Indoors) -> None:
     letter = invited(house)
     house.live(days=31)
     (refusal,) = house.reply(letter, "yes")
-    assert "could be answered for 30 days" in flat(refusal)
+    assert "you could answer it for 30 days" in flat(refusal)
 
 
 def test_a_letter_that_comes_back_is_told_once_and_not_sent_again(house: Indoors) -> None:

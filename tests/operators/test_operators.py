@@ -42,10 +42,10 @@ def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> No
         house.reply(answer, "1"),
     ):
         (refused,) = letters
-        assert 'The account "alice" is suspended' in flat(refused)
+        assert 'have suspended the account "alice"' in flat(refused)
         assert PASSWORD not in refused.text
     (refused,) = house.send(BOB, "blackbox challenge bob alice")
-    assert "Name 2 belongs to nobody who plays here" in flat(refused)
+    assert "Nobody plays here under name 2" in flat(refused)
 
     do(house, people.restore, userid="alice")
     again, board = house.letters()
@@ -153,7 +153,7 @@ def test_a_closed_game_begins_no_boards_and_those_that_run_go_on(house: Indoors)
     do(house, boards.close_game, game="blackbox")
     for line in ("blackbox challenge alice bob", f"blackbox seek alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
-        assert "No new boards of Blackbox are made at present." in flat(refused)
+        assert "Nobody can begin a board of Blackbox at present." in flat(refused)
     assert house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1")
     assert house.operators.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
     do(house, boards.open_game, game="blackbox")

@@ -128,7 +128,7 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
 
     game.move(0, "3")
     refused = game.write(0, "undo")
-    assert "Your last move has told somebody something that was hidden" in flat(refused)
+    assert "Your last move told somebody something hidden" in flat(refused)
     refused = game.write(1, "undo")
     assert "The last move was not yours" in flat(refused)
     game.server.send(BELA, "blackbox show 1")
@@ -143,7 +143,7 @@ def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspond
     game.read(0)
     game.read(1)
     refused = game.write(0, "undo")
-    assert "The others have been told of your last move already" in flat(refused)
+    assert "The others know of your last move already" in flat(refused)
 
     # As if bela got one mail a day: the letter still lies in the tray.
     def into_the_tray(connection: Connection) -> None:

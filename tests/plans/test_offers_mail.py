@@ -65,7 +65,7 @@ def test_heaps_by_mail(heaps: Running) -> None:
     heaps.send(anna, "heaps preview 1 2")
     assert "This game shows what a move does only when it is made." in flat(heaps.letter(anna))
     heaps.send(anna, "heaps check 1 anna secret")
-    assert "This game has nothing that could be checked." in flat(heaps.letter(anna))
+    assert "This game has nothing to check." in flat(heaps.letter(anna))
     heaps.reply(shown, "confirm")
     heaps.letters(anna)
     dropped = heaps.letter(bela)

@@ -154,7 +154,7 @@ def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
         ("pbmserv transcript 1\ngame: blackbox\nbox: nonsense\noptions:\n\nend\n", "nonsense"),
         (
             "pbmserv transcript 1\ngame: blackbox\nbox: w3h3m1M1#x\noptions:\n\n1. Z9\nend\n",
-            'Move 1 of the file, "Z9", cannot be made',
+            'Move 1 of the file, "Z9", is not possible',
         ),
         ("pbmserv transcript 1\n" + "x" * 5000, "load"),
         (

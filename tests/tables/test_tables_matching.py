@@ -69,7 +69,7 @@ def test_who_looks_for_the_same_finds_each_other(server: Correspondence) -> None
 
     for n in range(4, 4 + MOST_SEEKS):
         bob.asks(seek(f"-guesses={n}"))
-    assert "and more cannot wait at once" in " ".join(bob.letters()[-1].text.split())
+    assert "and you cannot look for more at once" in " ".join(bob.letters()[-1].text.split())
 
 
 def test_two_seeks_at_the_same_moment_make_one_board(server: Correspondence) -> None:
