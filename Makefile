@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
 MINUTES ?= 10
+GROWTH ?=
 TARGETS ?= smtp,mime,reply,command,sender,report
 # pip warns of much that nobody can do anything about; all of it is shown if it fails.
 INSTALL := sh -c 'log=$(VENV)/pip.log; $(BIN)/python -m pip install --disable-pip-version-check \
@@ -13,10 +14,10 @@ INSTALL := sh -c 'log=$(VENV)/pip.log; $(BIN)/python -m pip install --disable-pi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test test-quick check bench fuzz dist clean same-python
+.PHONY: help serve test test-quick check bench bench-growth fuzz dist clean same-python
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are in var/)
 	@$(BIN)/pbmserv serve
@@ -39,6 +40,10 @@ check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths
 
 bench: $(VENV)/.dev ## Measure what the README quotes
 	$(BIN)/python -m benchmarks
+
+bench-growth: $(VENV)/.dev ## Measure what a move costs in a full database (GROWTH="--boards 1000,100000")
+	@$(INSTALL) -e '.[bench]'
+	$(BIN)/python -m benchmarks.growth --png docs/growth.png $(GROWTH)
 
 fuzz: $(VENV)/.dev ## Search for mails that break the server (MINUTES=10 for each of TARGETS)
 	@$(INSTALL) -e '.[fuzz]'

@@ -134,12 +134,12 @@ class Games:
                 raise RuntimeError("too few boards were prepared for so many moves")
 
 
-def prepare(database_file: Path, count: int) -> Games:
-    """A new database in which *count* boards wait for their first probe."""
-    return prepare_at(f"sqlite:///{database_file}", count)
+def prepare(database_file: Path, count: int, most: int = PLAYERS) -> Games:
+    """A new database in which *count* boards of *most* players wait for their first probe."""
+    return prepare_at(f"sqlite:///{database_file}", count, most)
 
 
-def prepare_at(url: str, count: int) -> Games:
+def prepare_at(url: str, count: int, most: int = PLAYERS) -> Games:
     """The same, of either kind."""
     database = Database(url)
     schema.prepare(database, ("game",) if database.is_sqlite else schema.ALL)
@@ -151,7 +151,7 @@ def prepare_at(url: str, count: int) -> Games:
     with database.writing.begin() as connection:
         players.add_signing_key(connection, 1, ring.keys[1], now)
         ids = []
-        for number in range(1, PLAYERS + 1):
+        for number in range(1, most + 1):
             player = players.create(connection, f"p{number}", "no hash", _address(number), now)
             assert player is not None
             assert player.id == number

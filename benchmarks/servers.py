@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.each import FILE
 from benchmarks.later import DAYS
 from benchmarks.moves import DOMAIN, LOCAL
 from benchmarks.slow_disk import DELAY
@@ -47,6 +48,13 @@ def bare() -> Iterator[Running]:
 def sink() -> Iterator[Running]:
     """A relay that takes every letter and forgets it."""
     with _started(("-m", "benchmarks.sink"), {}, subprocess.DEVNULL) as running:
+        yield running
+
+
+@contextmanager
+def process_for_each(database: Path) -> Iterator[Running]:
+    """A server that starts a program for each mail."""
+    with _started(("-m", "benchmarks.each"), {FILE: str(database)}, subprocess.DEVNULL) as running:
         yield running
 
 

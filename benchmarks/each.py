@@ -1,0 +1,65 @@
+"""The way of procmail, and of `|program` in an aliases file: a process for each mail.
+
+It is as small as can be: Python that reads the headers and adds a row to SQLite, nothing of a game.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sqlite3
+import sys
+from email import message_from_bytes
+from email.policy import compat32
+from functools import partial
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+FILE = "BENCH_FILE"
+TABLE = "CREATE TABLE IF NOT EXISTS mails (id INTEGER PRIMARY KEY, subject TEXT, raw BLOB)"
+
+
+class Handler:
+    """Starts a program for each mail, and says 250 when it has ended well."""
+
+    async def handle_DATA(  # noqa: N802 - aiosmtpd looks it up by this name
+        self,
+        server: SMTP,  # noqa: ARG002
+        session: Session,  # noqa: ARG002
+        envelope: Envelope,
+    ) -> str:
+        program = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "benchmarks.each", "mail"), stdin=asyncio.subprocess.PIPE
+        )
+        assert isinstance(envelope.content, bytes)
+        await program.communicate(envelope.content)
+        return "451 4.3.0 later" if program.returncode else "250 2.0.0 taken"
+
+
+def take(raw: bytes) -> None:
+    """What the program does with one mail."""
+    mail = message_from_bytes(raw, policy=compat32)
+    connection = sqlite3.connect(os.environ[FILE], timeout=60)
+    with connection:
+        connection.execute(TABLE)
+        values = (str(mail["subject"]), raw)
+        connection.execute("INSERT INTO mails (subject, raw) VALUES (?, ?)", values)
+    connection.close()
+
+
+async def main() -> None:
+    """Serve on a free port, which is printed, until killed."""
+    logging.getLogger("mail.log").setLevel(logging.WARNING)
+    session = partial(SMTP, Handler(), enable_SMTPUTF8=True, hostname="each.example")
+    server = await asyncio.get_running_loop().create_server(session, "127.0.0.1", 0)
+    print(f"  SMTP 127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    print("ready", flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["mail"]:
+        take(sys.stdin.buffer.read())
+    else:
+        asyncio.run(main())
