@@ -75,7 +75,7 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
         house.operators.do(SIGNED, partial(operating_post.retry, numbers=[waiting(house)[0].id]))
 
     done = house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
-    assert done.said == f"Letters to alice are sent again; given up was {ALICE}."
+    assert done.said == f"We send letters to alice again; we had given up {ALICE}."
     letters = house.letters()
     assert sorted((one.recipient, one.kind) for one in letters) == [
         (ALICE, "came-back"),
@@ -88,7 +88,7 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
     with house.server.database.reading.connect() as connection:
         (entry,) = audit.entries(connection, "user alice", 9)
     assert (entry.action, entry.operator) == ("reachable", "olga")
-    with pytest.raises(OperatorError, match="no address of alice is given up"):
+    with pytest.raises(OperatorError, match="we have given no address of alice up"):
         house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
 
 
