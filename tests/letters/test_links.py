@@ -109,7 +109,7 @@ def test_all_links_of_a_board_are_moves_of_its_reader(server: Indoors, size: str
     mine, theirs = begun(server, size)
     width, height = map(int, size.split(maxsplit=1)[0].split("x"))
     bodies = [draft.body for draft in drafts_of(mine.html) if draft.body.strip() not in WORDS]
-    ports = [body for body in bodies if body[0] not in "+/"]
+    ports = [body for body in bodies if body[0] not in "+/?"]
     cells = [body for body in bodies if body[0] in "+/"]
     assert len(ports) == 2 * (width + height) - marked(mine)
     assert len(set(bodies)) == len(bodies)
