@@ -140,6 +140,38 @@ def test_closing_finishes_what_was_submitted_and_takes_no_more(database: Databas
     writer.close()  # twice does no harm
 
 
+def test_jobs_that_are_handed_in_together_fail_one_by_one(database: Database) -> None:
+    def fault(connection: Connection) -> None:
+        players.create(connection, "half", "hash", "half@players.example", NOW)
+        raise LookupError("my own")
+
+    writer = open_writer(database)
+    futures = writer.submit_all([joins("one"), fault, joins("two")])
+    if database.is_sqlite:  # by the thread that handed them in
+        assert all(future.done() for future in futures)
+    wait(futures, PATIENCE_S)
+    assert [type(future.exception()) for future in futures] == [type(None), LookupError, type(None)]
+    assert userids(database) == {"one", "two"}
+    writer.close()
+    with pytest.raises(Closed):
+        writer.submit_all([joins("late")])
+
+
+def test_who_hands_in_several_takes_along_what_waits(sqlite: Database) -> None:
+    writer = GroupWriter(sqlite)
+    gate = Gate()
+    first = writer.submit(gate)
+    assert gate.reached.wait(PATIENCE_S)
+    waiting = writer.submit(joins("waiting"))
+    handing = threading.Thread(target=writer.submit_all, args=([joins("together")],))
+    handing.start()
+    gate.open()
+    handing.join(PATIENCE_S)
+    wait([first, waiting], PATIENCE_S)
+    assert userids(sqlite) == {"waiting", "together"}
+    writer.close()
+
+
 def test_a_job_that_was_called_off_in_time_is_not_run(database: Database) -> None:
     writer = GroupWriter(database) if database.is_sqlite else PoolWriter(database, threads=1)
     gate = Gate()
