@@ -49,24 +49,31 @@ def test_a_short_name_is_not_taken_for_the_beginning_of_a_longer_one() -> None:
 
 def test_only_letters_and_boards_in_html_are_styled() -> None:
     sheets = {"letters/letter.css": SHEET, "letters/adaptive.css": ADAPTIVE}
-    names = ("letters/a.html.j2", "games/b.html.j2", "web/c.html.j2", "letters/d.txt.j2")
+    names = (
+        "letters/a.html.j2",
+        "games/b.html.j2",
+        "games/b/page.html.j2",
+        "web/c.html.j2",
+        "letters/d.txt.j2",
+    )
     loader = DictLoader(sheets | dict.fromkeys(names, "<p>"))
     found = Environment(loader=loader, extensions=[InlineStyles])
     assert [found.get_template(name).render() for name in names] == [
         *['<p style="margin:0">'] * 2,
-        *["<p>"] * 2,
+        *["<p>"] * 3,
     ]
 
 
-def test_templates_name_only_classes_that_the_stylesheet_knows() -> None:
+def test_templates_name_only_classes_that_their_stylesheet_knows() -> None:
     root = templates_root()
-    sheet = (root / "letters/letter.css").read_text()
-    letters = (root / "letters").glob("*.j2")
+    letters = (root / "letters/letter.css").read_text()
+    pages = (root / "web/style.css").read_text()
     for path in [
-        *letters,
+        *root.glob("letters/*.j2"),
         *root.glob("letters/pieces/*.html.j2"),
         *root.glob("games/**/*.html.j2"),
     ]:
+        sheet = pages if path.name == "page.html.j2" else letters
         for classes in re.findall(r'class="([^"]*)"', path.read_text()):
             for word in classes.split():
                 assert f".{word} " in sheet, (path, word)
