@@ -68,12 +68,14 @@ class Shelf:
     def __init__(self) -> None:
         self.arrived: list[NewArrival] = []
 
-    def submit(self, job: Any) -> Future[int]:
-        """As a writer does; the door's jobs have what has arrived as their argument."""
-        (new,) = job.args
-        self.arrived.append(new)
-        done: Future[int] = Future()
-        done.set_result(len(self.arrived))
+    def submit(self, group: Any) -> Future[None]:
+        """As a writer does with the door's groups of what has arrived."""
+        group.gather()
+        before = len(self.arrived)
+        self.arrived += [new for new, _ in group.members]
+        group.numbers = list(range(before + 1, len(self.arrived) + 1))
+        done: Future[None] = Future()
+        done.set_result(None)
         return done
 
     def has_room(self, _octets: int, *, for_postmaster: bool) -> bool:

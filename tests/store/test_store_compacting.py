@@ -130,6 +130,6 @@ def test_the_command_says_what_it_has_gained(
     done = CliRunner().invoke(app, ["db", "compact", *more], env=environment)
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
-    assert lines[0] == "Old mails and letters that were dropped: 0."
+    assert lines[0] == "Dropped 0 old mails and letters."
     assert lines[2].startswith("  before: ")
     assert lines[3].startswith("  now:    ")

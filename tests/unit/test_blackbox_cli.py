@@ -41,12 +41,12 @@ def test_many_boxes_are_answered_line_by_line() -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--size", "7", "--atoms", "A1"], "--size '7' is not like 7x7"),
+        (["--size", "7", "--atoms", "A1"], "--size '7' is not a size; write it like 7x7"),
         (
             ["--size", "1x7", "--atoms", "A1"],
             "size 1x7: sides of 2 cells or more, together 52 at most",
         ),
-        (["--atoms", "A1,Z9"], "'Z9' is no cell of a 7x7 board"),
+        (["--atoms", "A1,Z9"], "'Z9' is not a cell of a 7x7 board"),
         (["--atoms", "A1 1H"], "'1H' names a cell twice"),
     ],
 )
