@@ -276,7 +276,10 @@ def test_wrong_times_are_refused_each_for_its_reason(tmp_path: Path) -> None:
             ("--nagtime=400", "you can set at most 365 days"),
             ("--nagtime=30", "the reminder must come first"),
             ("--nagtime=5 --forfeittime=5", "but the game would be lost after 5"),
-            ("--nagtime=3 --nagtime=4", "You set this time twice, as --nagtime=3 and as --nagtime=4"),
+            (
+                "--nagtime=3 --nagtime=4",
+                "You set this time twice, as --nagtime=3 and as --nagtime=4",
+            ),
         ):
             server.send(alice, f"blackbox challenge alice bob {words}")
             refusal = server.letter(alice)
