@@ -294,7 +294,7 @@ def test_only_so_many_boards_with_one_house(server: Indoors) -> None:
     for _ in range(19):
         assert one(server.reply(letter, words)).kind == "started"
     refused = one(server.reply(letter, words))
-    assert "You have 20 games with house-easy" in refused.text
+    assert "You play 20 games with house-easy" in refused.text
     assert one(server.reply(letter, words.replace("-easy", ""))).kind == "started"
 
 
