@@ -17,7 +17,7 @@ from running import Running, start
 from pbmserv.cli.main import run
 from pbmserv.config.settings import Settings
 from pbmserv.config.values import Listen
-from pbmserv.stages.greeting import greeting, program
+from pbmserv.serve import greeting, program
 
 
 def as_it_runs(server: Running) -> Settings:
