@@ -36,7 +36,7 @@ class Session(asyncio.Protocol):
 
     Attributes:
         waits: for each mail sent, seconds from its dot to the 250.
-        dot_at: when the newest mail's dot was sent.
+        dot_at: when the newest mail's dot was about to be sent.
     """
 
     def __init__(self) -> None:
@@ -109,8 +109,8 @@ class Session(asyncio.Protocol):
     def _asked(self, kind: bytes, said: bytes) -> None:
         self._expect(b"3", kind, said)
         self._step = self._taken
+        self.dot_at = perf_counter()  # before: the server may run first, on this very core
         self._transport.write(self._mail.data)
-        self.dot_at = perf_counter()
 
     def _taken(self, kind: bytes, said: bytes) -> None:
         self._expect(b"2", kind, said)
