@@ -29,7 +29,6 @@ LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""
 LONGEST_FORM = 64_000
 """Octets of a form: more words than a player sends to an opponent."""
-LONGEST_USERID = 64
 LONGEST_NUMBER = 9
 """Digits of a turn's number."""
 
@@ -276,8 +275,7 @@ class _Site:
         return _html(self._text("standings", tables=found), headers=_BRIEFLY)
 
     async def player(self, request: Request) -> Response:
-        userid: str = request.path_params["userid"]
-        found = await self._service.player(userid) if len(userid) <= LONGEST_USERID else None
+        found = await self._service.player(request.path_params["userid"])
         if found is None:
             return self._failure(404, "missing")
         return _html(self._text("player", player=found, titles=self._titles), headers=_BRIEFLY)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.commands.grammar.words import USERID
 from pbmserv.commands.table.looking import Games, History, Ratings, Standings
 from pbmserv.commands.table.model import Command
 from pbmserv.errors import PlayerError
@@ -113,7 +114,9 @@ class WebRequests:
 
     async def player(self, userid: str) -> PublicPlayer | None:
         """What everybody may know of a player; ``None``: there is none of this name."""
-        return await asyncio.to_thread(self._player, userid)
+        if not USERID.fullmatch(userid.lower()):
+            return None
+        return await asyncio.to_thread(self._player, userid.lower())
 
     def _player(self, userid: str) -> PublicPlayer | None:
         ratings = self._told(rating.explain, Ratings(None, (userid,)))
