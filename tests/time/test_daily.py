@@ -86,8 +86,7 @@ def test_the_first_comes_at_once_where_the_hour_is_over(house: Indoors) -> None:
     assert box_of(house, first) != box_of(house, second)
 
 
-def test_nobody_gets_a_box_twice_whatever_they_change(one_house: Indoors) -> None:
-    house = one_house
+def test_nobody_gets_a_box_twice_whatever_they_change(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     seen = {}
     for turn in range(30):
