@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 ALICE, THIEF = address_of("alice"), "thief@elsewhere.example"
 REFUSED = "Userid and password do not belong together."
-UNLOOKED = "more passwords than are looked at in one mail"
+UNLOOKED = "more passwords than we look at in one mail"
 
 
 class Runs:
