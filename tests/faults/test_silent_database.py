@@ -83,8 +83,8 @@ def test_the_server_is_told_too(postgres_url: str) -> None:
 
 
 def test_a_migration_takes_as_long_as_it_needs(way: SilentWay) -> None:
-    database = Database(way.url(options="-c statement_timeout=40"))
-    slow = text("SELECT pg_sleep(0.2)")
+    database = Database(way.url(options="-c statement_timeout=500"))
+    slow = text("SELECT pg_sleep(1)")
     with ThreadPoolExecutor(1) as other, Database(way.url()).writing.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": schema.LOCK})
         waits = other.submit(schema.upgrade, database)
