@@ -29,7 +29,9 @@ CARRIED_OUT = 0.50
 END_TO_END = 0.15
 SLOWER_MS = 10
 SLOWER_KEEPS = 0.55
-BOARDS = 800
+BOARDS = 1_300
+"""More than a round has mails: lanes are of players, so that an answer that nobody has waited for
+may overtake the move that it answers."""
 WARM_UP = 300
 """Mails before the first round: templates are compiled then, and files get their size."""
 
