@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pbmserv.errors import Illegal
+from pbmserv.games.blackbox.geometry import in_ranges
 from pbmserv.games.blackbox.moves import (
     TEXT_LIMIT,
     Element,
@@ -129,3 +130,18 @@ def _off(view: View, have: int) -> int:
 
 def _count(view: View) -> str:
     return view.options.atoms
+
+
+def what_can_be_done(view: View) -> dict[str, str]:
+    """What a refusal tells of the position: what its reader may do now, and the labels."""
+    board, now = view.options.board, ""
+    if view.own is not None and view.phase not in {"over", "done"}:
+        now = "play" if view.may_act else "wait"
+        now = now if view.has_hidden else "hide"
+    return {
+        "now": now,
+        "free": in_ranges(board, view.unused_ports) if now in {"play", "wait"} else "",
+        "columns": f"{board.top[0]} to {board.top[-1]}",
+        "rows": f"{board.left[0]} to {board.left[-1]}",
+        "wanted": view.options.atoms,
+    }

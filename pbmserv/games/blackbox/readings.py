@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood
-from pbmserv.games.blackbox.geometry import Geometry, in_ranges
-from pbmserv.games.blackbox.legality import check, is_free
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.legality import check, is_free, what_can_be_done
 from pbmserv.games.blackbox.moves import TEXT_LIMIT, Element, Kind, print_elements, read_elements
 from pbmserv.games.blackbox.views import BoxView, View
 
@@ -123,6 +123,9 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
         raise type(found)(refusal.code, part=refusal.part, example=mended, **values) from None
 
 
+_LONGEST_MENDED = 200
+"""Characters of a text from which an example is made: nobody copies a longer one."""
+
 _VAGUE = {"blackbox.commas": "", "blackbox.not-a-move": "blackbox.guess-markers"}
 """Refusals that say little, and which of those of a text's one reading says more ("" = each)."""
 
@@ -142,7 +145,10 @@ def meant(view: View, text: str) -> Move | None:
     if view.own is None or view.phase in {"over", "done"} or len(text) > TEXT_LIMIT:
         return None
     found: dict[str, Move] = {}
+    refused = "".join(text.split()).upper()
     for signs in _readings(view, text):
+        if signs.upper() == refused:
+            continue
         try:
             elements = check(view, signs)
         except MoveError:
@@ -159,21 +165,6 @@ def meanwhile(view: View, move: Move) -> tuple[Move | None, str]:
     return (Move(print_elements(free), free=True) if free else None), print_elements(rest)
 
 
-def what_can_be_done(view: View) -> dict[str, str]:
-    """What a refusal tells of the position: what its reader may do now, and the labels."""
-    board, now = view.options.board, ""
-    if view.own is not None and view.phase not in {"over", "done"}:
-        now = "play" if view.may_act else "wait"
-        now = now if view.has_hidden else "hide"
-    return {
-        "now": now,
-        "free": in_ranges(board, view.unused_ports) if now in {"play", "wait"} else "",
-        "columns": f"{board.top[0]} to {board.top[-1]}",
-        "rows": f"{board.left[0]} to {board.left[-1]}",
-        "wanted": view.options.atoms,
-    }
-
-
 # -- one legal reading -----------------------------------------------------------------------
 
 
@@ -183,8 +174,12 @@ def _readings(view: View, text: str) -> Iterator[str]:
     tokens = _tokens(text, hiding=hiding)
     if tokens is None:
         return
-    joined = (_joined(tokens, over_commas=over) for over in (False, hiding))
-    for variant in (tokens, *joined):
+    variants = [tokens]
+    for over in (False, hiding):
+        joined = _joined(tokens, over_commas=over)
+        if joined not in variants:  # most are alike, and a text may have hundreds of parts
+            variants.append(joined)
+    for variant in variants:
         said = _understood(variant, hiding=hiding)
         if said is not None:
             yield ",".join(_turned(view.options.board, sign) for sign in said.signs)
@@ -355,6 +350,8 @@ def _mended(view: View, text: str) -> str:
     """
     own = view.own
     if own is None or not view.has_hidden or view.phase in {"over", "done"}:
+        return ""
+    if len(text) > _LONGEST_MENDED:
         return ""
     elements = list(_separately(view.options.board, text))
     probes = [e for e in elements if e is not None and e.kind is Kind.PROBE]
