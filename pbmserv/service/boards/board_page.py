@@ -23,12 +23,12 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Previewing, Tappable
-from pbmserv.engine.registry import shown_options
+from pbmserv.engine.protocol import Aided, Tappable
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import MoveError, Refusal, Refused
 from pbmserv.inbound.message import read_mail
-from pbmserv.letters.scene import BoardScene, board_scene, note_sentences, why
+from pbmserv.letters.looking import Seen
+from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.boards.queries import watched
@@ -95,8 +95,8 @@ class BoardPage:
         key: see `Press`.
         trouble: why the draft, or what was sent, does not do; "" where it does.
         example: what would do instead; "" for none.
-        notes: what the draft would do, or what a check has found: a sentence each.
-        now: the view as it is, where `scene` has that with the draft in it.
+        scene: the board, or what the draft would make of it, or what a check has found.
+        now: the view as it is.
         undecided: userids of those who have not accepted yet.
     """
 
@@ -109,7 +109,6 @@ class BoardPage:
     draft: str = ""
     trouble: str = ""
     example: str = ""
-    notes: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     declined: bool = False
     words: str = ""
@@ -144,10 +143,12 @@ class Pressed:
     Attributes:
         refused: the page with the reason, if it was.
         by_letter: a letter tells what the page does not.
+        thinks: as `BoardPage` has it, right after.
     """
 
     refused: BoardPage | None = None
     by_letter: bool = False
+    thinks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +215,12 @@ class BoardPages:
         values = {name: getattr(envelope, name) for name in ("sender", "recipient", "raw")}
         mail_id = await self._hand_in(values, taken)
         done = await asyncio.to_thread(self._outcome, token, press, mail_id)
-        if done is not None and done.refused is None:
-            for _ in range(round(BOT_S / LOOK_S)):
-                if not await self._thinks(token):
-                    break
-                await asyncio.sleep(LOOK_S)
+        thinks = done is not None and done.thinks
+        for _ in range(round(BOT_S / LOOK_S)):
+            if not thinks:
+                break
+            await asyncio.sleep(LOOK_S)
+            thinks = await self._thinks(token)
         return done
 
     async def _thinks(self, token: str) -> bool:
@@ -258,17 +260,9 @@ class BoardPages:
         self, connection: Connection, board: BoardRow, position: Position, seat: Seat | None
     ) -> BoardScene:
         daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-        return board_scene(
-            position,
-            number=board.id,
-            names=board.names,
-            options=shown_options(position.game, board.options, board.seats),
-            rated=board.rated,
-            terms=board.terms,
-            seat=seat,
-            own_move=position.ply is not None and seat in {None, position.ply.seat},
-            daily=daily.number if daily else 0,
-        )
+        seen = Seen(board, position, seat, daily.number if daily else 0, is_beginner=False)
+        has_moved = position.ply is not None and seat in {None, position.ply.seat}
+        return seen.scene({"event": "moved" if has_moved else ""})
 
     def _seen(self, connection: Connection, token: str) -> BoardPage | None:
         found = _player_of(connection, self._services.mail_domain, token)
@@ -326,7 +320,8 @@ class BoardPages:
                 refusal = Refusal(**words["refusal"])
                 page = replace(seen, trouble=why(refusal), example=refusal.example)
                 return Pressed(replace(page, draft=press.move, words=press.words))
-        return Pressed(by_letter=any(letter not in {"board", "result"} for letter, _ in letters))
+        by_letter = any(letter not in {"board", "result"} for letter, _ in letters)
+        return Pressed(by_letter=by_letter, thinks=seen.thinks)
 
 
 def _player_of(
@@ -346,43 +341,24 @@ def _player_of(
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:
-    """The page with what its reader has put together, and what it would do.
-
-    Made of the reader's view alone, so nothing hidden can get into it.
-    """
+    """The page with what its reader has put together and what it would do, or with what was asked
+    of the reader's own markers."""
     scene = seen.scene
     game, seat = scene.game, scene.you
     draft = look.draft.strip()[:LONGEST_DRAFT]
     if look.tap and isinstance(game, Tappable):
         draft = game.tapped(scene.view, draft, look.tap)[:LONGEST_DRAFT]
-    assert seat is not None
     seen = replace(seen, draft=draft, words=look.words[:LONGEST_WORDS])
     try:
-        if look.check and isinstance(game, Aided):
-            return _checked(seen, game, look.check)
-        if draft and isinstance(game, Previewing):
-            return _previewed(seen, game, seat)
+        if look.check:
+            drawn = "" if look.check == "all" else look.check
+            return replace(seen, scene=foreseen("check", {"drawn": drawn}, scene))
+        if draft:
+            words = {"mover": seat, "move": draft}
+            return replace(seen, scene=foreseen("preview", words, scene))
     except MoveError as error:
         return replace(seen, trouble=why(error.refusal))
     return seen
-
-
-def _previewed(seen: BoardPage, game: Previewing[Any], seat: Seat) -> BoardPage:
-    scene = seen.scene
-    preview = game.preview(scene.view, seat, seen.draft)
-    notes = tuple(note_sentences(scene.game, preview.notes, scene.names, scene.you))
-    return replace(seen, scene=replace(scene, view=preview.view), notes=notes)
-
-
-def _checked(seen: BoardPage, game: Aided[Any], what: str) -> BoardPage:
-    scene = seen.scene
-    if what == "all":
-        found, view = game.check(scene.view), scene.view
-    else:
-        drawn = game.drawn(scene.view, what)
-        found, view = drawn.notes, drawn.view
-    notes = tuple(note_sentences(scene.game, found, scene.names, scene.you))
-    return replace(seen, scene=replace(scene, view=view), notes=notes)
 
 
 def _written(sender: str, recipient: str, domain: str, press: Press, now: datetime) -> Envelope:
