@@ -23,8 +23,9 @@ from pbmserv.mail.networks import NOWHERE, Network, Source
 from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
 from pbmserv.service.limits.rates import Over
 
-_FOR_PROGRAMS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
-"""Reply addresses whose mails are a player's commands, and no answer to a question."""
+_FOR_COMMANDS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
+"""Reply addresses whose mails are a player's commands, and no answer to a question: there programs
+may write, and plain words are commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +143,6 @@ class MailReader:
         return IncomingMail(envelope, mail, "", Reading(()), reply_address, report=report)
 
 
-_ASKS_NOTHING = frozenset({Purpose.BOARD, Purpose.PLAYER, Purpose.TRAY})
-"""Letters that ask for no word of their own, so that plain words are commands."""
-
-
 def reading_of(
     subject: str,
     text: str,
@@ -163,7 +160,7 @@ def reading_of(
     if purpose is Purpose.MESSAGE:
         return read_message(text, games)
     tray = purpose is Purpose.TRAY
-    plainly = by_hand and purpose in _ASKS_NOTHING
+    plainly = by_hand and purpose in _FOR_COMMANDS
     return read(subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly)
 
 
@@ -197,4 +194,4 @@ def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
         return mail.only_auto_submitted
     # Only with words of its own: an empty answer of a machine is not the yes that a person's is.
     is_yes = any(isinstance(line.asked, Yes) for line in lines)
-    return incoming.reply_address.purpose in _FOR_PROGRAMS and not is_yes
+    return incoming.reply_address.purpose in _FOR_COMMANDS and not is_yes
