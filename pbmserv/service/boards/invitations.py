@@ -82,23 +82,11 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     order = (*board.sitters[1:], board.sitters[0])
-    waiting = challenges.waiting_for(
-        context.connection,
-        sitter.player_id,
-        board.game,
-        board.options,
-        [one.player_id for one in order],
-    )
-    if waiting is not None:
-        return accept(context, Accept(None, waiting, command.who))
-    for other in order:
-        asked = challenges.waiting_for(
-            context.connection,
-            other.player_id,
-            board.game,
-            board.options,
-            [one.player_id for one in order],
-        )
+    seated = [one.player_id for one in order]
+    for asker in sorted(seated, key=lambda one: one != sitter.player_id):
+        asked = challenges.waiting_for(context.connection, asker, board.game, board.options, seated)
+        if asked is not None and asker == sitter.player_id:
+            return accept(context, Accept(None, asked, command.who))
         if asked is not None:
             raise Refused("rematch-asked", part=str(asked), example=f"show {asked}")
     game = known_game(context, board.game)
