@@ -17,10 +17,10 @@ class Handler:
         return "250 2.0.0 taken"
 
 
-async def main() -> None:
+async def serve(handler: object, hostname: str) -> None:
     """Serve on a free port, which is printed, until killed."""
     logging.getLogger("mail.log").setLevel(logging.WARNING)
-    session = partial(SMTP, Handler(), enable_SMTPUTF8=True, hostname="bare.example")
+    session = partial(SMTP, handler, enable_SMTPUTF8=True, hostname=hostname)
     server = await asyncio.get_running_loop().create_server(session, "127.0.0.1", 0)
     print(f"  mail in    SMTP 127.0.0.1:{server.sockets[0].getsockname()[1]}")
     print("ready", flush=True)
@@ -28,4 +28,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(serve(Handler(), "bare.example"))

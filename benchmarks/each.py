@@ -6,15 +6,15 @@ It is as small as can be: Python that reads the headers and adds a row to SQLite
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import sqlite3
 import sys
 from email import message_from_bytes
 from email.policy import compat32
-from functools import partial
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
+
+from benchmarks.bare import serve
 
 FILE = "BENCH_FILE"
 TABLE = "CREATE TABLE IF NOT EXISTS mails (id INTEGER PRIMARY KEY, subject TEXT, raw BLOB)"
@@ -48,18 +48,8 @@ def take(raw: bytes) -> None:
     connection.close()
 
 
-async def main() -> None:
-    """Serve on a free port, which is printed, until killed."""
-    logging.getLogger("mail.log").setLevel(logging.WARNING)
-    session = partial(SMTP, Handler(), enable_SMTPUTF8=True, hostname="each.example")
-    server = await asyncio.get_running_loop().create_server(session, "127.0.0.1", 0)
-    print(f"  SMTP 127.0.0.1:{server.sockets[0].getsockname()[1]}")
-    print("ready", flush=True)
-    await server.serve_forever()
-
-
 if __name__ == "__main__":
     if sys.argv[1:] == ["mail"]:
         take(sys.stdin.buffer.read())
     else:
-        asyncio.run(main())
+        asyncio.run(serve(Handler(), "each.example"))
