@@ -314,7 +314,7 @@ class Storing:
         is_fault = error is not None and not isinstance(error, (*UNAVAILABLE, Closed))
         if is_fault and len(group.members) > 1:  # of one of them; the others need not suffer
             for one in members:
-                self._submit(_Group(lambda one=one: [one]))  # type: ignore[misc]
+                self._submit(_Group(partial(list, (one,))))
         elif error is not None:
             for _, stored in members:
                 stored.set_exception(error)
