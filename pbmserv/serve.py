@@ -37,7 +37,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
     for name in loaded.unread:
-        print(f"pbmserv: {name} is no setting and is not used", file=sys.stderr)  # noqa: T201
+        print(f"pbmserv: {name} is not a setting; it does nothing", file=sys.stderr)  # noqa: T201
     bound = bind(_only(loaded.settings, stages))
     try:
         with preflight.places(loaded, stages):

@@ -131,7 +131,7 @@ def at_home(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError:
         raise ValueError(
-            f"{one_line(text)}: no user of that name; write the full path, such as /var/lib/pbmserv"
+            f"{one_line(text)}: no such user; write the full path, such as /var/lib/pbmserv"
         ) from None
 
 
@@ -147,7 +147,7 @@ def directory(text: str) -> Path:
     path = at_home(text)
     if str(path).startswith(":"):  # SQLite would take that for a database in memory
         raise ValueError(
-            "no database can lie in a directory whose name begins with a colon; "
+            "a directory whose name begins with a colon cannot hold the database; "
             "write its full path, such as /var/lib/pbmserv"
         )
     try:
@@ -174,7 +174,7 @@ def database(text: str) -> str:
             raise ValueError("the host or port is wrong; " + _POSTGRES) from None
         for name, value in parse_qsl(parts.query):
             if name.endswith("timeout") and not re.fullmatch(r"[0-9]{1,7}", value):
-                raise ValueError(f"{one_line(name)} wants a whole number; " + _POSTGRES)
+                raise ValueError(f"{one_line(name)} needs a whole number; " + _POSTGRES)
         if len(parts.path) > 1:
             return text
         raise ValueError("the name of the database is missing; " + _POSTGRES)
@@ -217,7 +217,7 @@ def networks(text: str) -> tuple[Network, ...]:
                 found.append(ip_network(word))
         except ValueError:
             raise ValueError(
-                f"{one_line(word)} is no network; write them with commas, "
+                f"{one_line(word)} is not a network; put commas between networks, "
                 "such as 127.0.0.1,10.1.2.0/24"
             ) from None
     return tuple(found)
@@ -378,6 +378,6 @@ def domains(text: str) -> frozenset[str]:
     for word in found:
         if not re.fullmatch(rf"{_LABEL}(?:\.{_LABEL})+", word):
             raise ValueError(
-                f"{one_line(word)} is no domain; write them with commas, such as google.com"
+                f"{one_line(word)} is not a domain; put commas between domains, such as google.com"
             )
     return frozenset(found)

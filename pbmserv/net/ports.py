@@ -173,8 +173,8 @@ def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Sha
     always = RESERVED + AT_ONCE * (mail_ports + web_ports)
     part = (limit - always) / (needed - always)
     found = int(sessions * part), int(WEB * part), int(WEB_OWN * part)
-    few = f"this process may open {limit} files (RLIMIT_NOFILE), and all its ports want {needed}"
+    few = f"this process may open {limit} files (RLIMIT_NOFILE), but its ports need {needed}"
     if min(found) < min(FEWEST, sessions):
-        raise ConfigError(f"{few}: allow it more, or lower PBMSERV_SESSIONS")
+        raise ConfigError(f"{few}: raise the limit, or lower PBMSERV_SESSIONS")
     told = f"{few}: each mail port takes {found[0]} sessions, the pages {found[1]} connections"
     return Shares(*found, told)

@@ -107,13 +107,13 @@ def load(named: NamedFile) -> Key:
     where = f"PBMSERV_DKIM_KEYS: {named.path}"
     try:
         if stat.S_IMODE(named.path.stat().st_mode) & 0o007:
-            raise ConfigError(f"{where} can be read by everybody; do `chmod 600 {named.path}`")
+            raise ConfigError(f"{where} can be read by everybody; run `chmod 600 {named.path}`")
         private = load_pem_private_key(read_octets(named.path), None)
     except OSError as error:
         raise ConfigError(f"{where}: {error.strerror or error}") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
         # "from None": the cause may quote the file.
-        raise ConfigError(f"{where} is no private key in PEM without a passphrase") from None
+        raise ConfigError(f"{where} is not a PEM private key without a passphrase") from None
     return _key(named.selector, private, where)
 
 

@@ -93,7 +93,7 @@ def database_place(loaded: Loaded) -> None:
         _make(loaded, "data_dir", path.parent)
     _must_be_writable(loaded, "database", path.parent)
     if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        raise _wrong(loaded, "database", f"this user may not write to it; do `chown` on {path}")
+        raise _wrong(loaded, "database", f"this user cannot write to it; run `chown` on {path}")
 
 
 def _letters_place(loaded: Loaded) -> None:
@@ -115,12 +115,12 @@ def _make(loaded: Loaded, key: str, folder: Path) -> None:
     try:
         make_private(folder)
     except OSError as error:
-        raise _wrong(loaded, key, f"it cannot be made: {error.strerror or error}") from None
+        raise _wrong(loaded, key, f"the server cannot make it: {error.strerror or error}") from None
 
 
 def _must_be_writable(loaded: Loaded, key: str, folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise _wrong(loaded, key, f"{folder} is no folder, but a file; name a folder")
+        raise _wrong(loaded, key, f"{folder} is a file; name a folder")
     if not folder.exists():
         raise _wrong(
             loaded,
@@ -134,7 +134,7 @@ def _must_be_writable(loaded: Loaded, key: str, folder: Path) -> None:
     except OSError as error:
         why = error.strerror or str(error)
         raise _wrong(
-            loaded, key, f"nothing can be written to {folder}: {why}; let the server's user own it"
+            loaded, key, f"the server cannot write to {folder}: {why}; let the server's user own it"
         ) from None
 
 

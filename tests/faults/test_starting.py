@@ -86,7 +86,7 @@ def test_what_cannot_be_written_to(tmp_path: Path, key: str, value: str) -> None
     given = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
     told = said(refused_to_start(**given))
     assert f'PBMSERV_{key.upper()} = "{value}"' in told
-    assert "nothing can be written to /proc/self: " in told
+    assert "the server cannot write to /proc/self: " in told
     assert "let the server's user own it" in told
 
 

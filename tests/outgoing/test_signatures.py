@@ -155,7 +155,7 @@ def test_a_key_is_for_its_owner_alone(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there already"):
         make("k", "rsa", file)
     file.chmod(0o644)
-    with pytest.raises(ConfigError, match="can be read by everybody; do `chmod 600"):
+    with pytest.raises(ConfigError, match="can be read by everybody; run `chmod 600"):
         load(NamedFile("k", file))
 
 

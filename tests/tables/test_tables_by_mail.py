@@ -65,7 +65,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
         assert "Nobody plays here under name 2" in refused.text
     server.send(carol.address, "blackbox seek carol secret -size=99x99")
     refused = carol.letter()
-    assert '"-size=99x99" cannot be made: both sides' in refused.text
+    assert 'a board like "-size=99x99": each side' in refused.text
     assert "secret" not in refused.subject + refused.text + refused.html
     _played_back(record, tmp_path / "mail.txt", capsys)
 
