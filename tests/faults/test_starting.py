@@ -96,8 +96,8 @@ def test_a_file_where_a_folder_should_be_and_the_other_way_round(tmp_path: Path)
     folder.mkdir()
     for key, value, wrong in (
         ("data_dir", str(file), "there is a file of that name; name a directory"),
-        ("relay", f"maildir:{file}", "no folder, but a file; name a folder"),
-        ("database", f"sqlite:///{file}/x.sqlite3", "no folder, but a file; name a folder"),
+        ("relay", f"maildir:{file}", "is a file; name a folder"),
+        ("database", f"sqlite:///{file}/x.sqlite3", "is a file; name a folder"),
         ("database", f"sqlite:///{folder}", "this is a folder; name the file in it"),
         ("lmtp", f"{tmp_path}/missing/lmtp.sock", "name a path in a folder that this user"),
     ):
