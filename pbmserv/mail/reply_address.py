@@ -126,6 +126,18 @@ class KeyRing:
         """What a genuine token says, in any letter case; ``None`` for any other."""
         return _read(tuple(self.keys.items()), token.lower())
 
+    def secret(self, use: str, number: int | None = None) -> tuple[int, bytes]:
+        """A secret of the server for one use, 32 octets, and the id of the key that it is made of.
+
+        Args:
+            number: the key's id; ``None`` = the key that signs.
+
+        Raises:
+            KeyError: there is no such key (any more).
+        """
+        made_of = max(self.keys) if number is None else number
+        return made_of, hmac.digest(self.keys[made_of], b"secret\0" + use.encode(), "sha256")
+
     def marks(self, address: str) -> list[str]:
         """What can be kept in place of a mail address to know it again, by the newest key first.
 

@@ -23,7 +23,8 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.door import Door
 from pbmserv.store.boards.positions import Positions
 from pbmserv.store.delivery import arrivals
-from pbmserv.web.application import Pages, WebRequests, build
+from pbmserv.web.application import WebRequests, build
+from pbmserv.web.pages import Pages
 from pbmserv.web.probes import build_probes
 from pbmserv.web.server import WebServer, bounds
 

@@ -11,20 +11,25 @@ import socket
 import threading
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from starlette.applications import Starlette
 
+from pbmserv.clock import SystemClock
 from pbmserv.config.values import Listen
+from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.letters.environment import environment
+from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import Listening, bind
+from pbmserv.service.solo.guest_box import GuestBoxes
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer, bounds
 
@@ -94,6 +99,11 @@ class CommandContext:
 
     async def standings(self) -> list[dict[str, object]]:
         return []
+
+    async def guest(self, state: str, tap: str, *, check: bool) -> object:
+        domain = SimpleNamespace(ring=KeyRing({1: b"a key"}))
+        services = SimpleNamespace(mail_domain=domain, registry=Registry.installed())
+        return await GuestBoxes(services, SystemClock()).page(state, tap, check=check)
 
     async def live(self) -> Looked:
         return Looked("ok")

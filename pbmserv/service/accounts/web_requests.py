@@ -19,10 +19,11 @@ from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.boards import friends, queries
-from pbmserv.service.boards.board_page import BoardPages, Taken
+from pbmserv.service.boards.board_page import BoardPages, GamePage, Taken
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import NOTHING, Answer, Done, message_id, told_letter
 from pbmserv.service.ratings import rating
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestPage
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
@@ -81,6 +82,7 @@ class WebRequests:
         self._clock = clock
         self._ask = ask
         self.boards = BoardPages(services, database, clock, hand_in)
+        self._guests = GuestBoxes(services, clock)
 
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""
@@ -107,6 +109,14 @@ class WebRequests:
             return None
         done = await self._ask("unsubscribe", {"token": token})
         return await self.subscription(token) if done else None
+
+    async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
+        """The guest box of today: see `GuestBoxes.page`."""
+        return await self._guests.page(state, tap, check=check)
+
+    async def game(self, number: int, turn: int | None) -> GamePage | None:
+        """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""
+        return await self.boards.game(number, turn)
 
     async def standings(self) -> list[Words]:
         """The best players of each game: words of the letter ``standings``."""

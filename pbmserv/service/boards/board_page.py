@@ -113,6 +113,9 @@ class BoardPage:
     declined: bool = False
     words: str = ""
 
+    at_once: ClassVar[bool] = False
+    """A move is put together first."""
+
     @property
     def others(self) -> list[str]:
         """Userids of all but the reader."""
@@ -167,6 +170,7 @@ class GamePage:
     turns: int
 
     draft: ClassVar[str] = ""
+    at_once: ClassVar[bool] = False
     is_running: ClassVar[bool] = False
     """Nobody can play there."""
 

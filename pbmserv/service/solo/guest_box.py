@@ -1,0 +1,204 @@
+"""The guest box of the day: who has no account plays it on its page, and the server keeps nothing.
+
+The page's form carries the moves so far, signed; each look plays them again. Who goes back in the
+browser takes moves back, and nothing can prevent that. So it is another box than the table's: the
+same rules, other atoms, and nothing that is found out here helps anybody there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar, TypeGuard
+
+from pbmserv.clock import Clock
+from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.position import Position, opening
+from pbmserv.engine.protocol import RacingGame, Tappable, races
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
+from pbmserv.errors import MoveError
+from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
+from pbmserv.service.core.context import Services
+from pbmserv.service.solo.daily_box import day_of
+from pbmserv.store.solo import EPOCH, number_of
+
+LONGEST_STATE = 6_000
+"""Characters of what a form carries; a longer one is not ours."""
+LONGEST_TAP = 200
+MOST_MOVES = 200
+"""Rays, markers and guesses on one box; far more than it has ports and cells."""
+_MAC = 16
+_GUEST = Seat(0)
+
+
+@dataclass(frozen=True, slots=True)
+class GuestPage:
+    """What the page shows.
+
+    Attributes:
+        scene: the box as the guest sees it.
+        now: the view.
+        number: of the day.
+        day: in ISO 8601.
+        state: what the form carries.
+        shots: the results of the rays so far, each as one mark.
+        trouble: why the tap does not do; "" where it does.
+        anew: the form carried what is no game of today: the box stands at its beginning.
+        full: the form has no room for more moves.
+    """
+
+    scene: BoardScene
+    now: Any
+    number: int
+    day: str
+    state: str
+    shots: tuple[str, ...] = ()
+    trouble: str = ""
+    anew: bool = False
+    full: bool = False
+
+    draft: ClassVar[str] = ""
+    at_once: ClassVar[bool] = True
+    """A tap is a move: nothing is put together first."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the box is not solved or lost yet."""
+        return self.scene.outcome is None
+
+
+class GuestBoxes:
+    """Deals the guest box of each UTC day, to anybody.
+
+    The box comes from a secret of the server and the day, so it is the same for all, nobody can
+    know it before, and no table of the store has it.
+    """
+
+    def __init__(self, services: Services, clock: Clock) -> None:
+        self._ring = services.mail_domain.ring
+        self._clock = clock
+        self._game = next((game for game in services.registry if _is_playable(game)), None)
+
+    async def page(self, state: str, tap: str, *, check: bool = False) -> GuestPage | None:
+        """The box after one more tap; ``None``: no game here has a box of the day.
+
+        Args:
+            state: what the form carried; "" at first, and anything may stand in it.
+            tap: the spot that was tapped; "" for none.
+            check: what the guest's markers explain is asked.
+        """
+        if self._game is None:
+            return None
+        return await asyncio.to_thread(self._page, self._game, state, tap, check)
+
+    def _page(self, game: RacingGame, state: str, tap: str, check: bool) -> GuestPage:
+        day = day_of(self._clock.now())
+        carried = self._read(state, game.info.key, day)
+        number, moves = carried or (max(self._ring.keys), ())
+        position = self._opening(game, day, number)
+        for text in moves:
+            position = position.move(_GUEST, game.parse(_view(position), text))
+        trouble, full = (
+            "",
+            position.number >= MOST_MOVES or len(state) > LONGEST_STATE - LONGEST_TAP,
+        )
+        anew = bool(state) and carried is None
+        if tap and position.outcome is None and not anew and not full:
+            try:
+                position = _tapped(game, position, tap)
+            except MoveError as error:
+                trouble = why(error.refusal)
+        scene = _scene(position)
+        if check and position.outcome is None:
+            try:
+                scene = foreseen("check", {}, scene)
+            except MoveError as error:
+                trouble = why(error.refusal)
+        stands = [one.ply.text for one in position.after(0) if one.ply is not None]
+        return GuestPage(
+            scene,
+            scene.view,
+            number_of(day),
+            f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
+            self._written(game.info.key, day, number, stands),
+            game.shots([note for one in position.after(0) for note in one.step.notes]),
+            trouble,
+            anew=anew,
+            full=full,
+        )
+
+    def _opening(self, game: RacingGame, day: int, number: int) -> Position:
+        """The box of a day, by one of the server's keys."""
+        _, seed = self._ring.secret(f"guest box of {game.info.key}", number)
+        words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
+        return opening(game, GameRecord(game.info.key, game.info.rules_version, 1, words, seed))
+
+    # -- what the form carries -------------------------------------------------------------
+
+    def _written(self, key: str, day: int, number: int, moves: list[str]) -> str:
+        """The moves, and what they belong to, signed."""
+        packed = bytes((number,)) + zlib.compress("\n".join((key, str(day), *moves)).encode(), 9)
+        return urlsafe_b64encode(packed + self._mac(packed)).decode("ascii")
+
+    def _read(self, state: str, key: str, day: int) -> tuple[int, tuple[str, ...]] | None:
+        """The key's id and the moves of today's state; ``None``: it is none of ours, or old."""
+        if not state or len(state) > LONGEST_STATE or not state.isascii():
+            return None
+        try:
+            signed = urlsafe_b64decode(state)
+        except ValueError:
+            return None
+        packed = signed[:-_MAC]
+        if len(packed) < 2 or packed[0] not in self._ring.keys:
+            return None
+        if urlsafe_b64encode(signed).decode("ascii") != state:  # only one spelling counts
+            return None
+        if not hmac.compare_digest(signed[-_MAC:], self._mac(packed)):
+            return None
+        told, of_day, *moves = zlib.decompress(packed[1:]).decode().split("\n")
+        return (packed[0], tuple(moves)) if (told, of_day) == (key, str(day)) else None
+
+    def _mac(self, packed: bytes) -> bytes:
+        _, key = self._ring.secret("state of a guest", packed[0])
+        return hmac.digest(key, packed, "sha256")[:_MAC]
+
+
+def _is_playable(game: object) -> TypeGuard[RacingGame]:
+    """Whether a game has a box of the day, and a page on which it is played."""
+    return races(game) and isinstance(game, Tappable)
+
+
+def _view(position: Position) -> Any:
+    return position.game.view(position.state, _GUEST)
+
+
+def _tapped(game: RacingGame, position: Position, tap: str) -> Position:
+    """The position after a tap, which is a move by itself.
+
+    Raises:
+        MoveError: it is none.
+    """
+    view = _view(position)
+    assert isinstance(game, Tappable)
+    text = game.tapped(view, "", tap[:LONGEST_TAP])
+    return position.move(_GUEST, game.parse(view, text))
+
+
+def _scene(position: Position) -> BoardScene:
+    return board_scene(
+        position,
+        number=0,
+        names=("guest",),
+        options=(),
+        rated=False,
+        terms=USUAL,
+        seat=_GUEST,
+        own_move=True,
+        daily=0,
+    )

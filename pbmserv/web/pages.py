@@ -1,0 +1,98 @@
+"""What all pages have in common: facts, a frame, and answers that need not be sent twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pbmserv.engine.types import GameInfo
+
+SHARED = {"Cache-Control": "public, max-age=300"}
+"""The same for everybody, and for minutes."""
+BRIEFLY = {"Cache-Control": "public, max-age=10"}
+"""The same for everybody, until somebody moves."""
+LASTING = {"Cache-Control": "public, max-age=86400"}
+PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
+"""For the one who has the link."""
+UNLISTED = {"X-Robots-Tag": "noindex, nofollow"}
+"""For everybody, but not for search engines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The facts that the pages tell.
+
+    Attributes:
+        address: where players write to.
+        games: in the order shown.
+        signup: ``"confirm"``, ``"open"`` or ``"closed"``, as in the settings.
+        base: path under which a proxy shows these pages, without a slash at
+            its end; ``""`` = at the root.
+        origin: scheme and host of these pages as players reach them, for links that must be whole.
+        contact: whom to tell of a hole in this server: a mail address or a URL; ``""`` = nobody.
+    """
+
+    address: str
+    games: tuple[GameInfo, ...]
+    signup: str
+    base: str
+    origin: str = ""
+    contact: str = ""
+
+
+class Printer:
+    """Makes pages of templates, and answers of pages.
+
+    Attributes:
+        pages: their facts.
+        base: see `Pages`.
+        shared: what every page's template needs.
+        style, icon: the stylesheet and the icon.
+    """
+
+    def __init__(self, pages: Pages, templates: Environment) -> None:
+        self.pages = pages
+        self.base = pages.base
+        self.templates = templates
+        self.style = templates.get_template("web/style.css").render()
+        self.icon = templates.get_template("web/icon.svg").render()
+        version = hashlib.sha256(self.style.encode()).hexdigest()[:12]
+        self.shared = {"pages": pages, "style": f"{pages.base}/style.css?v={version}"}
+
+    def text(self, name: str, **values: Any) -> str:
+        """A page: ``web/NAME.html.j2``."""
+        return self.templates.get_template(f"web/{name}.html.j2").render(self.shared | values)
+
+    def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
+        """A page that says why there is none."""
+        return html(self.text(name), status, {**PRIVATE, **(headers or {})})
+
+
+def html(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A page as an answer."""
+    return Response(text, status, headers, "text/html; charset=utf-8")
+
+
+def tagged(
+    request: Request,
+    body: str | bytes,
+    media_type: str = "text/html; charset=utf-8",
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """An answer with its ETag (RFC 9110 section 8.8.3), or 304 to who has it already.
+
+    The tag is a hash of what is sent, so it tells nothing that the answer does not.
+    """
+    octets = body.encode() if isinstance(body, str) else body
+    tag = f'"{hashlib.sha256(octets).hexdigest()[:32]}"'
+    told = {**(headers or {}), "ETag": tag}
+    known = request.headers.get("if-none-match", "")
+    if known and tag in {one.strip().removeprefix("W/") for one in known.split(",")}:
+        return Response(status_code=304, headers=told)
+    return Response(octets, 200, told, media_type)

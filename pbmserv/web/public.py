@@ -1,0 +1,95 @@
+"""Pages for everybody: today's box, and what is played here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pbmserv.service.accounts.web_requests import PublicPlayer
+from pbmserv.service.boards.board_page import GamePage
+from pbmserv.service.solo.guest_box import GuestPage
+from pbmserv.web.pages import BRIEFLY, UNLISTED, Printer, html, tagged
+
+LONGEST_NUMBER = 9
+"""Digits of a number in a path."""
+
+
+class PublicRequests(Protocol):
+    """What these pages ask of the service."""
+
+    async def standings(self) -> Sequence[Mapping[str, Any]]:
+        """The best players of each game: words of the letter ``standings``."""
+        ...
+
+    async def player(self, userid: str) -> PublicPlayer | None:
+        """What everybody may know of a player; ``None`` = there is none of this name."""
+        ...
+
+    async def game(self, number: int, turn: int | None) -> GamePage | None:
+        """A board as everybody may see it, after *turn* turns or now; ``None`` = there is none."""
+        ...
+
+    async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
+        """The guest box of today: see `GuestBoxes.page`."""
+        ...
+
+
+def public_routes(printer: Printer, service: PublicRequests) -> list[Route]:
+    """Their addresses."""
+    site = _Public(printer, service)
+    return [
+        Route("/today", site.today),
+        Route("/game/{number:int}", site.game),
+        Route("/standings", site.standings),
+        Route("/players/{userid}", site.player),
+    ]
+
+
+class _Public:
+    """The handlers, and what they share."""
+
+    def __init__(self, printer: Printer, service: PublicRequests) -> None:
+        self._printer = printer
+        self._service = service
+        self._titles = {game.key: game.title for game in printer.pages.games}
+
+    async def today(self, request: Request) -> Response:
+        """Today's box. A tap is a GET: the whole game is in the form, and nothing changes here."""
+        asked = request.query_params
+        state, tap = asked.get("state", ""), asked.get("tap", "")
+        found = await self._service.guest(state, tap, check="check" in asked)
+        if found is None:
+            return self._printer.failure(404, "missing")
+        headers = BRIEFLY | UNLISTED if state else BRIEFLY
+        return tagged(request, self._printer.text("today", page=found), headers=headers)
+
+    async def standings(self, request: Request) -> Response:
+        found = await self._service.standings()
+        text = self._printer.text("standings", tables=found)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def player(self, request: Request) -> Response:
+        found = await self._service.player(request.path_params["userid"])
+        if found is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.text("player", player=found, titles=self._titles)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def game(self, request: Request) -> Response:
+        """A board as everybody may see it; ``?turn=5``: after five turns."""
+        number, turn = request.path_params["number"], request.query_params.get("turn")
+        if len(str(number)) > LONGEST_NUMBER or not (turn is None or is_number(turn)):
+            return self._printer.failure(404, "missing")
+        found = await self._service.game(number, None if turn is None else int(turn))
+        if found is None:
+            return self._printer.failure(404, "missing")
+        return html(self._printer.text("game", page=found), headers=BRIEFLY | UNLISTED)
+
+
+def is_number(text: str) -> bool:
+    """Whether it can be a number in one of our addresses."""
+    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER

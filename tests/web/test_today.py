@@ -1,0 +1,207 @@
+"""The guest box of the day: anybody plays it, nobody can forge, keep or turn it into an oracle."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import pytest
+from heaps import HEAPS
+from hypothesis import given
+from hypothesis import strategies as st
+from pressing import Tab
+from running import start
+
+from pbmserv.engine.registry import Registry
+from pbmserv.engine.rng import Rng
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.games.blackbox.rays import trace_all
+from pbmserv.letters.environment import environment
+from pbmserv.mail.reply_address import KeyRing
+from pbmserv.service.core.context import Services
+from pbmserv.service.solo import guest_box
+from pbmserv.service.solo.daily_box import day_of
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestPage
+from pbmserv.store.tables.boards import boards, daily_boxes
+from pbmserv.web.pages import Pages, Printer
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+PRINTER = Printer(Pages("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
+
+
+class Guest:
+    """Somebody at the page, with the server's keys and the time to choose."""
+
+    def __init__(self, keys: dict[int, bytes]) -> None:
+        self.ring, self.moment, self.state = KeyRing(keys), NOON, ""
+        domain = SimpleNamespace(ring=self.ring)
+        services = SimpleNamespace(mail_domain=domain, registry=Registry([HEAPS, GAME]))
+        clock = SimpleNamespace(now=lambda: self.moment)
+        self.boxes = GuestBoxes(cast("Services", services), clock)
+
+    def tap(self, *taps: str, check: bool = False) -> GuestPage:
+        for tap in taps or ("",):
+            page = self.boxes._page(GAME, self.state, tap, check)
+            self.state = page.state
+        return page
+
+    @property
+    def board(self) -> Any:
+        return GAME.daily(day_of(self.moment)).board
+
+    @property
+    def atoms(self) -> frozenset[int]:
+        """What only the server knows."""
+        _, seed = self.ring.secret("guest box of blackbox")
+        day = day_of(self.moment)
+        return atoms_of(read_id(GAME.fixed(GAME.daily(day), Rng(seed, day)).id))
+
+    @property
+    def results(self) -> list[int]:
+        return trace_all(self.board, self.atoms)
+
+
+def key(number: int) -> bytes:
+    return number.to_bytes(32, "big")
+
+
+def printed(page: GuestPage) -> str:
+    return PRINTER.text("today", page=page).replace(page.state, "STATE")
+
+
+def test_a_guest_solves_the_box_and_is_asked_to_sign_up() -> None:
+    guest = Guest({1: key(1)})
+    page = guest.tap("A")
+    assert "You fired port A" in page.scene.events[0]
+    assert "no marker" not in printed(page)
+    assert "Your markers" in guest.tap(check=True).scene.events[0]
+    assert "already shows" in guest.tap("a").trouble
+    assert guest.tap("<script>").trouble
+    marks = [f"+{guest.board.names[cell]}" for cell in sorted(guest.atoms)]
+    assert guest.tap(*marks).is_running
+    ended = guest.tap("?")
+    assert ended.scene.outcome is not None
+    assert ended.scene.outcome.reason == "solved"
+    assert "You have solved it" in printed(ended)
+    assert "signup%20yourname%20password" in printed(ended)
+    assert len(ended.shots) == 1
+    assert guest.tap("B").scene.outcome == ended.scene.outcome  # what is over is over
+
+
+def test_a_wrong_guess_opens_the_box() -> None:
+    guest = Guest({1: key(1)})
+    wrong = [cell for cell in guest.board.cells if cell not in guest.atoms][: len(guest.atoms)]
+    ended = guest.tap(*(f"+{guest.board.names[cell]}" for cell in wrong), "?")
+    assert "the box is open" in printed(ended)
+    assert printed(ended).count(': atom"') == len(guest.atoms)
+
+
+SIGNED = Guest({1: key(1)}).tap("A", "B").state
+
+
+@given(st.integers(0, len(urlsafe_b64decode(SIGNED)) - 1), st.integers(1, 255), st.text(min_size=1))
+def test_a_state_that_is_not_ours_is_no_state(place: int, change: int, text: str) -> None:
+    guest = Guest({1: key(1)})
+    octets = bytearray(urlsafe_b64decode(SIGNED))
+    octets[place] ^= change
+    for forged in (urlsafe_b64encode(octets).decode(), text, SIGNED + text):
+        guest.state = forged
+        page = guest.tap("C")
+        assert page.anew
+        assert not page.shots
+    guest.state = SIGNED
+    assert len(guest.tap("C").shots) == 3
+
+
+def test_a_state_is_good_for_its_day_its_server_and_as_long_as_its_key() -> None:
+    guest, other = Guest({1: key(1)}), Guest({1: key(2)})
+    guest.tap("A")
+    other.state = guest.state
+    assert other.tap("B").anew
+    guest.ring.keys = {1: key(1), 2: key(3)}  # a new key in the middle of the day
+    assert len(guest.tap("B").shots) == 2
+    guest.ring.keys = {2: key(3)}
+    assert guest.tap("C").anew
+    guest.moment += timedelta(hours=11, minutes=59)
+    assert len(guest.tap("A").shots) == 1
+    guest.moment += timedelta(minutes=2)
+    page = guest.tap("B")
+    assert page.anew
+    assert "another day" in printed(page)
+    assert page.number == 327
+
+
+def test_a_page_depends_on_what_its_reader_has_found_out_alone() -> None:
+    """Two worlds: boxes with other atoms, and the same results at the ports that were fired."""
+    here = Guest({1: key(0)})
+    ports = range(len(here.board.ports))
+    there, same = next(
+        (other, same)
+        for number in range(1, 500)
+        for other in [Guest({1: key(number)})]
+        for same in [[p for p in ports if other.results[p] == here.results[p]]]
+        if other.atoms != here.atoms and len(same) > 5
+    )
+    assert printed(here.tap()) == printed(there.tap())
+    mark = f"+{here.board.names[3]}"
+    for tap in (*(here.board.ports[port] for port in same[:4]), mark, "?", "zz"):
+        assert printed(here.tap(tap)) == printed(there.tap(tap)) or tap in here.tap().trouble
+        assert len(here.state) == len(there.state)
+
+
+def test_a_form_carries_no_more_than_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest_box, "MOST_MOVES", 10)
+    guest = Guest({1: key(1)})
+    assert not guest.tap(*["+A1", "/A1"] * 5).full
+    assert guest.tap("+A1").full
+    assert "Begin anew" in printed(guest.tap("+A1"))
+    guest.state = ""
+    page = guest.tap("+A1" + ",+A1" * 5_000)
+    assert len(page.state) < 6_000
+
+
+def test_a_server_without_such_a_game_has_no_page() -> None:
+    guest = Guest({1: key(1)})
+    domain = SimpleNamespace(ring=guest.ring)
+    services = SimpleNamespace(mail_domain=domain, registry=Registry([HEAPS]))
+    boxes = GuestBoxes(cast("Services", services), SimpleNamespace(now=lambda: NOON))
+    assert asyncio.run(boxes.page("", "", check=False)) is None
+
+
+def test_the_table_has_another_box_and_a_guest_leaves_nothing(
+    database_url: str, tmp_path: Path
+) -> None:
+    with start(database_url, tmp_path, signup="open") as server:
+        server.send("alice@players.example", "signup alice wonder-land")
+        tab = Tab(server.web_port, "/today").load()
+        first = tab.html
+        tag = tab.headers["etag"]
+        assert len(tab.html.encode()) < 50_000
+        assert "set-cookie" not in tab.headers
+        for _ in range(2):
+            state = unescape(re.findall(r'name="state" value="([^"]*)"', tab.html)[0])
+            tab.load("?" + urlencode({"state": state, "tap": "A"}))
+        assert "already shows" in tab.text
+        assert "noindex" in tab.headers["x-robots-tag"]
+        # Somebody gets the box of the table: the guests' page stays what it was.
+        server.send("alice@players.example", "blackbox daily alice wonder-land 07:30")
+        server.letters()
+        assert tab.load().html == first
+        assert tab.headers["etag"] == tag
+        with server.server.database.reading.connect() as connection:
+            kept = connection.execute(daily_boxes.select()).all()
+            made = connection.execute(boards.select()).all()
+        assert len(kept) == len(made)
+        ring = server.server.base.mail_domain.ring
+        for row in kept:
+            _, seed = ring.secret("guest box of blackbox")
+            options = GAME.fixed(GAME.daily(row.day), Rng(seed, row.day))
+            assert options.id not in " ".join(row.options)
