@@ -47,6 +47,9 @@ def make_mail() -> None:
         sa.Column("player_id", KEY),
         sa.Column("received_at", INSTANT, nullable=False),
         sa.Column("claimed_until", INSTANT),
+        sa.Index(
+            "ix_arrivals_lane", "lane", "id", sqlite_where=sa.text("claimed_until IS NOT NULL")
+        ),
         sqlite_autoincrement=True,
     )
     op.create_table(

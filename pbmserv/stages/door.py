@@ -348,4 +348,5 @@ class _Group:
 
     def __call__(self, connection: Connection) -> None:
         self.gather()
-        self.numbers = [arrivals.add(connection, new) for new, _ in self.members]
+        new = [new for new, _ in self.members]
+        self.numbers = arrivals.add_all(connection, new) if new else []

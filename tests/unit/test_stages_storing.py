@@ -28,7 +28,7 @@ class Store:
         self.tried = 0
         self.kept: list[str] = []
         self.away: Exception | None = None
-        monkeypatch.setattr(arrivals, "add", self._add)
+        monkeypatch.setattr(arrivals, "add_all", self._add_all)
 
     def submit(self, job: Callable[[Any], Any]) -> Future[Any]:
         self.jobs.append((job, Future()))
@@ -58,7 +58,10 @@ class Store:
             else:
                 future.set_result(result)
 
-    def _add(self, _connection: Any, new: NewArrival) -> int:
+    def _add_all(self, _connection: Any, group: list[NewArrival]) -> list[int]:
+        return [self._add(new) for new in group]
+
+    def _add(self, new: NewArrival) -> int:
         if new.lane == "bad":
             raise ValueError(new.lane)
         self.kept.append(new.lane)

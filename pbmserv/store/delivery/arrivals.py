@@ -13,7 +13,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Connection,
+    Text,
+    all_,
+    any_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.statements import Prepared
@@ -62,6 +75,7 @@ _NAMES = (
     *("verdict", "found", "lane", "player_id", "received_at"),
 )
 _ADD = Prepared(insert(arrivals).returning(arrivals.c.id), _NAMES)
+_ADD_ALL = insert(arrivals).returning(arrivals.c.id, sort_by_parameter_order=True)
 _ALL = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
 _NEXT = Prepared(
     _ALL.where(arrivals.c.id > bindparam("after")).order_by(arrivals.c.id).limit(bindparam("most"))
@@ -73,25 +87,33 @@ _TAKE = delete(arrivals).where(arrivals.c.id == bindparam("number"))
 
 def add(connection: Connection, new: NewArrival) -> int:
     """Store what has come; its number."""
+    return int(_ADD.rows(connection, _row(new))[0][0])
+
+
+def add_all(connection: Connection, group: Sequence[NewArrival]) -> list[int]:
+    """Store a group (at least one); their numbers, in its order. On PostgreSQL this is one
+    statement."""
+    if connection.dialect.name == "sqlite":
+        return [add(connection, new) for new in group]
+    return list(connection.scalars(_ADD_ALL, [_row(new) for new in group]))
+
+
+def _row(new: NewArrival) -> dict[str, Any]:
     one = new.envelope
-    rows = _ADD.rows(
-        connection,
-        {
-            "kind": new.kind,
-            "recipient": one.recipient,
-            "sender": one.sender,
-            "peer": one.peer,
-            "hello": one.hello,
-            "handed_on": one.handed_on,
-            "raw": one.raw,
-            "verdict": new.verdict.result,
-            "found": new.verdict.found,
-            "lane": new.lane,
-            "player_id": new.player_id,
-            "received_at": new.received_at,
-        },
-    )
-    return int(rows[0][0])
+    return {
+        "kind": new.kind,
+        "recipient": one.recipient,
+        "sender": one.sender,
+        "peer": one.peer,
+        "hello": one.hello,
+        "handed_on": one.handed_on,
+        "raw": one.raw,
+        "verdict": new.verdict.result,
+        "found": new.verdict.found,
+        "lane": new.lane,
+        "player_id": new.player_id,
+        "received_at": new.received_at,
+    }
 
 
 def write(connection: Connection, now: datetime) -> None:
@@ -235,29 +257,61 @@ def forget_settled(connection: Connection, store: str, gone: Collection[int]) ->
 
 # -- one database for all stages (PostgreSQL) ----------------------------------------------
 
+_EARLIER = arrivals.alias()
+_HELD = (
+    select(_EARLIER.c.id)
+    .where(
+        _EARLIER.c.lane == arrivals.c.lane,
+        _EARLIER.c.id < arrivals.c.id,
+        _EARLIER.c.claimed_until > bindparam("now"),
+    )
+    .order_by(_EARLIER.c.lane, _EARLIER.c.id)
+    .limit(1)
+    .scalar_subquery()
+)
+"""An earlier one of its lane in another play's hands. Not an `exists`: as a join, PostgreSQL reads
+and sorts all that waits before it gives us the first hundred."""
+_CLAIMABLE = (
+    _ALL.where(
+        arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= bindparam("now")),
+        _HELD.is_(None),
+    )
+    .order_by(arrivals.c.id)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True, of=arrivals)
+)
+_IDS = bindparam("ids", type_=ARRAY(BigInteger))
+_OF_OTHERS = (
+    select(arrivals.c.lane, func.min(arrivals.c.id))
+    .where(
+        arrivals.c.lane == any_(bindparam("lanes", type_=ARRAY(Text))),
+        arrivals.c.id < bindparam("last"),
+        arrivals.c.id != all_(_IDS),
+    )
+    .group_by(arrivals.c.lane)
+)
+_CLAIM = (
+    update(arrivals).where(arrivals.c.id == any_(_IDS)).values(claimed_until=bindparam("until"))
+)
+
 
 def claim(connection: Connection, now: datetime, until: datetime, most: int) -> list[Arrival]:
     """Take up to *most* of the oldest; no other play gets them, or later ones of their lanes,
-    before *until*."""
-    earlier = arrivals.alias()
-    held = exists().where(
-        earlier.c.lane == arrivals.c.lane,
-        earlier.c.id < arrivals.c.id,
-        earlier.c.claimed_until > now,
-    )
-    free = arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= now)
-    found = connection.execute(
-        _ALL.where(free, ~held)
-        .order_by(arrivals.c.id)
-        .limit(most)
-        .with_for_update(skip_locked=True)
-    ).all()
-    if found:
-        ids = [row.id for row in found]
-        connection.execute(
-            update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=until)
-        )
-    return [_arrival(row) for row in found]
+    before *until*.
+
+    What another play is claiming at this moment is locked, but not yet seen as claimed. So a lane
+    is left from its first mail on that is neither ours nor gone: only the play that has the
+    earlier mails of a lane may have later ones.
+    """
+    found = connection.execute(_CLAIMABLE, {"now": now, "most": most}).all()
+    if not found:
+        return []
+    lanes, ids = [row.lane for row in found], [row.id for row in found]
+    firsts = connection.execute(_OF_OTHERS, {"lanes": lanes, "ids": ids, "last": ids[-1]})
+    of_others: dict[str, int] = dict(firsts.all())
+    ours = [row for row in found if row.id < of_others.get(row.lane, row.id + 1)]
+    connection.execute(_CLAIM, {"ids": [row.id for row in ours], "until": until})
+    return [_arrival(row) for row in ours]
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:

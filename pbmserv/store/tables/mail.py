@@ -58,6 +58,14 @@ the row does not change when it is carried out. Within a `lane` they are carried
 `player_id`: whose reply address it came to. `claimed_until`: on PostgreSQL, until when one process
 has it in hand."""
 
+Index(
+    "ix_arrivals_lane",
+    arrivals.c.lane,
+    arrivals.c.id,
+    sqlite_where=arrivals.c.claimed_until.is_not(None),
+)
+"""For those who claim. On SQLite nobody does, and the index is empty there."""
+
 settled = Table(
     "settled",
     metadata,

@@ -1,0 +1,125 @@
+"""What has arrived on PostgreSQL: several plays claim it, and each lane keeps its order."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from sqlalchemy import Connection, event
+
+from pbmserv.mail.envelope import Envelope
+from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery.arrivals import NewArrival
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+UNTIL = NOW + timedelta(seconds=30)
+PLAYS = 4
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[Database]:
+    opened = Database(postgres_url)
+    yield opened
+    opened.close()
+
+
+def _new(lane: str, raw: bytes = b"x") -> NewArrival:
+    return NewArrival("mail", Envelope("", "", raw), lane, NOW)
+
+
+def _stored(store: Database, lanes: Sequence[str]) -> list[int]:
+    with store.writing.begin() as connection:
+        return arrivals.add_all(connection, [_new(lane) for lane in lanes])
+
+
+def _claimed(connection: Connection, most: int = 100) -> list[int]:
+    return [one.id for one in arrivals.claim(connection, NOW, UNTIL, most)]
+
+
+def test_a_group_is_one_statement_and_keeps_its_order(store: Database) -> None:
+    group = [_new(f"player {n % 7}", str(n).encode()) for n in range(300)]
+    statements: list[str] = []
+    with store.writing.begin() as connection:
+        event.listen(
+            connection, "before_cursor_execute", lambda *given: statements.append(given[2])
+        )
+        numbers = arrivals.add_all(connection, group)
+    assert len(statements) == 1
+    with store.reading.connect() as connection:
+        found = arrivals.after(connection, 0, 1000)
+    assert numbers == sorted(numbers) == [one.id for one in found]
+    assert [one.envelope.raw for one in found] == [new.envelope.raw for new in group]
+    assert [one.lane for one in found] == [new.lane for new in group]
+
+
+def test_while_one_play_claims_another_leaves_the_lanes_it_takes_from(store: Database) -> None:
+    first, second, other = _stored(store, ["alice", "alice", "bob"])
+    with store.writing.begin() as one, store.writing.begin() as two:
+        assert _claimed(one, 1) == [first]  # not committed: others see a lock, and no claim
+        assert _claimed(two) == [other]
+    with store.writing.begin() as two:
+        assert _claimed(two) == []  # now they see the claim
+        assert arrivals.take(two, first)
+    with store.writing.begin() as two:
+        assert _claimed(two) == [second]
+
+
+def test_a_long_lane_of_another_play_hides_nobody_else(store: Database) -> None:
+    numbers = _stored(store, ["flood"] * 250 + ["bob"])
+    with store.writing.begin() as one:
+        assert _claimed(one) == numbers[:100]
+    with store.writing.begin() as two:
+        assert _claimed(two) == numbers[-1:]
+
+
+def test_when_a_claim_has_run_out_another_play_begins_with_the_first(store: Database) -> None:
+    numbers = _stored(store, ["alice"] * 3)
+    with store.writing.begin() as one:
+        assert _claimed(one, 2) == numbers[:2]
+    with store.writing.begin() as two:
+        late = arrivals.claim(two, UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100)
+    assert [one.id for one in late] == numbers
+
+
+def test_four_plays_at_once_carry_each_out_once_and_each_lane_in_its_order(
+    store: Database,
+) -> None:
+    """The claims and the notes that something is done are the real ones; a lane's mails are told
+    to the test in the order in which transactions that carry them out have them."""
+    chance = Random(5)
+    lanes: dict[int, str] = {}
+    for _ in range(6):
+        group = [f"lane {chance.randrange(9)}" for _ in range(60)]
+        lanes.update(zip(_stored(store, group), group, strict=True))
+    done: list[int] = []
+    faults: list[BaseException] = []
+
+    def play() -> None:
+        try:
+            while len(done) < len(lanes):
+                with store.writing.begin() as connection:
+                    mine = _claimed(connection, 7)
+                for number in mine:
+                    with store.writing.begin() as connection:
+                        assert arrivals.take(connection, number)
+                        done.append(number)  # before anybody can claim what follows it
+        except BaseException as error:  # noqa: BLE001 - told below
+            faults.append(error)
+
+    threads = [threading.Thread(target=play) for _ in range(PLAYS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert faults == []
+    assert sorted(done) == sorted(lanes)
+    of_each: dict[str, list[int]] = defaultdict(list)
+    for number in done:
+        of_each[lanes[number]].append(number)
+    assert all(numbers == sorted(numbers) for numbers in of_each.values())
