@@ -244,7 +244,7 @@ def _posted(letter: OutgoingLetter, row: Row[Any]) -> Posted:
 
 
 def _inside(words: Mapping[str, Any]) -> Iterator[str]:
-    """The kinds of the letters that a report or a tray is made of."""
+    """The kinds of the letters that a summary or a tray is made of."""
     for line in words.get("lines", ()):
         yield from (part["letter"] for part in line["parts"])
     for name in ("waiting", "news"):

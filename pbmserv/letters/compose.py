@@ -151,7 +151,7 @@ class Composer:
     ) -> dict[str, Any]:
         reader = Reader(player, reply_to)
         values = self._part_values(row.letter, row.words, seen, reader)
-        if row.letter == "report":
+        if row.letter == "summary":
             lines = self._lines(looking, told_once(row.words["lines"]), reader)
             lines = cut(lines, stranger=player is None)
             values["lines"] = lines
@@ -167,7 +167,7 @@ class Composer:
     def _lines(
         self, looking: Looking, lines: Sequence[Mapping[str, Any]], reader: Reader
     ) -> list[dict[str, Any]]:
-        """What a report says of each command; a board that comes several times is drawn once.
+        """What a summary says of each command; a board that comes several times is drawn once.
 
         Who looked at a board several times is shown it once, with the last of these commands.
         """
@@ -308,7 +308,7 @@ class Composer:
         )
 
     def _only_board(self, looking: Looking, row: QueuedLetter, player: Player) -> Seen | None:
-        """The board of a report that shows just one, so that a reply can go on with it."""
+        """The board of a summary that shows just one, so that a reply can go on with it."""
         parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
         if len({part["board"] for part in parts}) != 1:
             return None

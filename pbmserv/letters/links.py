@@ -77,7 +77,7 @@ def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
         purpose = Purpose(purpose)
         if not player or purpose in _OF_NOBODY:
             return ReplyAddress(purpose, about=about) if purpose in _OF_NOBODY else None
-        if row.letter == "report" and purpose is Purpose.TRAY:
+        if row.letter == "summary" and purpose is Purpose.TRAY:
             purpose, about, number = Purpose.PLAYER, 0, 0  # its numbers name any board
     elif kind.question is not None:
         purpose = kind.question.purpose

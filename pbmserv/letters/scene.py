@@ -1,6 +1,6 @@
 """Composes letters: the blocks of a template and what they may say, to subject, text and HTML.
 
-A report puts the blocks of several letters into one; a letter of its own stands in a layout.
+A summary puts the blocks of several letters into one; a letter of its own stands in a layout.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ _BODY = "\0"
 def excerpt(
     letter: str, values: Mapping[str, Any], fair: int, most: int, most_text: int
 ) -> Composed:
-    """Headline and body of a letter without its frame, to stand in a report.
+    """Headline and body of a letter without its frame, to stand in a summary.
 
     Args:
         fair: how many characters of HTML it may have with links.

@@ -18,7 +18,7 @@ _FRAME = 200
 """Characters around each part; a player's HTML has room for them beside `ROOM`."""
 
 _PART = 3_000
-"""Characters of HTML that a part of a report or a digest has without its board."""
+"""Characters of HTML that a part of a summary or a digest has without its board."""
 
 _TEXT_PART = 600
 """Octets of text that such a part has without its board."""
@@ -62,7 +62,7 @@ class Reader:
 
 
 def told_once(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The lines of a report; a part that is quite like an earlier one's is left out.
+    """The lines of a summary; a part that is quite like an earlier one's is left out.
 
     ``see`` is the number of the line that shows it, 0 where nothing is left out. Parts with
     boards stay: they are drawn once anyhow, and the last one is the one that counts.
@@ -101,6 +101,6 @@ def cut(lines: Sequence[Mapping[str, Any]], *, stranger: bool) -> list[dict[str,
 
 
 def numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The boards at which the reader of a report sits, if they are several."""
+    """The boards at which the reader of a summary sits, if they are several."""
     found = {p["board"] for line in lines for p in line["parts"] if p["seat"] is not None}
     return sorted(found - {None}) if len(found) > 1 else []

@@ -194,7 +194,7 @@ KINDS: Mapping[str, LetterKind] = {
     "kept": _PLAIN,
     "no-more-answers": _PLAIN,
     "refusal": _PLAIN,
-    "report": _PLAIN,
+    "summary": _PLAIN,
     "too-many": _PLAIN,
     "tray": LetterKind(subscription="digest", question=Question(Purpose.TRAY), asks_of_itself=True),
     "tray-board": _PLAIN,

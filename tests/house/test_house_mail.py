@@ -111,7 +111,7 @@ def test_a_report_of_several_commands_has_the_answer_in_it(server: Indoors) -> N
     begun(server)
     lines = [f"blackbox move {n} alice {PASSWORD} 5" for n in (1, 2)]
     report = one(server.send(ALICE, "multiple", "\n".join([*lines, "blackbox games alice"])))
-    assert report.kind == "report"
+    assert report.kind == "summary"
     assert report.text.count("* house fired port") == 2
     assert "3 of 3 commands done" in report.text
     assert waiting(server) == 0

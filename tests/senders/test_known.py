@@ -116,7 +116,7 @@ def test_what_was_passed_on_asks_for_nothing_in_its_readers_name(
     (letter,) = writes(house, "alice", f"{front}challenge carol")
     assert letter.kind == "refusal"
     (letter,) = writes(house, "alice", f"{front}a joke", "resign 1\r\nsolo")
-    assert letter.kind in {"refusal", "report"}
+    assert letter.kind in {"refusal", "summary"}
     assert "alice to move" in house.send(address_of("bob"), "games bob")[0].text.replace("your", "")
 
 
@@ -212,7 +212,7 @@ def test_a_number_in_a_reply_names_the_letters_own_board_or_any_where_it_is_of_n
     (of_two,) = house.send(address_of("alice"), f"blackbox showas alice {PASSWORD} 2")
     for line in ("resign 1", "rematch 1", "undo 1", "board 1 +d4"):
         (letter,) = house.reply(of_two, line)
-        assert letter.kind in {"refusal", "report"}, line
+        assert letter.kind in {"refusal", "summary"}, line
         assert letter.board != 1 or letter.kind == "refusal", line
     (asked,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
     assert "board" in kinds(house.reply(asked, "board 1 +d4"))

@@ -81,7 +81,7 @@ def test_a_password_is_still_a_password(house: Indoors) -> None:
 def test_several_commands_in_one_mail(house: Indoors) -> None:
     body = f"blackbox move 1 alice {HIDING}\r\nprefs alice - tz=Europe/Berlin\r\nshowas alice"
     (report, *_) = writes(house, "alice", "multiple", body)
-    assert report.kind == "report"
+    assert report.kind == "summary"
     assert report.text.count("done") >= 3
     assert "refused" not in report.text
 
@@ -154,7 +154,7 @@ def test_a_word_that_may_be_a_password_is_not_repeated(house: Indoors, subject: 
         assert "rabbit-hole" not in letter.subject
     for letter in writes(house, "alice", "multiple", subject):
         assert "rabbit-hole" not in letter.text
-        assert letter.kind == "report" or "refus" in letter.kind
+        assert letter.kind == "summary" or "refus" in letter.kind
 
 
 def test_nor_what_stands_where_others_have_their_userid(house: Indoors) -> None:

@@ -127,7 +127,7 @@ def test_a_right_guess_among_many_is_not_told(
     report = next(
         letter
         for letter in server.send(THIEF, "multiple", "\n".join([*lines, *guesses]))
-        if letter.kind == "report"
+        if letter.kind == "summary"
     )
     assert said(report)[len(lines) :] == [UNLOOKED] * 4
 
@@ -160,7 +160,7 @@ def test_new_passwords_are_hashed_for_some_lines_of_a_mail(server: Indoors, runs
     assert (
         sum(letter.subject.startswith("Welcome") for letter in letters) == password_checks.MOST_RUNS
     )
-    (report,) = [letter for letter in letters if letter.kind == "report"]
+    (report,) = [letter for letter in letters if letter.kind == "summary"]
     assert said(report)[password_checks.MOST_RUNS :] == [UNLOOKED] * (
         10 - password_checks.MOST_RUNS
     )

@@ -133,7 +133,7 @@ def _boards_in(letter: NewLetter) -> Iterator[int]:
         and letter.board_id is not None
     ):
         yield letter.board_id
-    for line in letter.words.get("lines", ()) if letter.letter == "report" else ():
+    for line in letter.words.get("lines", ()) if letter.letter == "summary" else ():
         for part in line["parts"]:
             if kind_of(part["letter"]).waits_for_bot and part["seat"] is not None:
                 yield part["board"]
@@ -158,15 +158,15 @@ class Kept:
     def with_news(self, news: Part) -> NewLetter:
         """The letter with the bot's move in it; its Message-ID is the old one."""
         row = self.row
-        if row.letter == "report":
-            return replace(row, words=_report_with(row.words, news))
+        if row.letter == "summary":
+            return replace(row, words=_summary_with(row.words, news))
         old = Part(row.letter, again(row.words), row.board_id, row.ply, news.seat)
         new = _merged(old, news)
         return replace(row, letter=new.letter, words=new.words, ply=new.ply)
 
 
-def _report_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
-    """A report in which the newest part about the board tells of the bot's move."""
+def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
+    """A summary in which the newest part about the board tells of the bot's move."""
     lines = [{**line, "parts": list(line["parts"])} for line in words["lines"]]
     for line in reversed(lines):
         for at in reversed(range(len(line["parts"]))):

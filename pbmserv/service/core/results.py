@@ -156,7 +156,7 @@ class CommandResult:
     stopped: model.NotTried | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """What a report says of it."""
+        """What a summary says of it."""
         parts = [asdict(part) for part in self.parts]
         found: dict[str, Any] = {"echo": self.echo, "status": self.status, "parts": parts}
         return found if self.stopped is None else {**found, **asdict(self.stopped)}
@@ -187,11 +187,11 @@ def _answer(
     parts: list[Part],
     lines: list[CommandResult],
 ) -> NewLetter:
-    """The part itself when there is just one, else a report over all lines."""
+    """The part itself when there is just one, else a summary over all lines."""
     part = parts[0]
     many = len(parts) > 1 or context.incoming.reading.multiple or any(one.stopped for one in lines)
     if many and part.letter != "stranger":  # which is about none of the lines
-        part = Part("report", {"lines": [line.as_json() for line in lines]})
+        part = Part("summary", {"lines": [line.as_json() for line in lines]})
     words = part.words
     answers = kept_address(context, to[1])
     refused = any(line.status == "refused" for line in lines)

@@ -289,7 +289,7 @@ def _texts(context: CommandContext, row: QueuedLetter) -> tuple[str, ...]:
 
 
 def _parts(words: Mapping[str, Any]) -> int:
-    """How many letters a digest or a report is made of, each perhaps with a board."""
+    """How many letters a digest or a summary is made of, each perhaps with a board."""
     listed = (words.get(key, ()) for key in ("waiting", "news", "lines"))
     return sum(len(one) for one in listed)
 

@@ -229,7 +229,7 @@ def _written_to(connection: Connection, player_id: int) -> list[str]:
     found: set[str] = set()
     for words in connection.execute(
         select(outbox.c.words).where(
-            outbox.c.player_id == player_id, outbox.c.letter.in_(("message-sent", "report"))
+            outbox.c.player_id == player_id, outbox.c.letter.in_(("message-sent", "summary"))
         )
     ).scalars():
         found.update(words.get("to", ()))
@@ -325,7 +325,7 @@ def _erase_letters(
     own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
     # Digests and reports are about many boards, so they are found by their readers alone.
     several = and_(
-        outbox.c.letter.in_(("tray", "reminders", "report")),
+        outbox.c.letter.in_(("tray", "reminders", "summary")),
         or_(outbox.c.player_id.in_(readers), anybody),
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
