@@ -24,7 +24,7 @@ from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.verdict import Senders
 from pbmserv.inbound.auto_mail import wire_refusal
-from pbmserv.inbound.client_network import source_of
+from pbmserv.inbound.headers import source_of
 from pbmserv.inbound.message import check_head
 from pbmserv.log import reason
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.inbound.client_network import source_of
+from pbmserv.inbound.headers import source_of
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.networks import Source
 

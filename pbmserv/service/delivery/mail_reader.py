@@ -13,8 +13,8 @@ from pbmserv.commands.reading.replies import read_message
 from pbmserv.commands.table.model import Credentials, Reading, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.auto_mail import AWAY_SUBJECT
-from pbmserv.inbound.client_network import source_of
 from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.headers import source_of
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.bounce_codes import Failure
