@@ -30,7 +30,7 @@ from pbmserv.config.loading import load
 from pbmserv.engine.position import Position
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.mail.envelope import Envelope
-from pbmserv.service.delivery.mail_reader import MailReader
+from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.stages import play
 from pbmserv.stages.app import Server
 from pbmserv.store.boards import boards, positions

@@ -13,7 +13,7 @@ from aiosmtpd.smtp import TLSSetupException, syntax
 from pbmserv.mail.envelope import Envelope
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage, peer_of
 from pbmserv.net.listening import Listening
-from pbmserv.service.delivery.mail_log import note_refusal
+from pbmserv.service.delivery.incoming import note_refusal
 from pbmserv.smtpd.tls import IN_SESSION
 from pbmserv.smtpd.wire import MailAtOnce, StrictLines, StrictReader
 

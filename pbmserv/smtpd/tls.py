@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
-from pbmserv.service.delivery.mail_log import note_refusal
+from pbmserv.service.delivery.incoming import note_refusal
 
 log = logging.getLogger("pbmserv.receive")
 

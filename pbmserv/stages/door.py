@@ -30,7 +30,7 @@ from pbmserv.log import reason
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.mail.networks import LOOPBACK, NOWHERE, Network, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.delivery.mail_log import Outcome, note_arrival, note_mail
+from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.rates import Over, Traffic
 from pbmserv.service.time.retention import Quota
 from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER

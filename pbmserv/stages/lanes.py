@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from time import perf_counter
 
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
 
 FORGET = 0.5

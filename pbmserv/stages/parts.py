@@ -31,7 +31,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
-from pbmserv.service.delivery.mail_reader import IncomingMail, MailReader
+from pbmserv.service.delivery.incoming import IncomingMail, MailReader
 from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState

@@ -32,8 +32,7 @@ from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.mail_service import MailService, ToKeep
 from pbmserv.service.core.results import NOTHING, Done
-from pbmserv.service.delivery.mail_log import note_done
-from pbmserv.service.delivery.mail_reader import IncomingMail, MailReader, is_set_aside
+from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_aside, note_done
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.stages.arrivals import MOST, Arrivals, Gone
 from pbmserv.stages.current_work import CurrentWork, Timed

@@ -21,7 +21,7 @@ from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
 from pbmserv.service.core import executor
-from pbmserv.service.delivery.mail_reader import MailReader
+from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.kept_mail import KeptMails
 from pbmserv.store.boards.moves import record

@@ -30,7 +30,7 @@ from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
-from pbmserv.service.delivery.mail_reader import MailReader
+from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.smtpd.server import Listener
 from pbmserv.stages.door import UNREADABLE, Door

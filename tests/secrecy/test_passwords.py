@@ -15,7 +15,7 @@ from pbmserv.log import LineFormatter
 from pbmserv.service.boards import moves
 from pbmserv.service.core import executor
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.kept_mail import KeptMails
 
@@ -170,7 +170,7 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("cannot read this")
 
-    monkeypatch.setattr("pbmserv.service.delivery.mail_reader.read", broken)
+    monkeypatch.setattr("pbmserv.service.delivery.incoming.read", broken)
     server.send(ALICE, f"blackbox move 1 alice {RIGHT} g", f"signup bob {NEW}")
     read = server.server.reader.read
     kept_mails = KeptMails(server.server.database, read, lambda *_: False, server.operators)

@@ -343,7 +343,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 ) -> None:
     from pbmserv.commands.table.accounts import Prefs
     from pbmserv.service.core import executor
-    from pbmserv.service.delivery.mail_reader import IncomingMail
+    from pbmserv.service.delivery.incoming import IncomingMail
     from pbmserv.service.operators.deeds import Signature
     from pbmserv.service.operators.kept_mail import KeptMails
 
@@ -372,7 +372,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pbmserv.service.delivery import mail_reader
+    from pbmserv.service.delivery import incoming
     from pbmserv.service.operators.kept_mail import KeptMails
 
     server = house.server
@@ -382,7 +382,7 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
 
     raw = signed_once(house)
     with monkeypatch.context() as broken:
-        broken.setattr(mail_reader, "read_mail", breaks)
+        broken.setattr(incoming, "read_mail", breaks)
         assert not house.send_raw(address_of("alice"), raw)
         assert not house.send_raw("m@evil.example", raw.replace(b"12:00:00 ", b"12:00:00  "))
     kept_mails = KeptMails(

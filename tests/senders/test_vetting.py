@@ -17,7 +17,7 @@ from zone import Zone
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.auth import password_checks
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 
 pytestmark = pytest.mark.slow
 

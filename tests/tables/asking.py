@@ -11,7 +11,7 @@ from running import Correspondence, Letter
 from pbmserv.commands.table.model import Command, Line, Reading
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.store.accounts import players, preferences
 
 HIDINGS = ("a5,c6,e7,g5", "b6,d7,f5,a7")

@@ -22,7 +22,7 @@ from pbmserv.monitoring import metrics
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.core.context import WAITING_SIGNUPS, Services
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database

@@ -27,7 +27,7 @@ from pbmserv.service.core.lookup import (
 )
 from pbmserv.service.core.results import Tally
 from pbmserv.service.core.words_for_others import UNSAID, Letters, Passed, Said, pass_on
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player

@@ -16,7 +16,7 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.executor import carry_out
 from pbmserv.service.core.results import NOTHING, Done, Part, Receipt, message_id, told_letter
 from pbmserv.service.delivery import bounces
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.time.retention import Quota

@@ -22,7 +22,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.results import Part, kept_address
 from pbmserv.service.delivery import digest
-from pbmserv.service.delivery.mail_reader import reading_of
+from pbmserv.service.delivery.incoming import reading_of
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import BoardStatus

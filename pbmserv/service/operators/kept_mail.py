@@ -17,7 +17,7 @@ from pbmserv.errors import MailError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.store.core.database import Database

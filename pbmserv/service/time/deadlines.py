@@ -31,7 +31,7 @@ from pbmserv.service.boards.followers import not_played
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.delivery import waiting_boards
-from pbmserv.service.delivery.mail_reader import IncomingMail
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.delivery.waiting_boards import Due
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
