@@ -33,7 +33,7 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.stages import play
 from pbmserv.stages.app import Server
-from pbmserv.store.boards import boards, positions
+from pbmserv.store.boards import boards
 from pbmserv.store.boards import moves as plies
 from pbmserv.store.delivery import arrivals, inbox, outbox
 from pbmserv.store.delivery.arrivals import NewArrival
@@ -46,7 +46,7 @@ PARTS: tuple[tuple[str, Any, str], ...] = (
     ("reading", MailReader, "read"),
     ("look-ups", boards, "lock"),
     ("look-ups", plies, "record"),
-    ("replaying", positions.Positions, "newest"),
+    ("replaying", plies.Positions, "newest"),
     ("rules", Blackbox, "apply"),
     ("rules", Blackbox, "view"),
     ("rules", Blackbox, "parse"),

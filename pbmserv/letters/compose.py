@@ -35,7 +35,7 @@ from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 

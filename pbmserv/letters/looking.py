@@ -18,7 +18,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 
 _FIRST_TURNS = 3
 """So many turns of a player's first board of a game have letters that say how to play."""

@@ -19,7 +19,7 @@ from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.shared_counts import Book
 from pbmserv.service.time.retention import Quota
 from pbmserv.store.accounts import players
-from pbmserv.store.boards.positions import Lookout, Positions
+from pbmserv.store.boards.moves import Lookout, Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 

@@ -21,7 +21,7 @@ from pbmserv.service.operators.health import Health, Slots
 from pbmserv.smtpd.server import Listener
 from pbmserv.stages.base import Base
 from pbmserv.stages.door import Door
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import arrivals
 from pbmserv.web.application import WebRequests, build
 from pbmserv.web.pages import Pages

@@ -44,7 +44,7 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import Claims, CurrentWork
 from pbmserv.stages.door import Door
 from pbmserv.stages.play import Play
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
 from pbmserv.store.delivery import arrivals
 

@@ -234,7 +234,7 @@ def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
     """On PostgreSQL a post changes the outbox itself."""
     from pbmserv.service.auth.passwords import Lockout, Memo
     from pbmserv.service.delivery import bounces
-    from pbmserv.store.boards.positions import Positions
+    from pbmserv.store.boards.moves import Positions
     from pbmserv.store.core.writer import open_writer
 
     writer = open_writer(base.game)

@@ -19,7 +19,7 @@ from pbmserv.monitoring.pulse import Unwatched
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
 from pbmserv.outbound.outbox_adapter import LEASE, DatabaseOutbox, WrittenRows
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer

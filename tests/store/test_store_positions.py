@@ -15,7 +15,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.service.core import executor
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 
 
 def row(connection: Connection, board: int) -> BoardRow:

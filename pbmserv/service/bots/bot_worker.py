@@ -34,7 +34,7 @@ from pbmserv.service.time.rounds import Rounds
 from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox

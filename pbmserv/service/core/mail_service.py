@@ -20,7 +20,7 @@ from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.time.retention import Quota
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import MailState

@@ -16,7 +16,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.words_for_others import Said
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
-from pbmserv.store.boards.positions import Positions
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery.outbox import NewLetter
 
 if TYPE_CHECKING:
