@@ -1,16 +1,29 @@
-"""The door to the queue of letters: what the sender needs from whoever keeps it."""
+"""The queue of letters, as the sender needs it, in the database."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from functools import partial
+from typing import Any, Literal, Protocol
 
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.errors import ServerFault, SetAside, StoreAway
+from pbmserv.letters.compose import Composer
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
+from pbmserv.monitoring.pulse import Watch
+from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import UNAVAILABLE, Writer
+from pbmserv.store.delivery import kept_letters, outbox
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +172,217 @@ def note_letter(
     if wait is not None:
         facts["wait_s"] = round(wait.total_seconds())
     _log.info("letter", extra=facts)
+
+
+LEASE = timedelta(minutes=5)
+"""How long a claimed letter is one worker's own if that does not renew it: it has died."""
+
+
+class OutboxRows(Protocol):
+    """What changes the outbox: the writer itself, or on SQLite play, who has it."""
+
+    def claim(
+        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
+    ) -> list[QueuedLetter]:
+        """See `store.delivery.outbox.claim`."""
+        ...
+
+    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
+        """Keep letters as they were made, packed."""
+        ...
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        """Begin the lease of letters anew."""
+        ...
+
+    def settle(self, results: Sequence[Result], now: datetime) -> None:
+        """Write down what became of letters."""
+        ...
+
+    def reclaim(self, now: datetime) -> None:
+        """At the start of a sender: what nobody holds that is there is due again."""
+        ...
+
+
+class WrittenRows:
+    """Changes the outbox through the writer.
+
+    Args:
+        refused: takes note, in the transaction that settles it, of a letter that failed: its
+            number, the fault, and the time.
+
+    Attributes:
+        held: letters that senders of this server have in hand.
+    """
+
+    def __init__(
+        self, writer: Writer, refused: Callable[[Connection, int, str, datetime], None]
+    ) -> None:
+        self._writer = writer
+        self._refused = refused
+        self.held: Callable[[], Collection[int]] = tuple
+
+    def claim(
+        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
+    ) -> list[QueuedLetter]:
+        job = partial(outbox.claim, now=now, until=until, most=most, avoiding=avoiding)
+        return self._writer.submit_unsynced(job).result()
+
+    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
+        self._writer.submit_unsynced(
+            partial(kept_letters.keep_bytes, made=packed, now=now)
+        ).result()
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
+
+    def settle(self, results: Sequence[Result], now: datetime) -> None:
+        self._writer.submit(partial(self._settle, results, now)).result()
+
+    def reclaim(self, now: datetime) -> None:
+        job = partial(outbox.reclaim, now=now, held=self.held())
+        self._writer.submit(job).result()
+
+    def _settle(self, results: Sequence[Result], now: datetime, connection: Connection) -> None:
+        sent = [result.id for result in results if isinstance(result, Sent)]
+        later = [(r.id, r.at, r.error) for r in results if isinstance(r, Later)]
+        untried = [(r.id, r.at, r.why) for r in results if isinstance(r, Untried)]
+        failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
+        if sent:
+            outbox.sent(connection, sent, now)
+        if later:
+            outbox.later(connection, later)
+        if untried:
+            outbox.release(connection, untried)
+        if failed:
+            outbox.failed(connection, failed)
+        for letter_id, error in failed:
+            self._refused(connection, letter_id, error, now)
+
+
+class AskedRows:
+    """Has play change the outbox. *ask*: asks it."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def claim(
+        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
+    ) -> list[QueuedLetter]:
+        found: list[QueuedLetter] = self._ask("claim", now, until, most, avoiding)
+        return found
+
+    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
+        self._ask("keep", packed, now)
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        self._ask("renew", ids, until)
+
+    def settle(self, results: Sequence[Result], now: datetime) -> None:
+        self._ask("settle", results, now)
+
+    def reclaim(self, now: datetime) -> None:
+        self._ask("reclaim", now)
+
+
+class DatabaseOutbox:
+    """Claims, renders and settles rows of the outbox."""
+
+    def __init__(
+        self,
+        database: Database,
+        rows: OutboxRows,
+        composer: Composer,
+        signer: Signer,
+        clock: Clock,
+        watch: Watch,
+    ) -> None:
+        self._database = database
+        self._rows = rows
+        self._composer = composer
+        self._signer = signer
+        self._clock = clock
+        self._watch = watch
+        self._claimed: dict[int, QueuedLetter] = {}
+
+    def reclaim(self) -> None:
+        """At the start of a sender: what nobody holds that is there is due again."""
+        self._rows.reclaim(self._clock.now())
+
+    def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
+        """Take due letters; see the port."""
+        now = self._clock.now()
+        rows = self._rows.claim(now, now + LEASE, limit, sorted(avoiding))
+        for row in rows:
+            if row.raw is None:
+                self._claimed[row.id] = row
+        return [
+            ClaimedLetter(
+                row.id,
+                row.attempts,
+                row.created_at,
+                None if row.raw is None else self._outgoing(row, row.raw),
+                row.letter,
+                row.mail_id,
+                row.board_id,
+                row.ply,
+            )
+            for row in rows
+        ]
+
+    def give_back(self, ids: Sequence[int]) -> None:
+        """These are due again: a sender before this one has died with them."""
+        if ids:
+            now = self._clock.now()
+            self._rows.renew(ids, now)
+
+    def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
+        """Render claimed letters and keep the bytes; see the port."""
+        made: dict[int, bytes] = {}
+        try:
+            with self._database.reading.connect() as connection:
+                looking = self._composer.looking(connection)
+                for letter_id in ids:
+                    row = self._claimed[letter_id]
+                    self._must_end(row)
+                    with self._watch.of(letter_id):
+                        raw = self._composer.bytes_of(looking, row)
+                        made[letter_id] = self._signer.signed(raw)
+            self._rows.keep(kept_letters.packed(made), self._clock.now())
+        except UNAVAILABLE as error:
+            raise StoreAway(type(error).__name__) from error
+        return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
+
+    def _must_end(self, row: QueuedLetter) -> None:
+        """Raise for a letter that a sender before this one was killed over.
+
+        Raises:
+            SetAside: this was once, and it has not waited since.
+            ServerFault: it was so once more.
+        """
+        times = self._watch.times_stuck(row.id)
+        if times > 1:
+            raise ServerFault(f"making it was stopped {times} times")
+        if times > row.attempts:
+            raise SetAside("making it was stopped")
+
+    def renew(self, ids: Sequence[int]) -> None:
+        """See the port."""
+        self._rows.renew(ids, self._clock.now() + LEASE)
+
+    def settle(self, results: Sequence[Result]) -> None:
+        """Write down what became of letters; see the port."""
+        for result in results:
+            self._claimed.pop(result.id, None)
+        self._rows.settle(results, self._clock.now())
+
+    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
+        """When the next letter is due; see the port."""
+        with self._database.reading.connect() as connection:
+            return outbox.next_due(connection, sorted(avoiding))
+
+    def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
+        # Where it comes back to: an address of this letter alone, so that a report about it can
+        # neither be made up nor be taken for another's. It is never answered (RFC 3834, 3.3).
+        sender = self._composer.mail_domain.address_of(ReplyAddress(Purpose.BOUNCE, about=row.id))
+        return OutgoingLetter(row.id, row.message_id, sender, row.recipient, raw)

@@ -20,7 +20,7 @@ from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.monitoring.pulse import Unwatched, Vital, Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim import load as load_key
-from pbmserv.outbound.outbox_adapter import DatabaseOutbox, OutboxRows, WrittenRows
+from pbmserv.outbound.outbox import DatabaseOutbox, OutboxRows, WrittenRows
 from pbmserv.outbound.relay import Relay, open_relay
 from pbmserv.outbound.worker import Sender
 from pbmserv.service.accounts.web_requests import Forms

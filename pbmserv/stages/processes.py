@@ -19,7 +19,7 @@ from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.pulse import Vital
 from pbmserv.net import ports
 from pbmserv.net.ports import Bound
-from pbmserv.outbound.outbox_adapter import AskedRows, OutboxRows, WrittenRows
+from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
 from pbmserv.service.bots.bot_worker import Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers

@@ -17,8 +17,7 @@ from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.monitoring.pulse import Unwatched
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
-from pbmserv.outbound.outbox_adapter import LEASE, DatabaseOutbox, WrittenRows
+from pbmserv.outbound.outbox import LEASE, DatabaseOutbox, Failed, Later, Sent, Untried, WrittenRows
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
