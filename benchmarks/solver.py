@@ -17,8 +17,7 @@ from operator import itemgetter
 from statistics import mean, stdev
 from time import perf_counter
 
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.game import GAME

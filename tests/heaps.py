@@ -15,8 +15,7 @@ from types import MappingProxyType
 from jinja2 import FileSystemLoader
 
 from pbmserv.engine.protocol import Bot, Game
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, NotUnderstood, OptionError
 from pbmserv.letters.environment import environment
 

@@ -12,8 +12,7 @@ from types import MappingProxyType
 
 from heaps import STONES, Heap, Heaps, HeapView, Taker, show_heaps
 
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Seat, Step
+from pbmserv.engine.types import Move, Rng, Seat, Step
 
 _NAMES = Path("wild-1.dist-info")
 

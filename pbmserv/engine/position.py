@@ -27,8 +27,7 @@ from pbmserv.engine.record import (
     weight,
 )
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Note, Outcome, Seat, Step
+from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 
 _LEADING_BACK = frozenset({UNDO, REDO})

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Seat, Step
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Rng, Seat, Step
 
 O = TypeVar("O")  # noqa: E741 - O, S and V are the protocol's published names
 S = TypeVar("S")

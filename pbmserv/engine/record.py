@@ -30,8 +30,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Seat, Step
+from pbmserv.engine.types import Move, Rng, Seat, Step
 from pbmserv.errors import NotUnderstood
 
 VERSION = 1

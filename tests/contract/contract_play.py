@@ -12,8 +12,7 @@ from heaps import HEAPS, show_heaps
 
 from pbmserv.engine.record import GameRecord, Ply, advance, start
 from pbmserv.engine.registry import AnyGame, Registry
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Note, Seat, Step
+from pbmserv.engine.types import Note, Rng, Seat, Step
 from pbmserv.letters.environment import environment
 from pbmserv.letters.links import Links, Mailto
 

@@ -9,8 +9,7 @@ from pbmserv.engine.position import replay
 from pbmserv.engine.protocol import Racing
 from pbmserv.engine.record import WITHDRAW, GameRecord, Ply, advance, start
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Seat
+from pbmserv.engine.types import Move, Rng, Seat
 from pbmserv.errors import MoveError
 
 SEEDS = [bytes([n]) * 32 for n in range(4)]

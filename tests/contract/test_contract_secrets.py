@@ -16,8 +16,7 @@ from contract_play import (
 )
 
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import MoveError
 
 HIDDEN = [(case, name) for case, name in zip(CASES, CASE_NAMES, strict=True) if case[0].info.hidden]

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots import candidates as finding
 from pbmserv.games.blackbox.bots.candidates import candidates, wander
 from pbmserv.games.blackbox.bots.levels import (

@@ -8,7 +8,7 @@ from heaps import HEAPS
 
 from pbmserv.engine.record import GameRecord, Ply, advance, start
 from pbmserv.engine.registry import AnyGame, Registry
-from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Rng
 
 GAMES: tuple[AnyGame, ...] = (*Registry.installed(), HEAPS)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Note, Seat
+from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Outcome, Seat, Step
+from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State

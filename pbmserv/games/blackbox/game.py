@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from pbmserv.engine.protocol import Bot, Game, Saved
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox import analysis, racing, readings, sgt_files, transcripts, views
 from pbmserv.games.blackbox import options as choices

@@ -12,8 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from pbmserv.engine.record import RESTART
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Note, Seat
+from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from string import ascii_letters
 
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
+from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
 from pbmserv.games.blackbox.game_ids import SeededNumbers, descriptive_id

@@ -21,7 +21,7 @@ from pbmserv.engine.clocks import USUAL, zone
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.bots.bot_moves import is_bot

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb, log
 
-from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots.search import Case, Result, search
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import Field, field_of, trace_all, trace_in

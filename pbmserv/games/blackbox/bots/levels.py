@@ -13,7 +13,7 @@ from math import log, log2
 from types import MappingProxyType
 
 from pbmserv.engine.protocol import Bot
-from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
 from pbmserv.games.blackbox.options import Options, anew, drawn
