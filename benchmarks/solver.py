@@ -21,8 +21,7 @@ from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
 from pbmserv.games.blackbox.state import new_state
 
 QUICK = ((7, 3), (7, 4), (8, 3))

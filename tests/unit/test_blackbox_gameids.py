@@ -25,8 +25,7 @@ from pbmserv.games.blackbox.game_ids import (
     read_parameters,
     seeded_id,
 )
-from pbmserv.games.blackbox.geometry import Geometry, geometry
-from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace_all
 from pbmserv.letters.scene import why
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"

@@ -11,8 +11,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.games.blackbox.geometry import Geometry, geometry
-from pbmserv.games.blackbox.rays import HIT, trace, trace_all
+from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace, trace_all
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 CASES: list[dict[str, Any]] = json.loads((GOLDEN / "ray_cases.json").read_text())

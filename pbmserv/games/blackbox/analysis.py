@@ -11,10 +11,9 @@ from dataclasses import replace
 
 from pbmserv.engine.types import Move, Note, Preview, Seat, Value
 from pbmserv.errors import Illegal, NotUnderstood
-from pbmserv.games.blackbox.geometry import in_ranges
+from pbmserv.games.blackbox.geometry import in_ranges, trace, trace_all, way
 from pbmserv.games.blackbox.legality import is_free
 from pbmserv.games.blackbox.moves import Element, Kind, print_elements
-from pbmserv.games.blackbox.rays import trace, trace_all, way
 from pbmserv.games.blackbox.readings import elements_of
 from pbmserv.games.blackbox.rules import exit_of, kind_of, names
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers

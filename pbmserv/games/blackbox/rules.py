@@ -11,9 +11,8 @@ from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
 from pbmserv.games.blackbox.game_ids import SeededNumbers, descriptive_id
-from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.geometry import HIT, Geometry, seen_by_rays, trace, trace_all
 from pbmserv.games.blackbox.moves import Element, Kind, print_elements
-from pbmserv.games.blackbox.rays import HIT, seen_by_rays, trace, trace_all
 from pbmserv.games.blackbox.state import (
     HIT_MARK,
     REFLECTION_MARK,

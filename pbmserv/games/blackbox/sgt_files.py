@@ -35,11 +35,10 @@ from typing import NoReturn
 from pbmserv.engine.record import RESTART
 from pbmserv.errors import MoveError, NotUnderstood
 from pbmserv.games.blackbox.game_ids import atoms_of, clipped, described, read_id
-from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.geometry import HIT, Geometry, trace, trace_all
 from pbmserv.games.blackbox.moves import Element, Kind, read_elements
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Done, Practice, Scoring, begin
-from pbmserv.games.blackbox.rays import HIT, trace, trace_all
 from pbmserv.games.blackbox.rules import beam_shown
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS, MOST_MOVES, SOLVE

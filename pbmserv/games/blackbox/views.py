@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import EMPTY, Spots, Told, spots_of, tell
-from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import ScoreLine, score_lines
-from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding, to_act
 
 FIRED = "its result"

@@ -14,8 +14,7 @@ from math import comb, log
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots.search import Case, Result, search
-from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.rays import Field, field_of, trace_all, trace_in
+from pbmserv.games.blackbox.geometry import Field, Geometry, field_of, trace_all, trace_in
 from pbmserv.games.blackbox.views import View
 
 ALL = 300

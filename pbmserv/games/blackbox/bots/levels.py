@@ -16,8 +16,8 @@ from pbmserv.engine.protocol import Bot
 from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
+from pbmserv.games.blackbox.geometry import HIT, trace_all
 from pbmserv.games.blackbox.options import Options, anew, drawn
-from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.views import View
 
 GUESS_AT = {1: 1, 2: 3}

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.rays import HIT, Field, field_of
+from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of
 
 EMPTY, ATOM, UNKNOWN = 0, 1, 2
 

@@ -254,7 +254,7 @@ class _Seen:
     """The marks of a box while ports are fired."""
 
     def __init__(self, about: Subject) -> None:
-        from pbmserv.games.blackbox.rays import trace_all
+        from pbmserv.games.blackbox.geometry import trace_all
 
         self.marks = [""] * len(about.board.ports)
         self._found: dict[int, int] = {}
@@ -264,7 +264,7 @@ class _Seen:
 
     def fire(self, word: str, port: int, told: int | None) -> None:
         """Fire one port; *told* is the result as it was written behind it, if any."""
-        from pbmserv.games.blackbox.rays import HIT
+        from pbmserv.games.blackbox.geometry import HIT
 
         found = told if self._real is None else self._real[port]
         if found is None:
@@ -291,7 +291,7 @@ def _port(board: Geometry, word: str, label: str) -> int:
 
 
 def _result(board: Geometry, word: str, port: int, result: str) -> int:
-    from pbmserv.games.blackbox.rays import HIT
+    from pbmserv.games.blackbox.geometry import HIT
 
     if result == "#":
         return HIT

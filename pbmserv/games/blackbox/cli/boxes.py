@@ -249,7 +249,7 @@ def _cells(board: Geometry, names: Iterable[str]) -> list[int]:
 
 
 def _results(board: Geometry, atoms: Iterable[int]) -> list[str]:
-    from pbmserv.games.blackbox.rays import HIT, trace_all
+    from pbmserv.games.blackbox.geometry import HIT, trace_all
 
     return [
         "#" if found == HIT else "%" if found == port else board.ports[found]

@@ -86,7 +86,7 @@ def _with_way(box: BoxView, label: str) -> str:
     Raises:
         Unusable: there is no such port.
     """
-    from pbmserv.games.blackbox.rays import way
+    from pbmserv.games.blackbox.geometry import way
 
     port = box.board.port(label.strip().upper())
     if port is None:

@@ -28,8 +28,8 @@ from pbmserv.games.blackbox.cli.terminal.board import (
 )
 from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question, facts, pointed_out, test_ray
 from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import trace, way
 from pbmserv.games.blackbox.practice import PLAYER, Practice
-from pbmserv.games.blackbox.rays import trace, way
 from pbmserv.letters.scene import note_sentences
 
 USUAL_FILE = "blackbox.txt"

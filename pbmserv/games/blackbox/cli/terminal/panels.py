@@ -13,10 +13,9 @@ from textual.widgets import Input, Static
 
 from pbmserv.engine.types import Note
 from pbmserv.games.blackbox.cli.terminal.board import Pointing
-from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES
 from pbmserv.games.blackbox.practice import Practice, Scoring
-from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.views import BoxView
 
 
