@@ -9,6 +9,7 @@ from typing import Generic, NewType, TypeVar
 
 S = TypeVar("S")
 V = TypeVar("V")
+T = TypeVar("T")
 
 Seat = NewType("Seat", int)
 """A player's place at a board, 0-based in the order of the challenge."""
@@ -135,12 +136,11 @@ class Outcome:
     scores: tuple[int, ...] = ()
 
 
-T = TypeVar("T")
-
-
 class Rng:
-    """Draws for one ply of one board.
+    """Draws for one ply of one board, which replay: a counter over SHA-256.
 
+    A board's seed and the number of a ply give the same draws on every platform
+    and in every version, so a record replays to the same position forever.
     Block *i* is ``SHA-256(seed ‖ 0x00 ‖ ply ‖ i)`` with ply and i as 8-byte
     big-endian integers; its bytes are consumed in order.
     """

@@ -1,4 +1,4 @@
-"""Where ports and cells lie on a board of a given size, and what they are called."""
+"""Where ports and cells lie on a board of a given size, what they are called, and where rays go."""
 
 from __future__ import annotations
 
@@ -178,6 +178,12 @@ def in_ranges(board: Geometry, ports: Sequence[str]) -> str:
                 found += labels
     return ", ".join(found)
 
+
+# -- rays -----------------------------------------------------------------------------------
+
+# The order of the tests is the game's: an atom straight ahead absorbs, on the first rank too; then
+# an atom beside the first cell throws the ray back out of its port; then atoms diagonally ahead
+# turn the ray where it stands, and it looks again before it moves (Eric Solomon's Black Box, 1976).
 
 HIT = -1
 """The result of a ray that an atom absorbed."""
