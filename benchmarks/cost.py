@@ -26,7 +26,7 @@ from sqlalchemy.engine.default import DefaultDialect
 
 from benchmarks import moves, servers
 from benchmarks.smtp import send_all
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.engine.position import Position
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.mail.envelope import Envelope

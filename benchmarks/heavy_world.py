@@ -17,8 +17,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import Connection, insert, update
 
 from benchmarks.moves import DOMAIN, LOCAL
-from pbmserv.config.loading import load
-from pbmserv.config.settings import Settings
+from pbmserv.config.settings import Settings, load
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.mail.envelope import Envelope

@@ -22,7 +22,7 @@ from benchmarks import moves, servers
 from benchmarks.moves import DOMAIN, LOCAL
 from benchmarks.smtp import Mail, send_all
 from benchmarks.table import Line, at_most, printed, told
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.worker import BATCH

@@ -19,7 +19,7 @@ from time import process_time
 
 from benchmarks import moves
 from benchmarks.moves import DOMAIN, LOCAL, Board, Games
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.stages.app import Server

@@ -21,7 +21,7 @@ from typing import Any
 import pbmserv
 from benchmarks import smtp
 from benchmarks.moves import DOMAIN, LOCAL, prepare
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.net.ports import bind, shares
 from pbmserv.stages.app import Server
 from pbmserv.stages.listeners import MailPorts

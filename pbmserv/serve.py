@@ -13,8 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pbmserv import __version__, log
-from pbmserv.config.loading import Loaded, public_url, shown
-from pbmserv.config.settings import Settings
+from pbmserv.config.settings import Loaded, Settings, public_url, shown
 from pbmserv.files import open_to_others
 from pbmserv.monitoring import pulse
 from pbmserv.net import listening

@@ -21,7 +21,7 @@ from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
 from sqlalchemy import Row, select, update
 from zone import Zone
 
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.outbox import Sent

@@ -27,7 +27,7 @@ from sqlalchemy import ColumnElement, select, update
 from wire import SETTLES
 from zone import Zone
 
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
 from pbmserv.net.ports import Bound, bind, shares

@@ -13,7 +13,7 @@ from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
-    from pbmserv.config.loading import Loaded
+    from pbmserv.config.settings import Loaded
     from pbmserv.service.core.context import CommandContext
     from pbmserv.service.operators.deeds import Deed, Signature
     from pbmserv.store.operators.audit import Entry

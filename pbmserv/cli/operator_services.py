@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from pbmserv import files, log
-from pbmserv.config.loading import Loaded
-from pbmserv.config.settings import Settings
+from pbmserv.config.settings import Loaded, Settings
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.kept_mail import KeptMails

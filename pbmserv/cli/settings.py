@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.output import complain, say, table
-from pbmserv.config.loading import Loaded, described, load, shown
+from pbmserv.config.settings import Loaded, described, load, shown
 
 ConfigFile: TypeAlias = Annotated[
     Path | None,

@@ -1,7 +1,14 @@
 """What an operator can choose: read, checked, and described."""
 
-from pbmserv.config.loading import CONFIG_FILE, Loaded, described, load, public_url, shown
-from pbmserv.config.settings import Settings
+from pbmserv.config.settings import (
+    CONFIG_FILE,
+    Loaded,
+    Settings,
+    described,
+    load,
+    public_url,
+    shown,
+)
 from pbmserv.config.values import PREFIX, Listen, LogFormat, Setting, Signup, blank_passwords
 
 __all__ = [

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
 from pbmserv.config import values
 from pbmserv.config.incoming import Incoming
-from pbmserv.config.values import Listen, LogFormat, Setting, Signup
+from pbmserv.config.values import (
+    PREFIX,
+    Listen,
+    LogFormat,
+    Setting,
+    Signup,
+    blank_passwords,
+    one_line,
+)
+from pbmserv.errors import ConfigError
+from pbmserv.files import read_octets
 from pbmserv.mail.networks import Network
 from pbmserv.outbound.dkim import NamedFile, named_files
 
@@ -171,3 +185,149 @@ class Settings(Incoming):
             values.log_format,
         ),
     ]
+
+
+CONFIG_FILE = "PBMSERV_CONFIG"
+"""The environment variable that names the TOML file; itself no setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings together with where each came from.
+
+    Attributes:
+        settings: checked.
+        sources: for each field ``"default"``, ``"environment PBMSERV_X"`` or
+            ``"file PATH"``.
+        unread: PBMSERV_ variables that are no setting: probably slips.
+    """
+
+    settings: Settings
+    sources: Mapping[str, str]
+    unread: tuple[str, ...] = ()
+
+
+@cache
+def described() -> tuple[Setting, ...]:
+    """Every setting, in the order of `Settings`."""
+    hints = get_type_hints(Settings, include_extras=True)
+    return tuple(setting for hint in hints.values() for setting in hint.__metadata__)
+
+
+def shown(settings: Settings, key: str) -> str:
+    """One setting's value as text that is fit for a screen: passwords blanked."""
+    value = getattr(settings, key)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(value))
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None else blank_passwords(str(value))
+
+
+def public_url(web: Listen) -> str:
+    """The base URL of pages served at *web*; wildcard addresses become localhost.
+
+    With port 0 it is ``""``: call again with the port that was bound.
+    """
+    if not web.port:
+        return ""
+    host = "localhost" if web.host in {"0.0.0.0", "::"} else web.host  # noqa: S104 - compared only
+    return f"http://{Listen(host, web.port)}"
+
+
+def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
+    """Read the settings from the environment and from a TOML file.
+
+    The file is *config_path*, else the one that PBMSERV_CONFIG names, else
+    none. The environment wins over the file. In the file the keys are the
+    names in lower case without their prefix, and every value is a string.
+
+    Raises:
+        ConfigError: naming every wrong setting, its value and what is right.
+    """
+    named = environ.get(CONFIG_FILE, "")
+    path = config_path or (Path(named) if named else None)
+    problems: list[str] = []
+    from_file = _read_file(path, problems) if path is not None else {}
+    texts: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    for setting in described():
+        if setting.env in environ:
+            texts[setting.key] = environ[setting.env].strip()
+            sources[setting.key] = f"environment {setting.env}"
+        elif setting.key in from_file:
+            texts[setting.key] = from_file[setting.key].strip()
+            sources[setting.key] = f"file {path}"
+        else:
+            sources[setting.key] = "default"
+
+    values: dict[str, Any] = {}
+    for setting in described():
+        # data_dir and web stand before what is derived from them.
+        text = texts[setting.key] if setting.key in texts else _default(setting, values)
+        try:
+            values[setting.key] = setting.read(text)
+        except ValueError as error:
+            given = f'{setting.env} = "{blank_passwords(one_line(text))}" ({sources[setting.key]})'
+            problems.append(f"{given}: {_with_example(one_line(str(error)), setting, values)}")
+    if not problems:
+        problems += _contradictions(values)
+    if problems:
+        raise ConfigError("\n".join(problems))
+    if not values["web_url"] and values["web"] is not None:
+        values["web_url"] = public_url(values["web"])
+    return Loaded(Settings(**values), sources, tuple(_unread(environ)))
+
+
+def _contradictions(values: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("smtps", "tls_key"):
+        if values[name] and not values["tls_cert"]:
+            yield (
+                f'PBMSERV_{name.upper()} = "{values[name]}": '
+                "name the certificate's file in PBMSERV_TLS_CERT, too"
+            )
+
+
+def _with_example(wrong: str, setting: Setting, values: Mapping[str, Any]) -> str:
+    """What is wrong, with something that is right; the default, if its reader names nothing."""
+    if "such as " in wrong or not setting.default:
+        return wrong
+    return f"{wrong}, such as {_default(setting, values)}"
+
+
+def _default(setting: Setting, values: Mapping[str, Any]) -> str:
+    return setting.default.replace("<data>", str(values.get("data_dir", "var")))
+
+
+def _read_file(path: Path, problems: list[str]) -> dict[str, str]:
+    try:
+        table = tomllib.loads(read_octets(path).decode("utf-8"))
+    except OSError as error:
+        problems.append(f"settings file {path}: {error.strerror or error}")
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problems.append(f"settings file {path}: not TOML: {error}")
+        return {}
+    keys = [setting.key for setting in described()]
+    read: dict[str, str] = {}
+    for key, value in table.items():
+        if key not in keys:
+            problems.append(
+                f"{one_line(key)} (file {path}): no such setting; there are {', '.join(keys)}"
+            )
+        elif not isinstance(value, str):
+            problems.append(f'{key} (file {path}): write it in quotes, as {key} = "…"')
+        else:
+            read[key] = value
+    return read
+
+
+def _unread(environ: Mapping[str, str]) -> Iterator[str]:
+    known = {setting.env for setting in described()} | {CONFIG_FILE}
+    # Kubernetes gives every pod PBMSERV_PORT… and PBMSERV_SERVICE_… for a service of that name.
+    foreign = ("PBMSERV_PORT", "PBMSERV_SERVICE_", "PBMSERV_TEST_")
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in known and not name.startswith(foreign):
+            yield name

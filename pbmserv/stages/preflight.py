@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from pbmserv.config.loading import Loaded, shown
-from pbmserv.config.settings import Settings
+from pbmserv.config.settings import Loaded, Settings, shown
 from pbmserv.config.values import PREFIX
 from pbmserv.errors import ConfigError, OperatorError
 

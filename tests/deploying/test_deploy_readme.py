@@ -14,7 +14,7 @@ from sqlalchemy import text
 from typer.main import get_command
 
 from pbmserv.cli.main import app, run
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.store.core.database import Database
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 from wire import Wire, mail
 
 from pbmserv import serve
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.mail import letter_bytes, outbox

@@ -14,7 +14,7 @@ from running import start
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.cli.main import run
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
 from pbmserv.stages import app
 from pbmserv.store.core.database import Database

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, event, func, select, update
 from year_rules import Human
 from year_world import BEGINNING, Event
 
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.types import Seat
 from pbmserv.outbound.relay import OutgoingLetter

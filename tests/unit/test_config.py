@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.config.loading import Loaded, described, load, public_url, shown
+from pbmserv.config.settings import Loaded, described, load, public_url, shown
 from pbmserv.config.values import Listen, blank_passwords
 from pbmserv.errors import ConfigError
 

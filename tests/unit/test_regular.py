@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from pbmserv.cli.main import app as pbmserv
 from pbmserv.cli.output import harmless
-from pbmserv.config.loading import load
+from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
 from pbmserv.games.blackbox.cli import app

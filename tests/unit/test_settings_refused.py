@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.config.loading import described, load
+from pbmserv.config.settings import described, load
 from pbmserv.config.values import Setting
 from pbmserv.errors import ConfigError
 
