@@ -15,7 +15,7 @@ from pbmserv import files, log
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
-from pbmserv.service.operators.kept_mail import KeptMails
+from pbmserv.service.operators.queues import KeptMails
 from pbmserv.stages.base import Base
 from pbmserv.stages.link import Asking, first_place
 from pbmserv.stages.parts import PlayStage

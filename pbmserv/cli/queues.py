@@ -16,7 +16,7 @@ from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
     from pbmserv.service.operators.deeds import Signature
-    from pbmserv.service.operators.kept_mail import KeptMails
+    from pbmserv.service.operators.queues import KeptMails
 
 inbox = typer.Typer(no_args_is_help=True, help="Look after mails that failed and wait for you.")
 outbox = typer.Typer(no_args_is_help=True, help="Look after letters on their way.")
@@ -160,9 +160,9 @@ def list_letters(
 @outbox.command("show")
 def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     """Print a letter, without its reply addresses. Example: pbmserv outbox show 12"""
-    from pbmserv.service.operators import letters
+    from pbmserv.service.operators import queues
 
-    row, text = operators(config).look(partial(letters.shown, number=letter))
+    row, text = operators(config).look(partial(queues.shown, number=letter))
     say(f"Letter {row.id} ({row.letter}) to {row.recipient or '(nobody)'}: {row.state}")
     if row.error:
         say(f"Last fault: {harmless(row.error)}")
@@ -194,18 +194,18 @@ def retry_letters(
 
     Example: pbmserv outbox retry --failed --since 2026-03-21 --why "the relay refused us"
     """
-    from pbmserv.service.operators import letters
+    from pbmserv.service.operators import queues
 
     if bool(named) == failed or (since is not None and not failed):
         raise failure("Name one or more letters, or write --failed, perhaps with --since.")
     numbers = list(named or ())
     if failed:
         first = since.replace(tzinfo=UTC) if since else None
-        numbers = operators(config).look(partial(letters.failed, since=first))
+        numbers = operators(config).look(partial(queues.failed, since=first))
     if not numbers:
         say("No letters have failed." if since is None else "No letters have failed since then.")
         return
-    carry_out(config, by, why, partial(letters.retry, numbers=numbers))
+    carry_out(config, by, why, partial(queues.retry, numbers=numbers))
 
 
 @outbox.command("hold")
@@ -214,9 +214,9 @@ def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
 
     Example: pbmserv outbox hold 12 --why "looks odd"
     """
-    from pbmserv.service.operators import letters
+    from pbmserv.service.operators import queues
 
-    carry_out(config, by, why, partial(letters.hold, number=letter))
+    carry_out(config, by, why, partial(queues.hold, number=letter))
 
 
 @outbox.command("drop")
@@ -225,6 +225,6 @@ def drop_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
 
     Example: pbmserv outbox drop 12 --why "a test"
     """
-    from pbmserv.service.operators import letters
+    from pbmserv.service.operators import queues
 
-    carry_out(config, by, why, partial(letters.drop, number=letter))
+    carry_out(config, by, why, partial(queues.drop, number=letter))

@@ -35,7 +35,7 @@ from pbmserv.service.delivery.incoming import IncomingMail, MailReader
 from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState
-from pbmserv.service.operators.kept_mail import KeptMails, PutOffMails
+from pbmserv.service.operators.queues import KeptMails, PutOffMails
 from pbmserv.service.time.retention import Expiry, Kept
 from pbmserv.service.time.rounds import Rounds
 from pbmserv.service.time.scheduler import Scheduler

@@ -13,7 +13,7 @@ from posting import come_back
 from sqlalchemy import func, select, text, update
 
 from pbmserv.errors import OperatorError, ServerFault
-from pbmserv.service.operators import letters as operating_post
+from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.delivery import inbox as mails
 from pbmserv.store.delivery import kept_letters, outbox

@@ -14,8 +14,8 @@ from posting import come_back
 from sqlalchemy import select
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import letters as operating_post
 from pbmserv.service.operators import people
+from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.views import user_facts
 from pbmserv.store.operators import audit, operating

@@ -23,7 +23,7 @@ from pbmserv.commands.table.playing import MakeMove, Message
 from pbmserv.service.core import executor
 from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.kept_mail import KeptMails
+from pbmserv.service.operators.queues import KeptMails
 from pbmserv.store.boards.moves import record
 from pbmserv.store.operators import audit
 from pbmserv.store.tables.mail import inbox

@@ -11,7 +11,7 @@ import pytest
 from indoors import Indoors, address_of, indoors
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import letters, people
+from pbmserv.service.operators import people, queues
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.delivery import bounces, outbox
 from pbmserv.store.operators import operating
@@ -38,20 +38,20 @@ def waiting(house: Indoors) -> list[int]:
 def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
     house.operators.do(SIGNED, partial(people.reset, userid="alice"))
     (queued,) = waiting(house)
-    house.operators.do(SIGNED, partial(letters.hold, number=queued))
+    house.operators.do(SIGNED, partial(queues.hold, number=queued))
     assert house.letters() == []
-    house.operators.do(SIGNED, partial(letters.retry, numbers=[queued]))
+    house.operators.do(SIGNED, partial(queues.retry, numbers=[queued]))
     (letter,) = house.letters()
     assert letter.recipient == ALICE
     token = letter.reply_to.partition("+")[2].partition("@")[0]
     assert len(token) >= 20
-    row, text = house.operators.look(partial(letters.shown, number=queued))
+    row, text = house.operators.look(partial(queues.shown, number=queued))
     assert row.state == "sent"
     assert "another-word" in text or "password" in text
     assert token not in text
     with pytest.raises(OperatorError, match="has been sent"):
-        house.operators.do(SIGNED, partial(letters.retry, numbers=[queued]))
-    for deed in (letters.hold, letters.drop):
+        house.operators.do(SIGNED, partial(queues.retry, numbers=[queued]))
+    for deed in (queues.hold, queues.drop):
         with pytest.raises(OperatorError, match="has been sent"):
             house.operators.do(SIGNED, partial(deed, number=queued))
 
@@ -59,9 +59,9 @@ def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
 def test_a_dropped_letter_never_goes(house: Indoors) -> None:
     house.operators.do(SIGNED, partial(people.reset, userid="alice"))
     (queued,) = waiting(house)
-    house.operators.do(SIGNED, partial(letters.drop, number=queued))
+    house.operators.do(SIGNED, partial(queues.drop, number=queued))
     assert house.letters() == []
-    row, text = house.operators.look(partial(letters.shown, number=queued))
+    row, text = house.operators.look(partial(queues.shown, number=queued))
     assert (row.state, row.error, text) == ("failed", "dropped: the relay was mended", "")
 
 
@@ -71,10 +71,10 @@ def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -
     first, second, third = sorted(waiting(house))
     with house.server.database.writing.begin() as connection:
         outbox.failed(connection, [(n, "554 5.7.1 Relay access denied") for n in (first, second)])
-    house.operators.do(SIGNED, partial(letters.drop, number=third))
+    house.operators.do(SIGNED, partial(queues.drop, number=third))
 
     def failed(since: datetime | None = None) -> list[int]:
-        found: list[int] = house.operators.look(partial(letters.failed, since=since))
+        found: list[int] = house.operators.look(partial(queues.failed, since=since))
         return found
 
     assert failed() == failed(house.server.clock.now()) == [first, second]
@@ -86,7 +86,7 @@ def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -
         bounces.send_later(connection, letter, later, house.server.clock.now())
     assert failed() == [first]
 
-    deed = house.operators.do(SIGNED, partial(letters.retry, numbers=[first, third, 9_999]))
+    deed = house.operators.do(SIGNED, partial(queues.retry, numbers=[first, third, 9_999]))
     assert deed.said.splitlines() == [
         f"We send letter {first} to {ALICE} as soon as possible.",
         f"We send letter {third} to {ALICE} as soon as possible.",
