@@ -17,7 +17,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.views import user_facts
+from pbmserv.service.operators.people import user_facts
 from pbmserv.store.operators import audit, operating
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 

@@ -18,7 +18,7 @@ from pbmserv.log import LineFormatter
 from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.views import user_facts
+from pbmserv.service.operators.people import user_facts
 from pbmserv.store.boards import moves
 from pbmserv.store.tables import boards as board_table
 from pbmserv.store.tables.boards import house_turns, ratings, scores

@@ -15,7 +15,7 @@ from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
-from pbmserv.service.operators.views import board_lines
+from pbmserv.service.operators.people import board_lines
 from pbmserv.service.ratings import rating
 from pbmserv.store.operators import operating
 from pbmserv.store.tables.mail import outbox
