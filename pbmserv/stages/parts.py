@@ -37,8 +37,7 @@ from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.queues import KeptMails, PutOffMails
 from pbmserv.service.time.retention import Expiry, Kept
-from pbmserv.service.time.rounds import Rounds
-from pbmserv.service.time.scheduler import Scheduler
+from pbmserv.service.time.scheduler import Rounds, Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, Removal, TwoStores
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import Claims, CurrentWork

@@ -21,7 +21,7 @@ from wire import SETTLES, Wire, mail
 
 from pbmserv.errors import RelayDown
 from pbmserv.service.operators import health as looks
-from pbmserv.service.time import rounds
+from pbmserv.service.time import scheduler
 from pbmserv.service.time.retention import MEASURE_EVERY
 from pbmserv.store.core import writer
 from pbmserv.store.operators import health as rows
@@ -207,7 +207,7 @@ def test_a_round_that_hangs_is_no_life(monkeypatch: pytest.MonkeyPatch) -> None:
         began.set()
         goes_on.wait(20)
 
-    round_ = rounds.Rounds(hang, "keeper", 60, "trouble", longest_s=0.0)
+    round_ = scheduler.Rounds(hang, "keeper", 60, "trouble", longest_s=0.0)
     round_.start()
     assert began.wait(20)
     assert round_.vital().is_stuck

@@ -30,7 +30,7 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import NOTHING, Answer, Done, told_letter
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.time.deadlines import clock_context
-from pbmserv.service.time.rounds import Rounds
+from pbmserv.service.time.scheduler import Rounds
 from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow

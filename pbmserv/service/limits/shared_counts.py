@@ -26,7 +26,7 @@ from pbmserv.clock import Clock
 from pbmserv.log import reason
 from pbmserv.service.auth.passwords import FORGIVEN
 from pbmserv.service.limits.windows import Event, Kind, Windows, packed, unpacked
-from pbmserv.service.time.rounds import Rounds
+from pbmserv.service.time.scheduler import Rounds
 from pbmserv.store.core import counted
 from pbmserv.store.core.counted import Batch, Told
 from pbmserv.store.core.database import Database
