@@ -11,9 +11,8 @@ import typer
 
 from pbmserv.games.blackbox.cli.boxes import decode, encode, generate, rays
 from pbmserv.games.blackbox.cli.play import play
-from pbmserv.games.blackbox.cli.printing import print_
 from pbmserv.games.blackbox.cli.saved_games import load, save
-from pbmserv.games.blackbox.cli.show import check, show
+from pbmserv.games.blackbox.cli.show import check, print_, show
 
 _HELP = (
     "Blackbox at the command line: make, read, print and play boxes.\n\n"
