@@ -10,8 +10,7 @@ from __future__ import annotations
 import typer
 
 from pbmserv.games.blackbox.cli.boxes import decode, encode, generate, rays
-from pbmserv.games.blackbox.cli.play import play
-from pbmserv.games.blackbox.cli.saved_games import load, save
+from pbmserv.games.blackbox.cli.play import load, play, save
 from pbmserv.games.blackbox.cli.show import check, print_, show
 
 _HELP = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -11,9 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.games.blackbox.cli.arguments import Unusable, politely, presets
+from pbmserv.cli.output import harmless, say
+from pbmserv.errors import PlayerError
+from pbmserv.files import read_octets
+from pbmserv.games.blackbox.cli.arguments import (
+    Ids,
+    Unusable,
+    every_box,
+    grid,
+    politely,
+    presets,
+    sentence,
+)
 from pbmserv.games.blackbox.cli.boxes import fresh_seed
-from pbmserv.games.blackbox.cli.saved_games import Unreadable, read_game
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.cli.terminal.application import Start
@@ -112,3 +123,147 @@ def _drawn(kind: Parameters) -> GameId:
     from pbmserv.games.blackbox.game_ids import read_id, seeded_id
 
     return read_id(seeded_id(kind, fresh_seed()))
+
+
+def save(
+    prefix: Annotated[
+        str,
+        typer.Argument(
+            metavar="PREFIX", help="How the files' names begin: PREFIX0.txt, PREFIX1.txt …"
+        ),
+    ],
+    ids: Ids = None,
+    suffix: Annotated[
+        str, typer.Option("--suffix", metavar="TEXT", help="How the files' names end.")
+    ] = ".txt",
+    moves: Annotated[
+        str,
+        typer.Option("--moves", metavar="MOVES", help='Moves to make first: "A; 4,+b2; undo".'),
+    ] = "",
+) -> None:
+    """Save games on these boxes, one file each; `play FILE` goes on with one.
+
+    If one of the files exists, it writes nothing. A file holds all moves, even
+    those you took back. Simon Tatham's Black Box loads them with --suffix .sav.
+
+    Example: pbmserv blackbox generate 3 8x8/5 | pbmserv blackbox save game
+    """
+    with politely("save"):
+        games = [_begun(box.game.text, moves) for box in every_box(ids)]
+        files = [Path(f"{prefix}{number}{suffix}") for number in range(len(games))]
+        for file in files:
+            if file.exists():
+                raise Unusable(f"{file} exists already, so nothing was saved.")
+        for file, game in zip(files, games, strict=True):
+            try:
+                write_game(file, game, 0)
+            except Unreadable as error:
+                raise OSError(str(error)) from None
+            say(str(file))
+
+
+def load(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A saved game; - = standard input.")],
+    solution: Annotated[bool, typer.Option("--solution", help="Also show the atoms.")] = False,
+) -> None:
+    """Show a saved game: its box as it stands, and its moves.
+
+    Example: pbmserv blackbox save game w8h8m5M5#tea && pbmserv blackbox load game0.txt
+    """
+    with politely("load"):
+        try:
+            practice, seconds = parsed(sys.stdin.read()) if file == "-" else read_game(Path(file))
+        except Unreadable as error:
+            raise Unusable(str(error)) from None
+        except UnicodeDecodeError:
+            raise Unusable("that is not text, so it is not a game.") from None
+        say(harmless(practice.game.text))
+        say("")
+        shown = practice.solve() if solution and not practice.over else practice
+        say(grid(list(shown.view.boxes)))
+        say("")
+        for number, step in enumerate(practice.chain, 1):
+            say(f"{number}. {step.text}{'' if number <= practice.done else ' (undone)'}")
+        say(f"{practice.scoring}, {seconds} seconds")
+
+
+def _begun(text: str, moves: str) -> Practice:
+    """A practice game on the box of an ID, after these moves.
+
+    Raises:
+        PlayerError: one of them cannot be made.
+    """
+    from pbmserv.games.blackbox.game_ids import read_id
+    from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
+
+    guesses = USUAL_GUESSES[Scoring.PRACTICE]
+    game = begin(read_id(text), Scoring.PRACTICE, guesses, fair=True, clue=True)
+    for move in filter(None, re.split(r"\s*;\s*", moves.strip())):
+        if move in ("undo", "redo", "restart", "solve"):
+            game = getattr(game, move)()
+        else:
+            game = game.play(move)
+    return game
+
+
+class Unreadable(Exception):
+    """A file that cannot be used; the text says which and why."""
+
+
+def write_game(file: Path, practice: Practice, seconds: int) -> None:
+    """Write a transcript, or what Simon Tatham's program loads if the name ends with ``.sav``.
+
+    What stood in the file before is lost only when this is complete.
+
+    Raises:
+        Unreadable: it cannot be written.
+    """
+    from pbmserv.games.blackbox.sgt_files import write_saved_game
+    from pbmserv.games.blackbox.transcripts import write_transcript
+
+    his = file.suffix.lower() == ".sav"
+    text = write_saved_game(practice) if his else write_transcript(practice.transcript(seconds))
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be written: {error.strerror or error}.") from None
+
+
+def read_game(file: Path) -> tuple[Practice, int]:
+    """The game in a file, and for how many seconds it was played.
+
+    Raises:
+        Unreadable: it cannot be read, or is no transcript.
+    """
+    from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS
+
+    try:
+        # A transcript is ASCII, so what has more octets than that is none.
+        return parsed(read_octets(file, MOST_CHARACTERS + 1).decode())
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise Unreadable(f"{file} is not text, so it is not a game.") from None
+    except PlayerError as error:
+        raise Unreadable(f"{file}: {sentence(error)}") from None
+
+
+def parsed(text: str) -> tuple[Practice, int]:
+    """The game of a transcript's text, or of a file of Simon Tatham's program, and its seconds.
+
+    Raises:
+        PlayerError: it is neither.
+    """
+    from pbmserv.games.blackbox.practice import resumed
+    from pbmserv.games.blackbox.sgt_files import MARK, read_saved_game
+    from pbmserv.games.blackbox.transcripts import read_transcript
+
+    if text.lstrip().startswith(MARK):
+        return read_saved_game(text), 0
+    transcript = read_transcript(text)
+    return resumed(transcript), transcript.seconds

@@ -17,7 +17,7 @@ from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.analysis import check_markers
 from pbmserv.games.blackbox.cli.arguments import grid, sentence
-from pbmserv.games.blackbox.cli.saved_games import Unreadable, read_game, write_game
+from pbmserv.games.blackbox.cli.play import Unreadable, read_game, write_game
 from pbmserv.games.blackbox.cli.terminal.board import (
     Board,
     Pointing,
