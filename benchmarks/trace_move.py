@@ -22,9 +22,8 @@ import pbmserv
 from benchmarks import smtp
 from benchmarks.moves import DOMAIN, LOCAL, prepare
 from pbmserv.config.settings import load
-from pbmserv.net.ports import bind, shares
 from pbmserv.stages.app import Server
-from pbmserv.stages.listeners import MailPorts
+from pbmserv.stages.listeners import MailPorts, bind, shares
 
 ROOM = str(Path(pbmserv.__file__).parent)
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})

@@ -17,11 +17,11 @@ from pbmserv.config.settings import Loaded, Settings, public_url, shown
 from pbmserv.files import open_to_others
 from pbmserv.monitoring import pulse
 from pbmserv.net import listening
-from pbmserv.net.ports import Bound, bind
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
 from pbmserv.stages.link import meeting_place
+from pbmserv.stages.listeners import Bound, bind
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health

@@ -30,13 +30,12 @@ from zone import Zone
 from pbmserv.config.settings import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
-from pbmserv.net.ports import Bound, bind, shares
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.health import Health, Parts, metrics
 from pbmserv.stages.app import Server
-from pbmserv.stages.listeners import MailPorts, WebPorts
+from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, bind, shares
 from pbmserv.stages.state import counted
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows

@@ -17,16 +17,15 @@ from typing import Any
 from pbmserv.config.settings import Settings
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.pulse import Vital
-from pbmserv.net import ports
-from pbmserv.net.ports import Bound
 from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
 from pbmserv.service.bots.bot_worker import Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
+from pbmserv.stages import listeners
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import Claims, CurrentWork
 from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
-from pbmserv.stages.listeners import MailPorts, WebPorts, WebStage
+from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
@@ -116,7 +115,9 @@ def _reload(name: str, base: Base, given: Given, post: PostStage | None = None) 
 
 async def _door(name: str, base: Base, given: Given) -> None:
     stage = DoorStage(base, Bell(given.folder / "play.ring").ring)
-    listening = MailPorts(base, stage.door, given.bound, ports.shares(given.settings, given.bound))
+    listening = MailPorts(
+        base, stage.door, given.bound, listeners.shares(given.settings, given.bound)
+    )
     loop = asyncio.get_running_loop()
 
     def form(kind: str, values: dict[str, Any]) -> int:
@@ -289,7 +290,7 @@ async def _web(name: str, base: Base, given: Given) -> None:
     async def metrics() -> bytes:
         return await numbers(health, await asyncio.to_thread(stages.counted))
 
-    divided = ports.shares(given.settings, given.bound)
+    divided = listeners.shares(given.settings, given.bound)
     listening = WebPorts(base, stage.web_requests, health, metrics, given.bound, divided)
     await listening.open()
 

@@ -26,9 +26,9 @@ from types import FrameType
 
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
-from pbmserv.net.ports import Bound
 from pbmserv.stages.current_work import NONE, Claims, CurrentWork, Stuck
 from pbmserv.stages.lanes import blamed
+from pbmserv.stages.listeners import Bound
 from pbmserv.stages.preflight import STAGES
 from pbmserv.stages.processes import Given, run
 

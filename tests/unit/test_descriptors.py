@@ -7,8 +7,8 @@ import resource
 import pytest
 
 from pbmserv.errors import ConfigError
-from pbmserv.net import ports
-from pbmserv.net.ports import raise_limit, share_out, wanted
+from pbmserv.stages import listeners
+from pbmserv.stages.listeners import raise_limit, share_out, wanted
 
 
 @pytest.mark.parametrize(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])
@@ -54,7 +54,7 @@ def test_the_limit_is_raised_as_far_as_it_may_be(
             raise ValueError("current limit exceeds maximum limit")
         limits.append(to)
 
-    monkeypatch.setattr(ports.resource, "getrlimit", lambda _: limits[-1])
-    monkeypatch.setattr(ports.resource, "setrlimit", limit)
+    monkeypatch.setattr(listeners.resource, "getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr(listeners.resource, "setrlimit", limit)
     assert raise_limit(1000) == found
     assert limits[-1] in {(soft, hard), (found, hard)}
