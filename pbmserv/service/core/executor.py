@@ -17,14 +17,7 @@ from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
-from pbmserv.service.accounts import (
-    absences,
-    account,
-    leaving,
-    messages,
-    preferences,
-    whoami,
-)
+from pbmserv.service.accounts import absences, account, leaving, messages, preferences
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.boards import (
     followers,
@@ -124,7 +117,7 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     if context.incoming.mail.automatic:
         return letters + welcome
     if context.reply_address is None and not context.proven:
-        said = whoami.greeted(context, said)
+        said = leaving.greeted(context, said)
     answers = answers_to(context, said)
     if homes:
         answers = _readdressed(answers, homes)
