@@ -31,8 +31,15 @@ from pbmserv.outbound.outbox import (
     Untried,
     note_letter,
 )
-from pbmserv.outbound.relay import OutgoingLetter, Relay
-from pbmserv.outbound.retry import LIFETIME, Breaker, Domains, delay, domain_of
+from pbmserv.outbound.relay import (
+    LIFETIME,
+    Breaker,
+    Domains,
+    OutgoingLetter,
+    Relay,
+    delay,
+    domain_of,
+)
 
 __all__ = ["ClaimedLetter", "Failed", "Later", "Outbox", "Result", "Sender", "Sent", "Untried"]
 

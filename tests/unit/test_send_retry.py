@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.outbound.retry import FAILURES, LIFETIME, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker, delay
+from pbmserv.outbound.relay import FAILURES, LIFETIME, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker, delay
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 NEW = timedelta()

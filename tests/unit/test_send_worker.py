@@ -21,8 +21,7 @@ from pbmserv.errors import (
 )
 from pbmserv.log import LineFormatter
 from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
-from pbmserv.outbound.relay import OutgoingLetter
-from pbmserv.outbound.retry import FAILURES, SHORTEST_PAUSE, domain_of
+from pbmserv.outbound.relay import FAILURES, SHORTEST_PAUSE, OutgoingLetter, domain_of
 from pbmserv.outbound.worker import BATCH, BATCH_TIME, Sender
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
