@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import MailError
-from pbmserv.inbound.charset import decode
 from pbmserv.inbound.headers import (
     ContentType,
     Headers,
@@ -24,7 +23,7 @@ from pbmserv.inbound.headers import (
     split_block,
     split_parts,
 )
-from pbmserv.inbound.html import HTML_LIMIT, read_html
+from pbmserv.inbound.html import HTML_LIMIT, decode, read_html
 from pbmserv.inbound.quotes.line_signs import BLANKS
 from pbmserv.inbound.smime import (
     ENCRYPTED,

@@ -14,7 +14,6 @@ from email.message import Message
 from functools import cache
 
 from pbmserv.errors import MailError
-from pbmserv.inbound.charset import decode
 from pbmserv.inbound.headers import (
     ContentType,
     Headers,
@@ -27,7 +26,7 @@ from pbmserv.inbound.headers import (
     split_parts,
 )
 from pbmserv.inbound.headers import one_line as header_line
-from pbmserv.inbound.html import read_html
+from pbmserv.inbound.html import decode, read_html
 from pbmserv.inbound.quotes.phrases import UNDELIVERED
 from pbmserv.mail.bounce_codes import Failure, judge, one_line, status_in
 from pbmserv.mail.envelope import Envelope

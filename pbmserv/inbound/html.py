@@ -8,11 +8,168 @@ the memory; so the tree that it gets has no tables, lists or attributes left.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from importlib import import_module
+from io import StringIO
+from itertools import chain
 from typing import Any
 
-from pbmserv.inbound.charset import clean
+LONGEST = 512 * 1024
+"""Characters of a text that are looked at; to clean one takes many times its own memory."""
+
+# An allow-list: looking up a name that a stranger chose imports modules, and some
+# codecs that Python would find (punycode, unicode_escape) are slow or unsafe.
+# ISO 8859-1 and -9 are read as Windows does, which is how mail clients mean them.
+_SPELLINGS = {
+    "utf-8": "utf-8 utf8 ascii us-ascii unicode-1-1-utf-8",
+    "cp1252": "iso-8859-1 iso8859-1 latin1 latin-1 l1",
+    "cp1254": "iso-8859-9 latin5 latin-5",
+    "iso8859-8": "iso-8859-8-i",
+    "koi8_r": "koi8-r koi8",
+    "koi8_u": "koi8-u",
+    "gb18030": "gb2312 gbk gb18030 gb-2312-80 cp936 x-gbk",
+    "hz": "hz-gb-2312",
+    "cp950": "big5 cp950",
+    "big5hkscs": "big5-hkscs",
+    "cp932": "shift-jis shiftjis sjis x-sjis cp932 windows-31j",
+    "euc_jp": "euc-jp",
+    "iso2022_jp_ext": "iso-2022-jp csiso2022jp iso-2022-jp-1 iso-2022-jp-2 iso-2022-jp-ms"
+    " cp50220 cp50221 cp50222",
+    "cp949": "euc-kr ks-c-5601-1987 cp949 korean windows-949",
+    "iso2022_kr": "iso-2022-kr",
+    "cp874": "tis-620 windows-874",
+    "mac_roman": "macintosh",
+    "utf-16": "utf-16",
+    "utf-16-be": "utf-16be",
+    "utf-16-le": "utf-16le",
+    "utf-32": "utf-32",
+    "utf-32-be": "utf-32be",
+    "utf-32-le": "utf-32le",
+    "utf-7": "utf-7 unicode-1-1-utf-7 csunicode11utf7",
+}
+_CODECS = {
+    **{f"iso-8859-{n}": f"iso8859-{n}" for n in chain(range(2, 9), (10, 11), range(13, 17))},
+    **{f"windows-{n}": f"cp{n}" for n in range(1250, 1259)},
+    **{f"cp{n}": f"cp{n}" for n in chain(range(1250, 1259), (437, 850, 852, 866, 874))},
+    **{name: codec for codec, names in _SPELLINGS.items() for name in names.split()},
+}
+
+# Charsets in which a Chinese, Japanese or Korean mail is lost when it is read as another one.
+_OF_SEVERAL_OCTETS = frozenset(
+    ("gb18030", "hz", "cp950", "big5hkscs", "cp932", "euc_jp", "iso2022_jp_ext", "cp949",
+     "iso2022_kr", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-32-be", "utf-32-le")
+)  # fmt: skip
+_OF_SEVEN_BITS = frozenset(("iso2022_jp_ext", "iso2022_kr", "hz"))  # all of it looks like ASCII
+_WIDE = {"utf-16": b"\xff\xfe\xfe\xff", "utf-32": b"\xff\xfe\0\0\0\0\xfe\xff"}
+
+# RFC 1468: what follows is ASCII or nearly, half-width katakana, or two octets a character.
+_ESCAPE = re.compile(rb"\x1b(\([BJI]|\$[@B]|\$\(D)")
+_ESCAPES_TO_JAPANESE = re.compile(rb"\x1b\$[@B]")
+_TWO_OCTETS = frozenset((b"$@", b"$B"))
+_HIGH = bytes(octet | 0x80 if 0x20 < octet < 0x7F else octet for octet in range(256))
+
+# Characters at which `str.splitlines` would see the end of a line although no mail
+# client does: a quoted line must not turn into one that looks unquoted. Also controls.
+_ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+# Longest run of combining marks that Unicode's stream-safe text has (UAX #15, D4).
+_MARKS = 30
+
+
+def decode(octets: bytes, charset: str) -> str:
+    """`octets` as NFC text: as `charset`, else as UTF-8, else as Windows-1252.
+
+    Where only a little of it is not in a charset of several octets, that little becomes U+FFFD.
+    CRLF becomes LF, NUL is dropped, other controls and odd line ends become
+    blanks. At most `LONGEST` characters. Never raises; an unknown charset counts as none.
+    """
+    codec = _CODECS.get(charset.lower().replace("_", "-"), "utf-8")
+    if codec in _WIDE:
+        codec = _without_mark(octets, codec)
+    elif codec == "utf-8" and _ESCAPES_TO_JAPANESE.search(octets):
+        codec = "iso2022_jp_ext"  # what old Japanese programs do not say
+    text = _as(octets, codec)
+    if text is None and codec in _OF_SEVEN_BITS:
+        text = _nearly_as(octets, codec)
+    if text is None:
+        text = _as(octets, "utf-8")
+    if text is None and codec in _OF_SEVERAL_OCTETS:
+        text = _nearly_as(octets, codec)
+    if text is None:
+        text = octets.decode("cp1252", "replace")
+    return clean(text[:LONGEST])
+
+
+def clean(text: str) -> str:
+    """`text` with LF line ends, without odd controls, in NFC."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if _ODD.search(text):
+        text = _ODD.sub(" ", text.replace("\0", ""))
+    if text.isascii():
+        return text
+    return _nfc(text.removeprefix("\ufeff"))
+
+
+def _as(octets: bytes, codec: str) -> str | None:
+    try:
+        text = octets.decode(codec)
+        if codec == "utf-7":
+            text.encode()  # it lets half a character through, which nobody can store
+    except UnicodeError:
+        return None
+    return text
+
+
+def _without_mark(octets: bytes, codec: str) -> str:
+    """Which order of octets is meant where no byte order mark says so (RFC 2781 section 4.3)."""
+    size = 2 if codec == "utf-16" else 4
+    if octets[:size] in (_WIDE[codec][:size], _WIDE[codec][size:]):
+        return codec
+    if octets.isascii() and b"\0" not in octets:
+        return "utf-8"  # no mail is without line ends, and those have NUL in them
+    looked_at = octets[:1000]
+    first, last = looked_at[::size].count(0), looked_at[size - 1 :: size].count(0)
+    return f"{codec}-{'le' if last > first else 'be'}"
+
+
+def _nearly_as(octets: bytes, codec: str) -> str | None:
+    """The text in a charset that it is not quite in, ``None`` if it is hardly in it at all."""
+    octets = octets[: 2 * LONGEST]
+    text = _japanese(octets) if codec == "iso2022_jp_ext" else octets.decode(codec, "replace")
+    odd = text.count("\ufffd")
+    right = len(text) - odd - sum(map(text.count, map(chr, range(128))))
+    return text if odd <= right else None
+
+
+def _japanese(octets: bytes) -> str:
+    """ISO-2022-JP as Windows and telephones write it, with circled numbers and the like."""
+    pieces = _ESCAPE.split(octets)
+    text = [pieces[0].decode("ascii", "replace")]
+    for escape, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+        if escape in _TWO_OCTETS:
+            text.append(piece.translate(_HIGH).decode("euc_jis_2004", "replace"))
+        elif escape == b"(I":
+            text.append(bytes(octet | 0x80 for octet in piece).decode("shift_jis", "replace"))
+        else:
+            text.append(piece.decode("ascii", "replace"))
+    return "".join(text)
+
+
+def _nfc(text: str) -> str:
+    # The check is linear: it stops at the first mark out of order. Normalising is not:
+    # it sorts a run of marks by insertion, so runs are cut before.
+    if unicodedata.is_normalized("NFC", text):
+        return text
+    kept = StringIO()  # a list of them would take sixty octets for each
+    run = 0
+    for char in text:
+        run = run + 1 if unicodedata.combining(char) else 0
+        if run <= _MARKS:
+            kept.write(char)
+    return unicodedata.normalize("NFC", kept.getvalue())
+
 
 HTML_LIMIT = 256 * 1024
 """Octets of HTML that are looked at; what a reply adds stands at the top."""

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import unflow
-from pbmserv.inbound.charset import decode
-from pbmserv.inbound.html import read_html
+from pbmserv.inbound.html import decode, read_html
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope, Mail
