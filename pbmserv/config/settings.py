@@ -1,4 +1,4 @@
-"""Every setting that an operator can choose, each with what a person must know about it."""
+"""Every setting that an operator can choose, what a person must know of each, and their reading."""
 
 from __future__ import annotations
 

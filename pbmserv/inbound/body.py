@@ -23,7 +23,6 @@ from pbmserv.inbound.headers import (
     split_block,
     split_parts,
 )
-from pbmserv.inbound.html import HTML_LIMIT, decode, read_html
 from pbmserv.inbound.quotes.line_signs import BLANKS
 from pbmserv.inbound.smime import (
     ENCRYPTED,
@@ -32,6 +31,7 @@ from pbmserv.inbound.smime import (
     SMIME,
     signed_entity,
 )
+from pbmserv.inbound.text import HTML_LIMIT, decode, read_html
 
 PARTS_LIMIT = 100
 DEPTH_LIMIT = 20

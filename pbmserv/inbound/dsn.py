@@ -26,8 +26,8 @@ from pbmserv.inbound.headers import (
     split_parts,
 )
 from pbmserv.inbound.headers import one_line as header_line
-from pbmserv.inbound.html import decode, read_html
 from pbmserv.inbound.quotes.phrases import UNDELIVERED
+from pbmserv.inbound.text import decode, read_html
 from pbmserv.mail.bounce_codes import Failure, judge, one_line, status_in
 from pbmserv.mail.envelope import Envelope
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from pbmserv.errors import MailError
-from pbmserv.inbound.html import clean, decode
+from pbmserv.inbound.text import clean, decode
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.networks import LOOPBACK, Network, Source, block_name, is_among
 

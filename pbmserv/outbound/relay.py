@@ -1,4 +1,4 @@
-"""The door to the next hop: what a relay takes, and which one a URL names."""
+"""The door to the next hop: what a relay takes, which one a URL names, and when to try it again."""
 
 from __future__ import annotations
 

@@ -41,8 +41,6 @@ from pbmserv.outbound.relay import (
     domain_of,
 )
 
-__all__ = ["ClaimedLetter", "Failed", "Later", "Outbox", "Result", "Sender", "Sent", "Untried"]
-
 #: Claiming pays in batches of 20 to 100.
 BATCH = 50
 #: After this time no further letter of a batch is begun: others wait for it.
@@ -87,7 +85,7 @@ class Sender:
             outbox: the queue.
             relay: where letters go; the caller closes it after `stop`.
             clock: tells what is due.
-            jitter: draws 0 ≤ x < 1, see `retry.delay`.
+            jitter: draws 0 ≤ x < 1, see `relay.delay`.
             threads: how many letters are under way at once (≥ 1).
             poll_s: longest pause in seconds between two looks into the outbox:
                 30 where every change is told by `wake`, 1 where other
@@ -276,7 +274,7 @@ class Sender:
     ) -> dict[int, OutgoingLetter]:
         letters: dict[int, OutgoingLetter] = {}
         try:
-            made = self._outbox.prepare([row.id for row in unmade])
+            return {one.id: one for one in self._outbox.prepare([row.id for row in unmade])}
         except StoreAway as away:
             results += self._untried(unmade, away)
             return {}
@@ -285,8 +283,6 @@ class Sender:
                 "a letter of several could not be made; trying each alone",
                 extra={"letters": len(unmade)},
             )
-        else:
-            return {letter.id: letter for letter in made}
         for row in unmade:
             try:
                 letters |= {letter.id: letter for letter in self._outbox.prepare([row.id])}
@@ -321,9 +317,8 @@ class Sender:
         domain = domain_of(letter.recipient)
         again_at = self._domains.enter(domain, now)
         if again_at is not None:
-            return Untried(
-                row.id, again_at, f"{domain} wants fewer letters" if again_at > now else ""
-            )
+            why = f"{domain} wants fewer letters" if again_at > now else ""
+            return Untried(row.id, again_at, why)
         try:
             return self._deliver(row, letter, domain)
         finally:

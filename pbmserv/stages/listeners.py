@@ -1,4 +1,6 @@
-"""What lets clients in: mail ports for the door, pages and numbers for the web."""
+"""What lets clients in: the ports, bound before anything is served, and what serves mail, pages and
+numbers there. Mail and pages share the file descriptors that this process may have.
+"""
 
 from __future__ import annotations
 

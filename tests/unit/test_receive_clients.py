@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from quoting import MARKUP
 
 from pbmserv.inbound.headers import ContentType
-from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.inbound.smime import signed_entity
+from pbmserv.inbound.text import read_html
 from pbmserv.mail.envelope import Envelope, Mail
 
 TESTS = Path(__file__).parent.parent

@@ -1,4 +1,6 @@
-"""Leaving: ``signoff`` and ``delete``, each after a letter that asks, and ``export``."""
+"""What the server knows of a writer (``whoami``, ``export``), and leaving: ``signoff`` and
+``delete``, each after a letter that asks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What operators do about people: suspend, restore, reset, merge."""
+"""People as operators see and treat them: suspend, restore, reset, merge; and what operators see of
+players, boards, games and ratings, never what a player has hidden.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Mails that were kept because our own code failed on them: list, show and retry."""
+"""What operators do with mails that were kept since our own code failed on them (list, show,
+retry), and with letters on their way (look, hold, send again, drop).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``pbmserv blackbox play``: the full-screen game."""
+"""``pbmserv blackbox play``: the full-screen game; ``save`` and ``load``: games in files, as
+transcripts, whole or not at all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``pbmserv blackbox show`` and ``check``: a box as the letters draw it, and its markers judged."""
+"""``pbmserv blackbox show``, ``check`` and ``print``: a box as the letters draw it, its markers
+judged, and puzzles on paper.
+"""
 
 from __future__ import annotations
 

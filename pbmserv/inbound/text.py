@@ -1,8 +1,9 @@
-"""HTML of a mail as plain text, with its quoted parts shrunk to a ``>`` line.
+"""Octets to clean text, whatever their charset is said to be, and HTML to plain text, with its
+quoted parts shrunk to a ``>`` line.
 
-Inscriptis lays the text out. It pads table cells and list items to the widest
-one and obeys lengths in style attributes, which a stranger could use to fill
-the memory; so the tree that it gets has no tables, lists or attributes left.
+Inscriptis lays the text out. It pads table cells and list items to the widest one and obeys
+lengths in style attributes, which a stranger could use to fill the memory; so the tree that it
+gets has no tables, lists or attributes left.
 """
 
 from __future__ import annotations
