@@ -20,8 +20,7 @@ from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.protocol import RacingGame, Tappable, races
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import MoveError
 from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
 from pbmserv.service.core.context import Services
