@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
 
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
@@ -24,6 +24,11 @@ FIRST = date(2026, 1, 1)
 def number_of(day: int) -> int:
     """The number of a day's box."""
     return day - (FIRST - EPOCH).days + 1
+
+
+def day_of_number(number: int) -> int:
+    """The day of the box with this number."""
+    return number - 1 + (FIRST - EPOCH).days
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,23 @@ def score_kinds(connection: Connection, game: str, most: int) -> list[tuple[str,
     """Kinds of boards with scores, and how many they have; the most played first."""
     found = connection.execute(_KINDS, {"of_game": game, "most": most})
     return [(row[0], row[1]) for row in found]
+
+
+_BEST_OF_PLAYER = (
+    select(scores.c.game, scores.c.kind, func.count(), func.min(scores.c.score))
+    .where(scores.c.player_id == bindparam("player"))
+    .group_by(scores.c.game, scores.c.kind)
+    .order_by(func.count().desc(), scores.c.game, scores.c.kind)
+    .limit(bindparam("most"))
+)
+
+
+def best_by_kind(
+    connection: Connection, player_id: int, most: int
+) -> list[tuple[str, str, int, int]]:
+    """(game, kind of board, how many scores, the best one) of a player; the most played first."""
+    found = connection.execute(_BEST_OF_PLAYER, {"player": player_id, "most": most})
+    return [(row[0], row[1], row[2], row[3]) for row in found]
 
 
 MOST_DAYS = 400
@@ -216,6 +238,46 @@ def daily_box(connection: Connection, game: str, day: int, fresh: Sequence[str])
         daily_boxes.c.game == game, daily_boxes.c.day == day
     )
     return tuple(connection.execute(statement).scalar_one())
+
+
+def days(connection: Connection, game: str, upto: int, most: int) -> list[tuple[int, int, int]]:
+    """(day, how many have got its box, how many have solved it), the newest first."""
+    solved = func.sum(case((daily_boards.c.solved.is_(True), 1), else_=0))
+    found = connection.execute(
+        select(daily_boards.c.day, func.count(), solved)
+        .where(daily_boards.c.game == game, daily_boards.c.day <= upto)
+        .group_by(daily_boards.c.day)
+        .order_by(daily_boards.c.day.desc())
+        .limit(most)
+    )
+    return [(row[0], row[1], int(row[2])) for row in found]
+
+
+def boards_of_day(connection: Connection, game: str, day: int) -> dict[bool | None, int]:
+    """How many have solved a day's box (``True``), have not (``False``), play it yet (``None``)."""
+    found = connection.execute(
+        select(daily_boards.c.solved, func.count())
+        .where(daily_boards.c.game == game, daily_boards.c.day == day)
+        .group_by(daily_boards.c.solved)
+    )
+    return {row[0]: row[1] for row in found}
+
+
+def neighbours(connection: Connection, game: str, day: int) -> tuple[int | None, int | None]:
+    """The days before and after with a box that somebody has got."""
+    of_game = daily_boards.c.game == game
+    before = select(func.max(daily_boards.c.day)).where(of_game, daily_boards.c.day < day)
+    after = select(func.min(daily_boards.c.day)).where(of_game, daily_boards.c.day > day)
+    return connection.execute(before).scalar(), connection.execute(after).scalar()
+
+
+def box_of(connection: Connection, game: str, day: int) -> tuple[str, ...] | None:
+    """The option words of a day's box, which tell it; ``None``: nobody has got one."""
+    statement = select(daily_boxes.c.options).where(
+        daily_boxes.c.game == game, daily_boxes.c.day == day
+    )
+    found = connection.execute(statement).scalar()
+    return None if found is None else tuple(found)
 
 
 def has_daily(connection: Connection, player_id: int, game: str, day: int) -> bool:

@@ -86,8 +86,13 @@ class Boards(Protocol):
         ...
 
 
-class WebRequests(PublicRequests, Protocol):
+class WebRequests(Protocol):
     """What the pages ask of the service."""
+
+    @property
+    def public(self) -> PublicRequests:
+        """For the pages that everybody may read."""
+        ...
 
     @property
     def boards(self) -> Boards:
@@ -133,7 +138,7 @@ def build(
             Route("/style.css", site.style),
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
-            *public_routes(printer, web_requests),
+            *public_routes(printer, web_requests.public),
             Route("/b/{token}", site.board, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
         ],

@@ -9,10 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.service.accounts.web_requests import PublicPlayer
 from pbmserv.service.boards.board_page import GamePage
+from pbmserv.service.boards.public_pages import Dailies, DailyTable, PublicPlayer
 from pbmserv.service.solo.guest_box import GuestPage
 from pbmserv.web.pages import BRIEFLY, UNLISTED, Printer, html, tagged
+from pbmserv.web.pictures import rating_graph
 
 LONGEST_NUMBER = 9
 """Digits of a number in a path."""
@@ -33,6 +34,18 @@ class PublicRequests(Protocol):
         """A board as everybody may see it, after *turn* turns or now; ``None`` = there is none."""
         ...
 
+    async def seeks(self) -> Sequence[Mapping[str, Any]]:
+        """What people look for, and who."""
+        ...
+
+    async def dailies(self) -> Sequence[Dailies]:
+        """The newest boxes of the day, game by game."""
+        ...
+
+    async def daily(self, number: int) -> DailyTable | None:
+        """One of them; ``None`` = nobody has got it."""
+        ...
+
     async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
         """The guest box of today: see `GuestBoxes.page`."""
         ...
@@ -43,6 +56,9 @@ def public_routes(printer: Printer, service: PublicRequests) -> list[Route]:
     site = _Public(printer, service)
     return [
         Route("/today", site.today),
+        Route("/daily", site.dailies),
+        Route("/daily/{number:int}", site.daily),
+        Route("/seeks", site.seeks),
         Route("/game/{number:int}", site.game),
         Route("/standings", site.standings),
         Route("/players/{userid}", site.player),
@@ -67,6 +83,23 @@ class _Public:
         headers = BRIEFLY | UNLISTED if state else BRIEFLY
         return tagged(request, self._printer.text("today", page=found), headers=headers)
 
+    async def dailies(self, request: Request) -> Response:
+        """The archive of the members' boxes."""
+        found = await self._service.dailies()
+        return tagged(request, self._printer.text("dailies", games=found), headers=BRIEFLY)
+
+    async def daily(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        found = await self._service.daily(number) if number < 10**LONGEST_NUMBER else None
+        if found is None:
+            return self._printer.failure(404, "missing")
+        return tagged(request, self._printer.text("daily", page=found), headers=BRIEFLY)
+
+    async def seeks(self, request: Request) -> Response:
+        found = await self._service.seeks()
+        text = self._printer.text("seeks", seeks=found, titles=self._titles)
+        return tagged(request, text, headers=BRIEFLY)
+
     async def standings(self, request: Request) -> Response:
         found = await self._service.standings()
         text = self._printer.text("standings", tables=found)
@@ -76,7 +109,8 @@ class _Public:
         found = await self._service.player(request.path_params["userid"])
         if found is None:
             return self._printer.failure(404, "missing")
-        text = self._printer.text("player", player=found, titles=self._titles)
+        graphs = {game: rating_graph(curve) for game, curve in found.curves.items()}
+        text = self._printer.text("player", player=found, titles=self._titles, graphs=graphs)
         return tagged(request, text, headers=BRIEFLY | UNLISTED)
 
     async def game(self, request: Request) -> Response:

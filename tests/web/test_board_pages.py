@@ -58,7 +58,7 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
 
     # Tapped twice is not tapped.
     alice.load().tap("B3", "D3")
-    assert "Two more are needed" in alice.text
+    assert "but you hide 4 atoms" in alice.text
     alice.tap("A1", "A1", "G7", "F6")
     assert alice.draft == "B3,D3,G7,F6"
     assert "You would hide atoms at B3, D3, F6 and G7" in alice.text
@@ -295,7 +295,7 @@ def test_everybody_may_read_standings_and_what_a_player_has_played(server: Runni
     bob.load().press("b3,d3,f6,g7")
     alice.load().press("a1,c4,e5,g2")
     player = Tab(server.web_port, "/players/alice").load()
-    assert "No rated game yet. Running" in player.text
+    assert "No rated game yet." in player.text
     assert 'href="/game/1"' in player.html
     alice.load().press("+b3,+d3,+f6,+g7,?")
     assert "1 rated game: 1 won" in player.load().text

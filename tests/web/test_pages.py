@@ -99,6 +99,16 @@ class CommandContext:
     async def standings(self) -> list[dict[str, object]]:
         return []
 
+    @property
+    def public(self) -> CommandContext:
+        return self
+
+    async def seeks(self) -> list[dict[str, object]]:
+        return []
+
+    async def dailies(self) -> list[object]:
+        return []
+
     async def guest(self, state: str, tap: str, *, check: bool) -> object:
         domain = SimpleNamespace(ring=KeyRing({1: b"a key"}))
         services = SimpleNamespace(mail_domain=domain, registry=Registry.installed())

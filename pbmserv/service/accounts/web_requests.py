@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -11,19 +11,15 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.commands.grammar.words import USERID
-from pbmserv.commands.table.looking import Games, History, Ratings, Standings
-from pbmserv.commands.table.model import Command
 from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
-from pbmserv.service.boards import friends, queries
-from pbmserv.service.boards.board_page import BoardPages, GamePage, Taken
+from pbmserv.service.boards import friends
+from pbmserv.service.boards.board_page import BoardPages, Taken
+from pbmserv.service.boards.public_pages import PublicPages
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import NOTHING, Answer, Done, message_id, told_letter
-from pbmserv.service.ratings import rating
-from pbmserv.service.solo.guest_box import GuestBoxes, GuestPage
+from pbmserv.service.core.results import NOTHING, Done, message_id, told_letter
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
@@ -42,21 +38,6 @@ class SignupState:
     done: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PublicPlayer:
-    """A player's page.
-
-    Attributes:
-        ratings: words of the letter ``ratings``, one for each game that was played.
-        ended, running: rows of the letters ``history`` and ``games``.
-    """
-
-    userid: str
-    ratings: Sequence[Words]
-    ended: Sequence[Words]
-    running: Sequence[Words]
-
-
 class WebRequests:
     """What the pages ask of the service; looking never changes anything.
 
@@ -67,6 +48,7 @@ class WebRequests:
 
     Attributes:
         boards: for the pages of boards.
+        public: for the pages that everybody may read.
     """
 
     def __init__(
@@ -82,7 +64,7 @@ class WebRequests:
         self._clock = clock
         self._ask = ask
         self.boards = BoardPages(services, database, clock, hand_in)
-        self._guests = GuestBoxes(services, clock)
+        self.public = PublicPages(services, database, clock, self.boards)
 
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""
@@ -109,43 +91,6 @@ class WebRequests:
             return None
         done = await self._ask("unsubscribe", {"token": token})
         return await self.subscription(token) if done else None
-
-    async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
-        """The guest box of today: see `GuestBoxes.page`."""
-        return await self._guests.page(state, tap, check=check)
-
-    async def game(self, number: int, turn: int | None) -> GamePage | None:
-        """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""
-        return await self.boards.game(number, turn)
-
-    async def standings(self) -> list[Words]:
-        """The best players of each game: words of the letter ``standings``."""
-        return await asyncio.to_thread(self._told, rating.standings, Standings(None)) or []
-
-    async def player(self, userid: str) -> PublicPlayer | None:
-        """What everybody may know of a player; ``None``: there is none of this name."""
-        if not USERID.fullmatch(userid.lower()):
-            return None
-        return await asyncio.to_thread(self._player, userid.lower())
-
-    def _player(self, userid: str) -> PublicPlayer | None:
-        ratings = self._told(rating.explain, Ratings(None, (userid,)))
-        ended = self._told(queries.history, History(None, (userid,)))
-        running = self._told(queries.games, Games(None, (userid,)))
-        if ratings is None or ended is None or running is None:
-            return None
-        return PublicPlayer(str(ended[0]["of"]), ratings, ended[0]["rows"], running[0]["rows"])
-
-    def _told(
-        self, handler: Callable[[CommandContext, Any], Answer], command: Command
-    ) -> list[Words] | None:
-        """Words of the answer that a stranger gets to a command; ``None``: it is refused."""
-        with self._database.reading.connect() as connection:
-            context = clock_context(self._services, connection, self._clock.now())
-            try:
-                return [part.words for part in handler(context, command).parts]
-            except PlayerError:
-                return None
 
     def _read(self, token: str, *purposes: Purpose) -> ReplyAddress | None:
         reply_address = self._services.mail_domain.ring.read(token)

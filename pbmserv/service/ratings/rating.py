@@ -49,6 +49,10 @@ LAST = 10
 """Changes of a rating that are explained."""
 
 
+CURVE = 200
+"""Changes of a rating that a graph has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """When a board counts as ended, and what its letters say of ratings (nothing if unrated)."""
@@ -170,6 +174,20 @@ def explain(context: CommandContext, command: Ratings) -> Answer:
         shown = played or [words for _, words in known[:1]]
         parts += [Part("ratings", words) for words in shown]
     return Answer(tuple(parts))
+
+
+def curve(context: CommandContext, game: str, player_id: int) -> list[dict[str, Any]]:
+    """How a rating has gone, the oldest of its last `CURVE` changes first."""
+    found = ratings.last_changes(context.connection, game, player_id, CURVE)
+    return [
+        {
+            "board": one.board_id,
+            "date": f"{one.created_at:%Y-%m-%d}",
+            "number": one.number,
+            "shown": one.after.shown,
+        }
+        for one in reversed(found)
+    ]
 
 
 def _rating_of(context: CommandContext, game: AnyGame, player: Player) -> dict[str, Any]:

@@ -200,17 +200,23 @@ def _give(
     about = {
         "number": solo.number_of(day),
         "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
-        "best": [
-            {
-                "rank": 1 + sum(better.score != one.score for better in best[:at]),
-                "userid": one.userid,
-                "points": one.score,
-            }
-            for at, one in enumerate(best)
-        ],
+        "best": [{name: row[name] for name in ("rank", "userid", "points")} for row in table(best)],
     }
     part = Part("daily", about, board.id, 0, board.sitters[0].seat, board.thread)
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
+
+
+def table(best: Sequence[solo.DayBoard]) -> list[dict[str, Any]]:
+    """Lines of a day's table, the best first; equal points share a rank."""
+    return [
+        {
+            "rank": 1 + sum(better.score != one.score for better in best[:at]),
+            "userid": one.userid,
+            "points": one.score,
+            "board": one.board_id,
+        }
+        for at, one in enumerate(best)
+    ]
 
 
 def _clock(minute: int) -> str:

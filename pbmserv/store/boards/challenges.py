@@ -136,6 +136,11 @@ _LIKE = _SEEK.where(
     players.c.state == PlayerState.ACTIVE,
     players.c.unreachable_since.is_(None),
 ).order_by(seeks.c.id)
+_OPEN_SEEKS = (
+    _SEEK.where(players.c.state == PlayerState.ACTIVE, players.c.unreachable_since.is_(None))
+    .order_by(seeks.c.id)
+    .limit(bindparam("most"))
+)
 _SEEKS_OF = _SEEK.where(seeks.c.player_id == bindparam("player")).order_by(seeks.c.id)
 
 
@@ -158,6 +163,11 @@ def seeks_like(connection: Connection, game: str, seats: int, options: Sequence[
 def seeks_of(connection: Connection, player_id: int) -> list[Seek]:
     """What a player looks for, oldest first."""
     return [_seek(row) for row in connection.execute(_SEEKS_OF, {"player": player_id})]
+
+
+def open_seeks(connection: Connection, most: int) -> list[Seek]:
+    """What all look for who can be reached, who waits longest first."""
+    return [_seek(row) for row in connection.execute(_OPEN_SEEKS, {"most": most})]
 
 
 def add_seek(

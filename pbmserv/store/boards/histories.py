@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import plies, seats
 
 
@@ -87,6 +87,58 @@ def count(connection: Connection, player_id: int, statuses: Sequence[str], game:
         statement = statement.where(boards.c.game == game)
     found: int = connection.execute(statement, {"of_player": player_id}).scalar_one()
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A finished board of a player with another one, who is active or a bot.
+
+    Attributes:
+        options: of the board, as its record has them.
+        seat, other_seat: where the two sat.
+        places: by seat.
+    """
+
+    board: int
+    game: str
+    options: tuple[str, ...]
+    seats: int
+    userid: str
+    seat: int
+    other_seat: int
+    places: tuple[int, ...]
+
+
+_mine, _theirs = seats.alias("mine"), seats.alias("theirs")
+_MET = (
+    select(
+        boards.c.id,
+        boards.c.game,
+        boards.c.options,
+        boards.c.seats,
+        players.c.userid,
+        _mine.c.seat,
+        _theirs.c.seat,
+        boards.c.outcome,
+    )
+    .join(_mine, _mine.c.board_id == boards.c.id)
+    .join(_theirs, _theirs.c.board_id == boards.c.id)
+    .join(players, players.c.id == _theirs.c.player_id)
+    .where(
+        _mine.c.player_id == bindparam("of_player"),
+        _theirs.c.player_id != bindparam("of_player"),
+        boards.c.finished_at.is_not(None),
+        players.c.state != PlayerState.DELETED,
+    )
+    .order_by(*_NEWEST_FIRST, _theirs.c.seat)
+    .limit(bindparam("most"))
+)
+
+
+def met(connection: Connection, player_id: int, most: int) -> list[Met]:
+    """Whom a player has met on boards that are over, the newest first."""
+    found = connection.execute(_MET, {"of_player": player_id, "most": most})
+    return [Met(*row[:2], tuple(row[2]), *row[3:7], tuple(row[7]["places"])) for row in found]
 
 
 def ended_at(connection: Connection, board_id: int) -> datetime | None:

@@ -1,0 +1,335 @@
+"""What everybody may read on the pages: players, ratings, seeks, games, the boxes of the day.
+
+All of it is what a stranger gets as an answer to a mail; looking never changes anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any, ClassVar, TypeAlias, TypeVar
+
+from pbmserv.clock import Clock
+from pbmserv.commands.grammar.words import USERID
+from pbmserv.commands.table.looking import Games, History, Ratings, Standings
+from pbmserv.commands.table.model import Command
+from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.position import opening
+from pbmserv.engine.protocol import races
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import BOT_USERIDS, Seat
+from pbmserv.errors import PlayerError
+from pbmserv.letters.scene import BoardScene, board_scene
+from pbmserv.service.boards import queries
+from pbmserv.service.boards.board_page import BoardPages, GamePage
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.lookup import races_of, shown_player
+from pbmserv.service.core.results import Answer
+from pbmserv.service.ratings import rating
+from pbmserv.service.solo import daily_box
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestPage
+from pbmserv.service.time.deadlines import clock_context
+from pbmserv.store import solo
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import challenges, histories
+from pbmserv.store.boards.histories import Met
+from pbmserv.store.core.database import Database
+
+T = TypeVar("T")
+Words: TypeAlias = Mapping[str, Any]
+
+SEEKS = 200
+DAYS = 60
+"""Days of the archive's list; older ones have their pages, too."""
+TABLE = 200
+"""Lines of a day's table."""
+MET = 2_000
+"""Boards that a player's page counts."""
+KINDS = 12
+OPPONENTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PublicPlayer:
+    """A player's page.
+
+    Attributes:
+        ratings: words of the letter ``ratings``, one for each game that was played.
+        curves: by game how its rating has gone, see `rating.curve`.
+        ended, running: rows of the letters ``history`` and ``games``.
+        accept: what becomes of a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
+        seeks: what the player looks for, as `PublicPages.seeks` has it.
+        met, kinds: by opponent, and by kind of board, how boards ended; the most played first.
+        scores: (game, kind of board, how many, the best) of races and games alone.
+        streaks: by title of a game how many boxes of the day were solved in a row.
+    """
+
+    userid: str
+    ratings: Sequence[Words]
+    ended: Sequence[Words]
+    running: Sequence[Words]
+    curves: Mapping[str, Sequence[Words]]
+    accept: str
+    seeks: Sequence[Words]
+    met: Sequence[Words]
+    kinds: Sequence[Words]
+    scores: Sequence[tuple[str, str, int, int]]
+    streaks: Sequence[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dailies:
+    """A game's boxes of the day: (number, day, how many have got it, how many have solved it)."""
+
+    title: str
+    key: str
+    days: Sequence[tuple[int, str, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class DailyTable:
+    """One box of the day.
+
+    Attributes:
+        rows: who has solved it, by points: rank, userid, points, board.
+        unsolved: how many have come to an end without.
+        running: how many still play it.
+        is_today: somebody may get it yet.
+        scene: the box, opened; ``None`` while it stays shut.
+        before, after: numbers of its neighbours in the archive; 0 for none.
+    """
+
+    title: str
+    key: str
+    number: int
+    day: str
+    rows: Sequence[Words]
+    unsolved: int
+    running: int
+    is_today: bool
+    scene: BoardScene | None
+    before: int
+    after: int
+
+    draft: ClassVar[str] = ""
+    at_once: ClassVar[bool] = False
+    is_running: ClassVar[bool] = False
+
+    @property
+    def now(self) -> Any:
+        """The view."""
+        return self.scene.view if self.scene else None
+
+
+class PublicPages:
+    """Answers for the public pages."""
+
+    def __init__(
+        self, services: Services, database: Database, clock: Clock, boards: BoardPages
+    ) -> None:
+        self._services = services
+        self._database = database
+        self._clock = clock
+        self._boards = boards
+        self._guests = GuestBoxes(services, clock)
+
+    async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
+        """The guest box of today: see `GuestBoxes.page`."""
+        return await self._guests.page(state, tap, check=check)
+
+    async def game(self, number: int, turn: int | None) -> GamePage | None:
+        """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""
+        return await self._boards.game(number, turn)
+
+    async def standings(self) -> list[Words]:
+        """The best players of each game: words of the letter ``standings``."""
+        return await asyncio.to_thread(self._told, rating.standings, Standings(None)) or []
+
+    async def player(self, userid: str) -> PublicPlayer | None:
+        """What everybody may know of a player; ``None``: there is none of this name."""
+        if not USERID.fullmatch(userid.lower()):
+            return None
+        return await asyncio.to_thread(self._player, userid.lower())
+
+    async def seeks(self) -> list[Words]:
+        """What people look for: game, seats, options, who, since when."""
+        return await asyncio.to_thread(self._looked, _seeks)
+
+    async def dailies(self) -> list[Dailies]:
+        """The newest boxes of the day, game by game."""
+        return await asyncio.to_thread(self._looked, _dailies)
+
+    async def daily(self, number: int) -> DailyTable | None:
+        """One of them; ``None``: nobody has got it."""
+        return await asyncio.to_thread(self._looked, partial(_daily, number=number))
+
+    def _player(self, userid: str) -> PublicPlayer | None:
+        ratings = self._told(rating.explain, Ratings(None, (userid,)))
+        ended = self._told(queries.history, History(None, (userid,)))
+        running = self._told(queries.games, Games(None, (userid,)))
+        if ratings is None or ended is None or running is None:
+            return None
+        build = partial(
+            PublicPlayer, str(ended[0]["of"]), ratings, ended[0]["rows"], running[0]["rows"]
+        )
+        return self._looked(lambda context: build(**_more_of(context, userid)))
+
+    def _told(
+        self, handler: Callable[[CommandContext, Any], Answer], command: Command
+    ) -> list[Words] | None:
+        """Words of the answer that a stranger gets to a command; ``None``: it is refused."""
+
+        def look(context: CommandContext) -> list[Words] | None:
+            try:
+                return [part.words for part in handler(context, command).parts]
+            except PlayerError:
+                return None
+
+        return self._looked(look)
+
+    def _looked(self, look: Callable[[CommandContext], T]) -> T:
+        with self._database.reading.connect() as connection:
+            return look(clock_context(self._services, connection, self._clock.now()))
+
+
+def _seeks(context: CommandContext) -> list[Words]:
+    found = challenges.open_seeks(context.connection, SEEKS)
+    return [_seek(seek) for seek in found if seek.game in context.services.registry]
+
+
+def _seek(seek: challenges.Seek) -> Words:
+    return {
+        "userid": seek.userid,
+        "game": seek.game,
+        "seats": seek.seats,
+        "options": list(seek.options),
+        "since": f"{seek.created_at:%Y-%m-%d}",
+    }
+
+
+def _more_of(context: CommandContext, userid: str) -> dict[str, Any]:
+    """What a player's page has beside what letters tell."""
+    connection, player = context.connection, shown_player(context, userid)
+    assert player is not None
+    games = {game.info.key: game for game in context.services.registry}
+    met = [one for one in histories.met(connection, player.id, MET) if one.game in games]
+    is_bot = player.userid in BOT_USERIDS
+    seeks = [] if is_bot else challenges.seeks_of(connection, player.id)
+    best = solo.best_by_kind(connection, player.id, KINDS)
+    return {
+        "curves": {key: rating.curve(context, key, player.id) for key in games},
+        "accept": "" if is_bot else player.accept,
+        "seeks": [_seek(seek) for seek in seeks if seek.game in games],
+        "met": _counted([(one.userid, one, one.places[one.other_seat]) for one in met], OPPONENTS),
+        "kinds": _counted([(_kind(games, one), one, _best_other(one)) for one in met], KINDS),
+        "scores": [(games[one[0]].info.title, *one[1:]) for one in best if one[0] in games],
+        "streaks": _streaks(context, player),
+    }
+
+
+def _kind(games: Mapping[str, AnyGame], one: Met) -> str:
+    """A kind of board in words: what everybody may read of its options."""
+    game = games[one.game]
+    words = one.options
+    if races(game):
+        words = game.shown(game.options(one.options, one.seats))
+    many = "" if one.seats == 2 else f"for {one.seats}"
+    return " ".join(filter(None, (game.info.title, many, *words)))
+
+
+def _best_other(one: Met) -> int:
+    """The best place of all others at a board."""
+    return min(place for seat, place in enumerate(one.places) if seat != one.seat)
+
+
+def _counted(met: Sequence[tuple[str, Met, int]], most: int) -> list[Words]:
+    """How boards ended for their player: (what they are counted by, board, the others' place)."""
+    found: dict[str, dict[str, Any]] = {}
+    for (what, _), (one, theirs) in {(what, one.board): (one, n) for what, one, n in met}.items():
+        row = found.setdefault(what, {"name": what, "played": 0, "won": 0, "lost": 0, "drawn": 0})
+        mine = one.places[one.seat]
+        row["played"] += 1
+        row["won" if mine < theirs else "lost" if mine > theirs else "drawn"] += 1
+    rows: list[Words] = sorted(found.values(), key=lambda row: (-row["played"], row["name"]))
+    return rows[:most]
+
+
+def _streaks(context: CommandContext, player: Player) -> list[tuple[str, int]]:
+    today = daily_box.day_of(context.now)
+    found = []
+    for game in races_of(context, None):
+        key = game.info.key
+        lengths = [daily_box.streak(context, player.id, key, day) for day in (today, today - 1)]
+        found.append((game.info.title, max(lengths)))
+    return [one for one in found if one[1]]
+
+
+# -- boxes of the day ----------------------------------------------------------------------
+
+
+def _dailies(context: CommandContext) -> list[Dailies]:
+    today = daily_box.day_of(context.now)
+    return [
+        Dailies(
+            game.info.title,
+            game.info.key,
+            [
+                (solo.number_of(day), _date(day), count, solved)
+                for day, count, solved in solo.days(context.connection, game.info.key, today, DAYS)
+            ],
+        )
+        for game in races_of(context, None)
+    ]
+
+
+def _daily(context: CommandContext, number: int) -> DailyTable | None:
+    """The first game that has dealt this box."""
+    connection, today = context.connection, daily_box.day_of(context.now)
+    day = solo.day_of_number(number)
+    for game in races_of(context, None):
+        key = game.info.key
+        words = solo.box_of(connection, key, day) if day <= today else None
+        if words is None:
+            continue
+        boards = solo.boards_of_day(connection, key, day)
+        best = solo.best_of_day(connection, key, day, TABLE)
+        is_shut = day == today or solo.still_run(connection, key, day)
+        days = solo.neighbours(connection, key, day)
+        return DailyTable(
+            title=game.info.title,
+            key=key,
+            number=number,
+            day=_date(day),
+            rows=daily_box.table(best),
+            unsolved=boards.get(False, 0),
+            running=boards.get(None, 0),
+            is_today=day == today,
+            scene=None if is_shut else _opened(game, words),
+            before=solo.number_of(days[0]) if days[0] is not None else 0,
+            after=solo.number_of(days[1]) if days[1] is not None else 0,
+        )
+    return None
+
+
+def _opened(game: AnyGame, words: Sequence[str]) -> BoardScene:
+    """A box as nobody has touched it, its atoms shown."""
+    record = GameRecord(game.info.key, game.info.rules_version, 1, tuple(words), b"")
+    return board_scene(
+        opening(game, record).withdraw(Seat(0)),
+        number=0,
+        names=("the box",),
+        options=(),
+        rated=False,
+        terms=USUAL,
+        seat=None,
+        own_move=True,
+        daily=0,
+    )
+
+
+def _date(day: int) -> str:
+    return f"{solo.EPOCH + timedelta(days=day):%Y-%m-%d}"

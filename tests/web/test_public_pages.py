@@ -1,0 +1,134 @@
+"""Pages that everybody may read: seeks that are taken, the archive of daily boxes, players."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from pressing import Tab, page_of
+from running import Running, start
+
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.store import solo
+from pbmserv.web.pictures import rating_graph
+
+ALICE, BOB = "alice@players.example", "bob@players.example"
+PASSWORD = "wonder-land"
+
+
+@pytest.fixture
+def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    with start(database_url, tmp_path, signup="open") as running:
+        for name in ("alice", "bob"):
+            running.send(f"{name}@players.example", f"signup {name} {PASSWORD}")
+        running.letters()
+        yield running
+
+
+def subjects(html: str) -> list[str]:
+    """Subjects of the letters that a page's links begin."""
+    links = re.findall(r'href="(mailto:[^"]*\?subject=[^"]*)"', html)
+    return [parse_qs(urlsplit(unescape(link)).query)["subject"][0] for link in links]
+
+
+def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -> None:
+    page = Tab(server.web_port, "/seeks").load()
+    assert "Nobody looks for an opponent" in page.text
+    server.send(ALICE, f"blackbox seek alice {PASSWORD} -size=8x8 -atoms=5")
+    assert "alice looks for an opponent at Blackbox, -size=8x8 -atoms=5 ." in page.load().text
+    assert "open seeks" in Tab(server.web_port, "/players/alice").load().text
+    (subject,) = (one for one in subjects(page.html) if "-size" in one)
+    server.send(BOB, subject.replace("seek", f"seek bob {PASSWORD}"))
+    assert "were both looking for Blackbox" in server.letters(ALICE)[-1].text
+    assert "Nobody looks" in page.load().text
+    # Whom no letter reaches, or who has left, looks for nobody.
+    server.send(ALICE, f"blackbox seek alice {PASSWORD}")
+    assert subjects(page.load().html)[0] == "blackbox seek"
+    server.send(ALICE, f"signoff alice {PASSWORD}")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    server.letters()
+    assert "Nobody looks" in page.load().text
+    assert "/b/" not in page.html
+
+
+def daily_of(server: Running, address: str) -> Tab:
+    """The page of somebody's newest daily box."""
+    letters = [one for one in server.letters(address) if "Daily Box" in one.subject]
+    return Tab(server.web_port, page_of(letters[-1])).load()
+
+
+def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Running) -> None:
+    archive = Tab(server.web_port, "/daily").load()
+    assert "Nobody has got one yet" in archive.text
+    for name, address in (("alice", ALICE), ("bob", BOB)):
+        server.send(address, f"blackbox daily {name} {PASSWORD} 07:30")
+    server.live(days=1)
+    number = int(re.findall(r"Daily Box (\d+)", archive.load().text)[0])  # today's
+    table = Tab(server.web_port, f"/daily/{number}").load()
+    assert "Nobody has solved it yet" in table.text
+    assert "2 still play it" in table.text
+    alice, bob = daily_of(server, ALICE), daily_of(server, BOB)
+
+    with server.server.database.reading.connect() as connection:
+        words = solo.box_of(connection, "blackbox", solo.day_of_number(number))
+    assert words is not None
+    options = GAME.options(words, 1)
+    cells = sorted(options.board.names[cell] for cell in atoms_of(read_id(options.id)))
+    alice.press("+" + ",+".join(cells) + ",?")
+    assert "The box stays shut until the day is over" in table.load().text
+    assert "atom" not in "".join(re.findall('aria-label="[^"]*"', table.html))
+    before = table.html
+    bob.press("a")  # what somebody finds out is nobody else's
+    assert table.load().html == before
+    server.live(days=1)
+    assert "The box stays shut until all who got it are done" in table.load().text
+    assert "1 still plays it" in table.text
+    bob.load().press("resign")
+    assert "1 player guessed wrong or gave up" in table.load().text
+    assert re.search(r"1 alice \d+", table.text)
+    for cell in cells:
+        assert f'"{cell}: atom' in table.html, cell
+    assert "daily box solved in a row" in Tab(server.web_port, "/players/alice").load().text
+    for other in ("/daily/0", "/daily/99999", "/daily/999999999999", "/daily/x", "/daily/-1"):
+        assert Tab(server.web_port, other).load().status == 404
+
+
+def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: Running) -> None:
+    for n in range(3):
+        server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
+        alice, bob = (Tab(server.web_port, page_of(server.letters(a)[-1])) for a in (ALICE, BOB))
+        bob.load().press("b3,d3,f6,g7")
+        alice.load().press("a1,c4,e5,g2")
+        for port in ("a", "b", "c"):
+            alice.load().press(port)
+            bob.load().press(port)
+        (alice if n < 2 else bob).load().press("resign")
+    page = Tab(server.web_port, "/players/alice").load()
+    assert "Opponent Games Won Lost Drawn bob 3 1 2 0" in page.text
+    assert "Kind Games Won Lost Drawn Blackbox 3 1 2 0" in page.text
+    assert "alice is asked first" in page.text
+    assert re.search(
+        r'role="img" aria-label="Blackbox rating of alice over 3 games: \d+', page.html
+    )
+    assert page.html.count("<circle") == 3
+    server.send(ALICE, f"blackbox solo alice {PASSWORD} -size=4x4 -atoms=1")
+    Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load().press("+a1,?")
+    assert "Best scores Kind Games Fewest points Blackbox 4x4/1 1" in page.load().text
+    server.send(ALICE, f"prefs alice {PASSWORD} accept=none")
+    assert "alice takes no challenges at present" in page.load().text
+    assert "Challenge alice" not in page.text
+    assert len(page.html.encode()) < 50_000
+
+
+@pytest.mark.parametrize("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])
+def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
+    graph = rating_graph([{"shown": one, "date": "2026-11-22", "board": 1} for one in shown])
+    assert graph is not None
+    assert all(14 <= y <= 190 and 56 <= x <= 624 for x, y, _ in graph.dots)
+    assert 2 <= len(graph.lines) <= 7
+    assert rating_graph([]) is None
