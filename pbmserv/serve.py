@@ -15,7 +15,7 @@ from pathlib import Path
 from pbmserv import __version__, log
 from pbmserv.config.settings import Loaded, Settings, public_url, shown
 from pbmserv.files import open_to_others
-from pbmserv.monitoring import pulse
+from pbmserv.monitoring import metrics
 from pbmserv.net import listening
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.stages import preflight
@@ -52,11 +52,11 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             def ready() -> None:
                 sys.stdout.write(greeting(settings) + "ready\n")
                 sys.stdout.flush()
-                pulse.tell(pulse.READY)
+                metrics.tell(metrics.READY)
 
             with meeting_place(settings.data_dir, stages) as folder:
                 code = Supervisor(settings, bound, folder, stages, ready).run()
-            pulse.tell(pulse.STOPPING)
+            metrics.tell(metrics.STOPPING)
             return code
     finally:
         bound.close()

@@ -17,7 +17,7 @@ from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
-from pbmserv.monitoring.pulse import Watch
+from pbmserv.monitoring.metrics import Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import Database

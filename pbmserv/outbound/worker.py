@@ -19,7 +19,7 @@ from pbmserv.errors import (
     ServerFault,
     StoreAway,
 )
-from pbmserv.monitoring.pulse import Pulse, Vital
+from pbmserv.monitoring.metrics import Pulse, Vital
 from pbmserv.outbound.outbox import (
     ClaimedLetter,
     Failed,

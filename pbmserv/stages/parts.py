@@ -17,7 +17,7 @@ from pbmserv.errors import StoreAway
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
-from pbmserv.monitoring.pulse import Unwatched, Vital, Watch
+from pbmserv.monitoring.metrics import Unwatched, Vital, Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.outbound.outbox import DatabaseOutbox, OutboxRows, WrittenRows

@@ -27,7 +27,7 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError
 from pbmserv.log import reason
-from pbmserv.monitoring.pulse import Pulse, Vital
+from pbmserv.monitoring.metrics import Pulse, Vital
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.mail_service import MailService, ToKeep

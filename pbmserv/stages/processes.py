@@ -16,7 +16,7 @@ from typing import Any
 
 from pbmserv.config.settings import Settings
 from pbmserv.mail.reply_address import KeyRing
-from pbmserv.monitoring.pulse import Vital
+from pbmserv.monitoring.metrics import Vital
 from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
 from pbmserv.service.bots.bot_worker import Moves, Thought
 from pbmserv.service.operators.health import Health

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from pbmserv.monitoring import metrics
-from pbmserv.monitoring.pulse import Vital
+from pbmserv.monitoring.metrics import Vital
 from pbmserv.service.operators.health import Parts, RelayState, Slots
 from pbmserv.stages.link import Asking, Unanswered
 

@@ -15,7 +15,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
-from pbmserv.monitoring.pulse import Unwatched
+from pbmserv.monitoring.metrics import Unwatched
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import LEASE, DatabaseOutbox, Failed, Later, Sent, Untried, WrittenRows
 from pbmserv.store.boards.moves import Positions

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.monitoring.pulse import Vital
+from pbmserv.monitoring.metrics import Vital
 from pbmserv.stages.door import Storing
 from pbmserv.store.core.writer import Closed
 from pbmserv.store.delivery import arrivals

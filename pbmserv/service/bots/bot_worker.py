@@ -22,7 +22,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.position import bot_move
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import ServerFault
-from pbmserv.monitoring.pulse import Vital, Watch
+from pbmserv.monitoring.metrics import Vital, Watch
 from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.bots.bot_moves import Kept

@@ -26,7 +26,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import ServerFault, StoreAway
-from pbmserv.monitoring.pulse import Pulse, Vital
+from pbmserv.monitoring.metrics import Pulse, Vital
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import Savepoint
 
