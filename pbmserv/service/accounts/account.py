@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.grammar.reserved_userids import is_reserved
+from pbmserv.commands.grammar.command_names import is_reserved
 from pbmserv.commands.grammar.words import is_userid
 from pbmserv.commands.table.accounts import ChangeAddress, ChangePassword, Forgot, Signup
 from pbmserv.commands.table.model import Secret
