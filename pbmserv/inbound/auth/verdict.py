@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any
 
 from pbmserv.errors import MailError, NamesUnavailable
-from pbmserv.inbound.auth.arc import chain
 from pbmserv.inbound.auth.dkim import signatures
 from pbmserv.inbound.auth.dmarc import (
     FAIL,
@@ -33,7 +32,7 @@ from pbmserv.inbound.auth.dmarc import (
     ascii_domain,
     policy,
 )
-from pbmserv.inbound.auth.results import believed, said_before, said_by
+from pbmserv.inbound.auth.results import believed, chain, said_before, said_by
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
 from pbmserv.inbound.message import one_mailbox
 from pbmserv.mail.dns import Resolver
