@@ -32,8 +32,7 @@ from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import arrivals
 from pbmserv.web.application import WebRequests, build
 from pbmserv.web.pages import Pages
-from pbmserv.web.probes import build_probes
-from pbmserv.web.server import WebServer, bounds
+from pbmserv.web.server import WebServer, bounds, build_probes
 
 log = logging.getLogger("pbmserv.ports")
 

@@ -19,9 +19,8 @@ from pbmserv.errors import StillWorking
 from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
 from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, tagged
-from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.public import PublicRequests, is_number, public_routes
-from pbmserv.web.server import SafeResponses
+from pbmserv.web.server import Health, SafeResponses, health_routes
 
 LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""

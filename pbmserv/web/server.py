@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any, Protocol
 
 import uvicorn
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
-from starlette.responses import Response
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pbmserv.errors import ServerFault
@@ -166,3 +172,86 @@ class SafeResponses:
             if started:  # half an answer is out: the connection has to end
                 raise
             await page(scope, receive, send_safely)
+
+
+log = logging.getLogger("pbmserv.web")
+
+_NOW = {"Cache-Control": "no-store"}
+
+
+class Report(Protocol):
+    """What was looked at."""
+
+    @property
+    def status(self) -> str:
+        """``ok``, ``degraded`` or ``failing``."""
+        ...
+
+    def as_json(self, *, numbers: bool) -> Mapping[str, Any]:
+        """The whole of it."""
+        ...
+
+
+class Health(Protocol):
+    """Who looks."""
+
+    async def live(self) -> Report:
+        """Whether a restart would help."""
+        ...
+
+    async def ready(self) -> Report:
+        """Whether mail would be taken and letters got out."""
+        ...
+
+
+def health_routes(health: Health, *, numbers: bool) -> list[Route]:
+    """``/healthz``, ``/healthz/ready`` (the same) and ``/healthz/live``.
+
+    Args:
+        numbers: whether to tell what was measured. Strangers are not told, for they would learn
+            how many sessions are left to take.
+    """
+
+    async def live(_request: Request) -> Response:
+        return _answer(await health.live(), numbers=numbers)
+
+    async def ready(_request: Request) -> Response:
+        try:
+            report = await health.ready()
+        except Exception as fault:
+            log.error("the health check failed", exc_info=fault)
+            return JSONResponse({"status": "failing", "checks": {}}, 503, _NOW)
+        return _answer(report, numbers=numbers)
+
+    return [
+        Route("/healthz", ready),
+        Route("/healthz/ready", ready),
+        Route("/healthz/live", live),
+    ]
+
+
+def build_probes(health: Health, metrics: Callable[[], Awaitable[bytes]]) -> Starlette:
+    """The application of a listener of its own, which strangers do not reach.
+
+    Args:
+        metrics: the numbers as Prometheus reads them.
+    """
+
+    async def numbers(_request: Request) -> Response:
+        return Response(await metrics(), 200, _NOW, CONTENT_TYPE_PLAIN_0_0_4)
+
+    def fault(error: Exception) -> Response:
+        log.error("the numbers could not be told", exc_info=error)
+        return PlainTextResponse("a fault; the log says more\n", 500, _NOW)
+
+    application = Starlette(
+        routes=[*health_routes(health, numbers=True), Route("/metrics", numbers)],
+        middleware=[Middleware(SafeResponses, fault=fault)],
+    )
+    application.router.redirect_slashes = False
+    return application
+
+
+def _answer(report: Report, *, numbers: bool) -> Response:
+    status = 503 if report.status == "failing" else 200
+    return JSONResponse(report.as_json(numbers=numbers), status, _NOW)
