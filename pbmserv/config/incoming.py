@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pbmserv.config import values
 from pbmserv.config.values import Listen, Setting
-from pbmserv.mail.networks import Network
+from pbmserv.mail.envelope import Network
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from pbmserv.config.values import (
 )
 from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
-from pbmserv.mail.networks import Network
+from pbmserv.mail.envelope import Network
 from pbmserv.outbound.dkim import NamedFile, named_files
 
 

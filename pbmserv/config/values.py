@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
 
 from pbmserv.errors import ConfigError
-from pbmserv.mail.networks import Network
+from pbmserv.mail.envelope import Network
 
 PREFIX = "PBMSERV_"
 

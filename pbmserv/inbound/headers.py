@@ -18,8 +18,7 @@ from urllib.parse import unquote_to_bytes
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.text import clean, decode
-from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.networks import LOOPBACK, Network, Source, block_name, is_among
+from pbmserv.mail.envelope import LOOPBACK, Envelope, Network, Source, block_name, is_among
 
 HEADER_LIMIT = 64 * 1024
 """Octets that the header block of a mail, or of one part, may have."""

@@ -27,8 +27,7 @@ from pbmserv.inbound.auto_mail import wire_refusal
 from pbmserv.inbound.headers import source_of
 from pbmserv.inbound.message import check_head
 from pbmserv.log import reason
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.mail.networks import LOOPBACK, NOWHERE, Network, Source
+from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source, Verdict
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.rates import Over, Traffic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from running import MovableClock
 
-from pbmserv.mail.networks import Source
+from pbmserv.mail.envelope import Source
 from pbmserv.service.auth import passwords as module
 from pbmserv.service.auth.passwords import Lockout
 from pbmserv.service.limits import windows

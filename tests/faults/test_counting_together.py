@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from wire import Wire, mail
 
 from pbmserv.clock import SystemClock
-from pbmserv.mail.networks import Source
+from pbmserv.mail.envelope import Source
 from pbmserv.service.auth.passwords import Lockout
 from pbmserv.service.limits import shared_counts as module
 from pbmserv.service.limits import windows

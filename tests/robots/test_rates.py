@@ -11,7 +11,7 @@ from running import Letter, Running, start
 from sqlalchemy import func, select
 from wire import Wire, mail
 
-from pbmserv.mail.networks import NOWHERE, Source
+from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.rates import Rates, Reply, TooMany, Traffic
 from pbmserv.store.tables.mail import inbox
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.inbound.headers import source_of
-from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.networks import Source
+from pbmserv.mail.envelope import Envelope, Source
 
 OURS = (ip_network("10.0.0.5/32"),)
 SENDER = "Alice@Players.example"

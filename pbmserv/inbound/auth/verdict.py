@@ -36,8 +36,7 @@ from pbmserv.inbound.auth.results import believed, chain, said_before, said_by
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
 from pbmserv.inbound.message import one_mailbox
 from pbmserv.mail.dns import Resolver
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.mail.networks import address_of
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict, address_of
 
 TIME = 15.0
 """Seconds for all questions about one client (RFC 7208 section 4.6.4 leaves the limit to us)."""

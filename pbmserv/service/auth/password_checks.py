@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import ChangePassword, Signup
-from pbmserv.mail.networks import Source
+from pbmserv.mail.envelope import Source
 from pbmserv.monitoring import metrics
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.auth.passwords import Passwords

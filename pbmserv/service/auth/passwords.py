@@ -31,7 +31,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
-from pbmserv.mail.networks import Source
+from pbmserv.mail.envelope import Source
 from pbmserv.service.limits.windows import Windows
 
 MEMO = 50_000

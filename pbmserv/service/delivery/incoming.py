@@ -28,8 +28,16 @@ from pbmserv.inbound.headers import source_of
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.bounce_codes import Failure
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Verdict
-from pbmserv.mail.networks import NOWHERE, Network, Source, block_of
+from pbmserv.mail.envelope import (
+    NOWHERE,
+    UNCHECKED,
+    Envelope,
+    Mail,
+    Network,
+    Source,
+    Verdict,
+    block_of,
+)
 from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.results import Receipt

@@ -21,7 +21,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
-from pbmserv.mail.networks import NOWHERE, Source
+from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.windows import Windows
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
