@@ -32,11 +32,11 @@ from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.stages import play
-from pbmserv.stages.app import Server
 from pbmserv.store.boards import boards
 from pbmserv.store.boards import moves as plies
 from pbmserv.store.delivery import arrivals, inbox, outbox
 from pbmserv.store.delivery.arrivals import NewArrival
+from tests.one_process import Server
 
 BOARDS, MAILS = 900, 150
 """All boards, and those that get a mail in a round."""

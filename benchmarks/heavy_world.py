@@ -25,11 +25,11 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.stages.app import Server
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.tables import boards as board_rows
 from pbmserv.store.tables.boards import plies as ply_rows
+from tests.one_process import Server
 
 PASSWORD = "wonder-land"
 PLAYERS = ("alice", "bob", *(f"racer{n}" for n in range(7)))

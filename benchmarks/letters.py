@@ -26,7 +26,7 @@ from pbmserv.config.settings import load
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.worker import BATCH
-from pbmserv.stages.app import Server
+from tests.one_process import Server
 
 MADE = 2.0
 DELIVERED = 0.5

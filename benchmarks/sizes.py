@@ -22,7 +22,7 @@ from benchmarks.moves import DOMAIN, LOCAL, Board, Games
 from pbmserv.config.settings import load
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.relay import OutgoingLetter
-from pbmserv.stages.app import Server
+from tests.one_process import Server
 
 PLAYED = 60
 """Boards that are played in each house, so that none is known from the move before."""

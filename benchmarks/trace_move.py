@@ -22,8 +22,8 @@ import pbmserv
 from benchmarks import smtp
 from benchmarks.moves import DOMAIN, LOCAL, prepare
 from pbmserv.config.settings import load
-from pbmserv.stages.app import Server
 from pbmserv.stages.listeners import MailPorts, bind, shares
+from tests.one_process import Server
 
 ROOM = str(Path(pbmserv.__file__).parent)
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})

@@ -17,6 +17,7 @@ from typing import Any
 from argon2 import PasswordHasher
 from headers import READ, SENT
 from migrated import migrated
+from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
 from sqlalchemy import Row, select, update
 from zone import Zone
@@ -28,7 +29,6 @@ from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
-from pbmserv.stages.app import Server
 from pbmserv.store.tables.boards import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 

@@ -23,6 +23,7 @@ from time import monotonic, sleep
 
 from argon2 import PasswordHasher
 from headers import READ, SENT
+from one_process import Server
 from sqlalchemy import ColumnElement, select, update
 from wire import SETTLES
 from zone import Zone
@@ -34,7 +35,6 @@ from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.health import Health, Parts, metrics
-from pbmserv.stages.app import Server
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, bind, shares
 from pbmserv.stages.state import counted
 from pbmserv.store.accounts import players

@@ -8,10 +8,10 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from one_process import Server
 from sqlalchemy import Connection
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.stages.app import Server
 from pbmserv.store import bots
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player

@@ -1,4 +1,6 @@
-"""Serves the web pages inside the process's own event loop, every answer with safe headers."""
+"""Serves the web pages inside the process's own event loop, every answer with safe headers; and
+what programs ask: whether the server lives and is ready, and numbers for Prometheus.
+"""
 
 from __future__ import annotations
 

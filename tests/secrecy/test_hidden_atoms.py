@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from indoors import Indoors, indoors
 from layouts import other_secrets
+from one_process import Server
 from running import Running, start
 from worlds import (
     HIDER,
@@ -28,7 +29,6 @@ from worlds import (
 )
 
 from pbmserv.log import LineFormatter
-from pbmserv.stages.app import Server
 
 
 @dataclass

@@ -17,12 +17,12 @@ from typing import Protocol
 
 import pytest
 from indoors import PASSWORD, address_of
+from one_process import Server
 from some_moves import some_move, some_placement
 from sqlalchemy import select
 
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.views import View
-from pbmserv.stages.app import Server
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.mail import letter_bytes, outbox

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from one_process import Server
 from running import Running, start
 from seating import seat_pairs
 from sqlalchemy import select, update
 
 from pbmserv.service.time import deadlines, scheduler
 from pbmserv.service.time.scheduler import Scheduler
-from pbmserv.stages.app import Server
 from pbmserv.store import clocks
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards

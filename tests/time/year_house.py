@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from argon2 import PasswordHasher
+from one_process import Server
 from running import MovableClock
 from sqlalchemy import Connection, bindparam, event, func, select, update
 from year_rules import Human
@@ -29,7 +30,6 @@ from pbmserv.service.time.deadlines import clock_context
 from pbmserv.service.time.localtime import next_local
 from pbmserv.service.time.retention import Expiry, Kept
 from pbmserv.service.time.scheduler import Scheduler
-from pbmserv.stages.app import Server
 from pbmserv.store import clocks
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards

@@ -1,4 +1,6 @@
-"""Finds out which command a line names, slips included, and whether it stands there in full."""
+"""Finds out which command a line names, slips included, and whether it stands there in full; and
+which userids nobody can have, since they would pass for a word of a command or for somebody else.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ Anybody can write such a field into a mail, with our own server's name in it. Wh
 above the Received field that it adds (sections 4 and 7.1) nobody outside can have written. Older
 milters write below it (OpenDKIM and OpenDMARC until 2026, Rspamd), where only the server's own care
 tells theirs from a stranger's; so the operator must say that this is to be read. The fields are
-read through authres, and held against the From address.
+read through authres, and held against the From address. ARC (RFC 8617) seals such results: what a
+forwarder whom the operator trusts found out before it changed the mail.
 """
 
 from __future__ import annotations
