@@ -102,40 +102,6 @@ class Held(Protocol):
         ...
 
 
-class Outbox(Protocol):
-    """The queue. Every method may be called from several threads, and commits by itself."""
-
-    def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
-        """Up to *limit* due letters, the longest due first, leased to the caller.
-
-        None to the recipient domains in *avoiding* (lower case).
-        The lease must outlast several of `worker.RENEWAL_S`. What is neither renewed nor
-        settled by its end (the process died) becomes due again.
-        """
-        ...
-
-    def renew(self, ids: Sequence[int]) -> None:
-        """Begin the lease of letters anew; those that are settled stay as they are."""
-        ...
-
-    def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
-        """Render letters and keep their bytes, so that every attempt sends the same.
-
-        Raises:
-            SetAside: one of them is to wait for an attempt later on.
-            ServerFault: one of them can never be rendered.
-        """
-        ...
-
-    def settle(self, results: Sequence[Result]) -> None:
-        """Write down what became of claimed letters; an unknown id is no error."""
-        ...
-
-    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
-        """When the next letter is due (or a lease ends), ``None`` for an empty queue."""
-        ...
-
-
 _log = logging.getLogger("pbmserv.send")
 
 _CODE = re.compile(r"\b[245]\d\d\b(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
@@ -285,8 +251,11 @@ class AskedRows:
         self._ask("reclaim", now)
 
 
-class DatabaseOutbox:
-    """Claims, renders and settles rows of the outbox."""
+class Outbox:
+    """The queue, as the sender needs it: claims, renders and settles its rows.
+
+    Every method may be called from several threads, and commits by itself.
+    """
 
     def __init__(
         self,
@@ -310,7 +279,12 @@ class DatabaseOutbox:
         self._rows.reclaim(self._clock.now())
 
     def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
-        """Take due letters; see the port."""
+        """Up to *limit* due letters, the longest due first, leased to the caller.
+
+        None to the recipient domains in *avoiding* (lower case).
+        The lease must outlast several of `worker.RENEWAL_S`. What is neither renewed nor
+        settled by its end (the process died) becomes due again.
+        """
         now = self._clock.now()
         rows = self._rows.claim(now, now + LEASE, limit, sorted(avoiding))
         for row in rows:
@@ -337,7 +311,13 @@ class DatabaseOutbox:
             self._rows.renew(ids, now)
 
     def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
-        """Render claimed letters and keep the bytes; see the port."""
+        """Render claimed letters and keep their bytes, so that every attempt sends the same.
+
+        Raises:
+            SetAside: one of them is to wait for an attempt later on.
+            ServerFault: one of them can never be rendered.
+            StoreAway: the database is.
+        """
         made: dict[int, bytes] = {}
         try:
             with self._database.reading.connect() as connection:
@@ -367,17 +347,17 @@ class DatabaseOutbox:
             raise SetAside("making it was stopped")
 
     def renew(self, ids: Sequence[int]) -> None:
-        """See the port."""
+        """Begin the lease of letters anew; those that are settled stay as they are."""
         self._rows.renew(ids, self._clock.now() + LEASE)
 
     def settle(self, results: Sequence[Result]) -> None:
-        """Write down what became of letters; see the port."""
+        """Write down what became of claimed letters; an unknown id is no error."""
         for result in results:
             self._claimed.pop(result.id, None)
         self._rows.settle(results, self._clock.now())
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
-        """When the next letter is due; see the port."""
+        """When the next letter is due (or a lease ends), ``None`` for an empty queue."""
         with self._database.reading.connect() as connection:
             return outbox.next_due(connection, sorted(avoiding))
 

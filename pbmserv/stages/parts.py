@@ -20,7 +20,7 @@ from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.monitoring.metrics import Unwatched, Vital, Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim import load as load_key
-from pbmserv.outbound.outbox import DatabaseOutbox, OutboxRows, WrittenRows
+from pbmserv.outbound.outbox import Outbox, OutboxRows, WrittenRows
 from pbmserv.outbound.relay import Relay, open_relay
 from pbmserv.outbound.worker import Sender
 from pbmserv.service.accounts.web_requests import Forms
@@ -312,7 +312,7 @@ class PostStage:
         composer = Composer(
             base.mail_domain, base.registry, Positions(base.registry), settings.web_url
         )
-        self.outbox = DatabaseOutbox(
+        self.outbox = Outbox(
             base.game, rows, composer, self.signer, base.clock, watch or Unwatched()
         )
         self.sender = Sender(

@@ -17,7 +17,7 @@ from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.monitoring.metrics import Unwatched
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.outbox import LEASE, DatabaseOutbox, Failed, Later, Sent, Untried, WrittenRows
+from pbmserv.outbound.outbox import LEASE, Failed, Later, Outbox, Sent, Untried, WrittenRows
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -50,7 +50,7 @@ class Post:
         house = MailDomain("pbmserv", "games.example", KeyRing({1: b"k" * 32}))
         self.watch = Stopped()
         composer = Composer(house, registry, Positions(registry), "")
-        self.queue = DatabaseOutbox(
+        self.queue = Outbox(
             self.database,
             WrittenRows(self.writer, lambda *refused: None),
             composer,
