@@ -100,6 +100,7 @@ def _ours(
         "PBMSERV_DATABASE": f"sqlite:///{database}",
         "PBMSERV_SMTP": "127.0.0.1:0",
         "PBMSERV_WEB": "127.0.0.1:0",
+        "PBMSERV_MAILBOX": "",
         "PBMSERV_ADDRESS": f"{LOCAL}@{DOMAIN}",
         # Counted as always, but a benchmark has few players for so many mails.
         "PBMSERV_RATE_PLAYER": "1000000/hour",

@@ -25,6 +25,7 @@ from pbmserv.stages.listeners import Bound, bind
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
+from pbmserv.web.mailbox import secret_of
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
@@ -45,12 +46,13 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
                 print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
             for named in loaded.settings.dkim_keys:
                 load_key(named)  # what is wrong is told once, and not by a stage again and again
-            _must_be_usable(loaded.settings)
+            secret = _must_be_usable(loaded.settings)
             _collect_rarely()
             settings = _with_ports(loaded.settings, bound)
+            mailbox = f"{public_url(settings.mailbox)}/{secret}/" if settings.mailbox else ""
 
             def ready() -> None:
-                sys.stdout.write(greeting(settings) + "ready\n")
+                sys.stdout.write(greeting(settings, mailbox) + "ready\n")
                 sys.stdout.flush()
                 metrics.tell(metrics.READY)
 
@@ -63,12 +65,14 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
         logging.shutdown()
 
 
-def _must_be_usable(settings: Settings) -> None:
-    """Have databases and keys there before anybody forks, and find out whether rows are taken."""
+def _must_be_usable(settings: Settings) -> str:
+    """Have databases and keys there before anybody forks, and find out whether rows are taken; the
+    mailbox's secret."""
     base = Base(settings)
     try:
         with base.game.writing.begin() as connection:
             health.write(connection, base.clock.now())
+        return secret_of(base.mail_domain.ring)
     finally:
         base.close()
 
@@ -76,8 +80,10 @@ def _must_be_usable(settings: Settings) -> None:
 def _only(settings: Settings, stages: Sequence[str]) -> Settings:
     """The settings without the listeners of stages that run elsewhere."""
     if "door" not in stages:
-        settings = replace(settings, smtp=None, smtps=None, lmtp=None)
-    return settings if "web" in stages else replace(settings, web=None, metrics=None)
+        settings = replace(settings, smtp=None, smtps=None, lmtp=None, mailbox=None)
+    if "web" not in stages:
+        settings = replace(settings, web=None, metrics=None, mailbox=None)
+    return settings
 
 
 def _collect_rarely() -> None:
@@ -95,11 +101,16 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
     web_url = settings.web_url
     if web is not None and not web_url:
         web_url = public_url(web)
-    return replace(settings, smtp=smtp, smtps=smtps, web=web, web_url=web_url)
+    mailbox = listening.port_of(bound.mailbox, settings.mailbox)
+    return replace(settings, smtp=smtp, smtps=smtps, web=web, web_url=web_url, mailbox=mailbox)
 
 
-def greeting(settings: Settings) -> str:
-    """The start-up text. The commands in it work as they stand, from the same folder."""
+def greeting(settings: Settings, mailbox: str = "") -> str:
+    """The start-up text. The commands in it work as they stand, from the same folder.
+
+    Args:
+        mailbox: the address of the mailbox's first page; "" where there is none.
+    """
     domain = settings.address.rpartition("@")[2]
     lines = [
         f"pbmserv {__version__}: play by mail",
@@ -118,7 +129,14 @@ def greeting(settings: Settings) -> str:
         "",
     ]
     takes_players = settings.signup != "closed"
-    if takes_players and settings.smtp is not None and settings.relay.startswith("maildir:"):
+    if mailbox:
+        lines += [
+            "Open this address in a browser, take two names, and play a first game:",
+            "",
+            f"  {mailbox}",
+            "",
+        ]
+    elif takes_players and settings.smtp is not None and settings.relay.startswith("maildir:"):
         alice, bob = f"alice@{domain}", f"bob@{domain}"
         run = program()
         lines += [

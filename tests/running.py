@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -28,7 +28,7 @@ from sqlalchemy import ColumnElement, select, update
 from wire import SETTLES
 from zone import Zone
 
-from pbmserv.config.settings import load
+from pbmserv.config.settings import load, public_url
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
 from pbmserv.outbound.maildir import MaildirRelay
@@ -219,6 +219,7 @@ class Running(Correspondence):
     lmtp_port: int = 0
     smtps_port: int = 0
     metrics_port: int = 0
+    mailbox_port: int = 0
 
     def send_raw(self, sender: str, to: str, raw: bytes) -> str:
         """Send these very octets."""
@@ -354,6 +355,7 @@ def start(
             "PBMSERV_DATABASE": database_url,
             "PBMSERV_SMTP": "127.0.0.1:0",
             "PBMSERV_WEB": "127.0.0.1:0",
+            "PBMSERV_MAILBOX": "",
             "PBMSERV_ADDRESS": "pbmserv@games.example",
             "PBMSERV_WEB_URL": "http://games.example",
             **NO_RATES,
@@ -363,10 +365,13 @@ def start(
     )
     relay = WatchedRelay(folder / "mail")
     bound = bind(loaded.settings)
+    smtp = port_of(bound.smtp, loaded.settings.smtp)
+    web = port_of(bound.web, loaded.settings.web)
+    web_url = loaded.settings.web_url or (public_url(web) if web else "")
     assert bound.smtp is not None
     running = Running(
         Server(
-            loaded.settings,
+            replace(loaded.settings, smtp=smtp, web_url=web_url),
             MovableClock(),
             relay,
             Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
@@ -377,6 +382,7 @@ def start(
         relay,
         smtps_port=bound.smtps.getsockname()[1] if bound.smtps else 0,
         metrics_port=bound.metrics.getsockname()[1] if bound.metrics else 0,
+        mailbox_port=bound.mailbox.getsockname()[1] if bound.mailbox else 0,
         lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.settings.lmtp)) else 0,
     )
     loop = asyncio.new_event_loop()

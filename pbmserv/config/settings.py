@@ -92,6 +92,18 @@ class Settings(Incoming):
             values.relay,
         ),
     ] = field(repr=False)  # may carry a password
+    mailbox: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_MAILBOX",
+            "host:port",
+            "127.0.0.1:8027",
+            "A mailbox in the browser, to try the server out, for this machine alone: it reads the "
+            "Maildirs of PBMSERV_RELAY; empty = off. The default is off, too, where letters go "
+            "elsewhere, or PBMSERV_WEB_URL is set.",
+            values.loopback,
+        ),
+    ]
     domain_letters: Annotated[
         int,
         Setting(
@@ -273,12 +285,25 @@ def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
             given = f'{setting.env} = "{blank_passwords(one_line(text))}" ({sources[setting.key]})'
             problems.append(f"{given}: {_with_example(one_line(str(error)), setting, values)}")
     if not problems:
+        if sources["mailbox"] == "default" and not _is_for_trying_out(values):
+            values["mailbox"] = None
         problems += _contradictions(values)
     if problems:
         raise ConfigError("\n".join(problems))
     if not values["web_url"] and values["web"] is not None:
         values["web_url"] = public_url(values["web"])
     return Loaded(Settings(**values), sources, tuple(_unread(environ)))
+
+
+def _is_for_trying_out(values: Mapping[str, Any]) -> bool:
+    """Whether nobody but this machine plays: letters stay here, and so do the pages."""
+    web = values["web"]
+    stays = _letters_stay(values) and not values["web_url"] and values["smtp"] is not None
+    return stays and web is not None and web.is_loopback
+
+
+def _letters_stay(values: Mapping[str, Any]) -> bool:
+    return str(values["relay"]).lower().startswith("maildir:")
 
 
 def _contradictions(values: Mapping[str, Any]) -> Iterator[str]:
@@ -288,6 +313,13 @@ def _contradictions(values: Mapping[str, Any]) -> Iterator[str]:
                 f'PBMSERV_{name.upper()} = "{values[name]}": '
                 "name the certificate's file in PBMSERV_TLS_CERT, too"
             )
+    if values["mailbox"] and not _letters_stay(values):
+        yield (
+            f'PBMSERV_MAILBOX = "{values["mailbox"]}": it shows Maildirs, so PBMSERV_RELAY must be '
+            "maildir:DIRECTORY"
+        )
+    if values["mailbox"] and values["smtp"] is None:
+        yield f'PBMSERV_MAILBOX = "{values["mailbox"]}": it writes by SMTP, so set PBMSERV_SMTP'
 
 
 def _with_example(wrong: str, setting: Setting, values: Mapping[str, Any]) -> str:

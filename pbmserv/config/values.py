@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
@@ -78,6 +78,14 @@ class Listen:
         if self.path is not None:
             return str(self.path)
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host.lower() == "localhost"
 
     @classmethod
     def parse(cls, text: str) -> Listen:
@@ -190,6 +198,14 @@ def network(text: str) -> Listen | None:
     if text.startswith("/"):
         raise ValueError("only LMTP takes a path; write host:port, such as 127.0.0.1:2525")
     return Listen.parse(text)
+
+
+def loopback(text: str) -> Listen | None:
+    """``host:port`` that only this machine reaches; empty = off (``None``)."""
+    listen = network(text)
+    if listen is not None and not listen.is_loopback:
+        raise ValueError("it is for this machine alone; name that, such as 127.0.0.1:8027")
+    return listen
 
 
 def network_or_path(text: str) -> Listen | None:

@@ -109,6 +109,26 @@ class Mailbox:
             with contextlib.suppress(FileNotFoundError):
                 yield StoredLetter(key, seen, Path(path).read_bytes())
 
+    def newest(self, most: int) -> list[StoredLetter]:
+        """At most so many letters, the newest first."""
+        found = []
+        for _, key, path in sorted(self._entries("new", "cur"), reverse=True)[:most]:
+            with contextlib.suppress(FileNotFoundError):
+                found.append(StoredLetter(key, _is_seen(path), Path(path).read_bytes()))
+        return found
+
+    def letter(self, key: str) -> StoredLetter | None:
+        """One letter; ``None``: it is not there."""
+        for _, found, path in self._entries("new", "cur"):
+            if found == key:
+                with contextlib.suppress(FileNotFoundError):
+                    return StoredLetter(key, _is_seen(path), Path(path).read_bytes())
+        return None
+
+    def unread(self) -> list[str]:
+        """Keys of the letters that nobody has read, the oldest first."""
+        return [key for _, key, path in sorted(self._entries("new", "cur")) if not _is_seen(path)]
+
     def mark_seen(self, key: str) -> None:
         """Note that a letter has been read; its other flags stay.
 

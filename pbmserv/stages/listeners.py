@@ -10,6 +10,7 @@ import resource
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from ipaddress import ip_address
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ from pbmserv.stages.door import Door
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import arrivals
 from pbmserv.web.application import WebRequests, build
+from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.pages import Pages
 from pbmserv.web.server import WebServer, bounds, build_probes
 
@@ -46,6 +48,7 @@ class Bound:
     lmtp: Listening | None
     web: Listening | None
     metrics: Listening | None
+    mailbox: Listening | None
     certificate: Certificate | None
 
     @property
@@ -59,13 +62,13 @@ class Bound:
         as soon as that has closed it."""
         for port in self.mail.values() if stage != "door" else ():
             port.close()
-        for one in (self.web, self.metrics):
+        for one in (self.web, self.metrics, self.mailbox):
             if one is not None and stage != "web":
                 one.close()
 
     def close(self) -> None:
         """Give every address back."""
-        for one in (*self.mail.values(), self.web, self.metrics):
+        for one in (*self.mail.values(), self.web, self.metrics, self.mailbox):
             if one is not None:
                 one.close()
 
@@ -87,15 +90,27 @@ def bind(settings: Settings) -> Bound:
             ("PBMSERV_LMTP", settings.lmtp),
             ("PBMSERV_WEB", settings.web),
             ("PBMSERV_METRICS", settings.metrics),
+            ("PBMSERV_MAILBOX", settings.mailbox),
         ):
             bound.append(listening.bind(listen, name) if listen else None)
+        _must_be_here(bound[-1])
     except ConfigError:
         for one in bound:
             if one is not None:
                 one.close()
         raise
-    smtp, smtps, lmtp, web, metrics = bound
-    return Bound(smtp, smtps, lmtp, web, metrics, certificate)
+    smtp, smtps, lmtp, web, metrics, mailbox = bound
+    return Bound(smtp, smtps, lmtp, web, metrics, mailbox, certificate)
+
+
+def _must_be_here(mailbox: Listening | None) -> None:
+    """Refuse to show everybody's letters to other machines, whatever a name resolves to.
+
+    Raises:
+        ConfigError: they could connect.
+    """
+    if mailbox is not None and not ip_address(mailbox.getsockname()[0]).is_loopback:
+        raise ConfigError("PBMSERV_MAILBOX: other machines could connect; write 127.0.0.1:8027")
 
 
 def shares(settings: Settings, bound: Bound) -> Shares:
@@ -152,7 +167,7 @@ class Shares:
 
 
 PROBES = Shares(0, 10, 10)
-"""What the listener for /metrics may have open, which is part of `RESERVED`."""
+"""What the listeners for /metrics and for the mailbox may have open, part of `RESERVED`."""
 
 
 def raise_limit(wanted: int) -> int:
@@ -237,7 +252,7 @@ class MailPorts:
 
 
 class WebPorts:
-    """The pages, and numbers for Prometheus; in one event loop."""
+    """The pages, numbers for Prometheus, and the local mailbox; in one event loop."""
 
     def __init__(
         self,
@@ -265,6 +280,11 @@ class WebPorts:
             probes = build_probes(health, metrics)
             limits = _limits("metrics", settings, PROBES)
             self._servers.append(WebServer(probes, bound.metrics, limits))
+        if bound.mailbox is not None and settings.smtp is not None:
+            relay, smtp = settings.relay, settings.smtp
+            mailbox = build_mailbox(relay, smtp, base.mail_domain, environment())
+            limits = _limits("mailbox", settings, PROBES)
+            self._servers.append(WebServer(mailbox, bound.mailbox, limits))
 
     async def open(self) -> None:
         """Begin to serve."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from typing import Protocol
-from urllib.parse import parse_qsl
 
 from jinja2 import Environment
 from starlette.applications import Starlette
@@ -18,7 +17,7 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
 from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
 from pbmserv.web.help import HelpPages
-from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, tagged
+from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, read_form, tagged
 from pbmserv.web.public import PublicRequests, is_number, public_routes
 from pbmserv.web.server import Health, SafeResponses, health_routes
 
@@ -217,7 +216,7 @@ class _Site:
             if found is None:
                 return self._failure(404, "no-board")
             return html(self._board(found, by_letter="answered" in asked), headers=PRIVATE)
-        form = await _form(request)
+        form = await read_form(request, LONGEST_FORM)
         turn = form.get("turn", "")
         if not is_number(turn):
             return self._failure(400, "no-form")
@@ -248,17 +247,3 @@ class _Site:
         """500: the log names the fault, the page does not."""
         log.error("a page failed", exc_info=error)
         return self._failure(500, "fault")
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form; nothing of one that is longer than any of ours."""
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LONGEST_FORM:
-            return {}
-    try:
-        fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=20)
-    except ValueError:
-        return {}
-    return dict(fields)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 from jinja2 import Environment
 from starlette.requests import Request
@@ -96,3 +97,17 @@ def tagged(
     if known and tag in {one.strip().removeprefix("W/") for one in known.split(",")}:
         return Response(status_code=304, headers=told)
     return Response(octets, 200, told, media_type)
+
+
+async def read_form(request: Request, longest: int) -> dict[str, str]:
+    """The fields of a form; nothing of one that has more than *longest* octets."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > longest:
+            return {}
+    try:
+        fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        return {}
+    return dict(fields)

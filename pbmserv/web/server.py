@@ -143,16 +143,23 @@ class _Quiet(uvicorn.Server):
 
 
 class SafeResponses:
-    """ASGI middleware: adds `HEADERS`, and answers for an application that raises.
+    """ASGI middleware: adds safe headers, and answers for an application that raises.
 
     Args:
         app: what is made safe.
         fault: makes the page for an exception (and writes the log).
+        headers: of every answer that does not say otherwise.
     """
 
-    def __init__(self, app: ASGIApp, fault: Callable[[Exception], Response]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        fault: Callable[[Exception], Response],
+        headers: Mapping[str, str] = HEADERS,
+    ) -> None:
         self._app = app
         self._fault = fault
+        self._headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -164,7 +171,9 @@ class SafeResponses:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                MutableHeaders(scope=message).update(HEADERS)
+                said = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    said.setdefault(name, value)
             await send(message)
 
         try:

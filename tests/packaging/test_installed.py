@@ -106,7 +106,7 @@ def run(program: Path, *arguments: str, folder: Path) -> str:
 def clean_environment() -> dict[str, str]:
     """No setting and no import path of ours; any port that is free."""
     kept = {key: value for key, value in os.environ.items() if key in {"PATH", "HOME", "LANG"}}
-    ports = {"PBMSERV_SMTP": "127.0.0.1:0", "PBMSERV_WEB": "127.0.0.1:0"}
+    ports = {f"PBMSERV_{name}": "127.0.0.1:0" for name in ("SMTP", "WEB", "MAILBOX")}
     return {**kept, **ports, "PYTHONUNBUFFERED": "1"}
 
 

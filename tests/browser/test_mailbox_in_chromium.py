@@ -1,0 +1,153 @@
+"""The local mailbox in a real browser: two people play a whole first game by taps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from chromium import chromium as browser
+from playwright.sync_api import Browser, FrameLocator, Page
+from running import Running, start
+
+from pbmserv.web.mailbox import secret_of
+
+SMALLEST_TARGET = """() => [...document.querySelectorAll('header a, main button, main summary,' +
+    'main a:not(.letter-text a), main input:not([type=hidden])')]
+    .filter(one => one.offsetParent).map(one => one.getBoundingClientRect().height)"""
+PICTURES = os.environ.get("PBMSERV_SCREENSHOTS", "")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Running]:
+    url = f"sqlite:///{tmp_path}/game.sqlite3"
+    with start(url, tmp_path, mailbox="127.0.0.1:0", web_url="") as running:
+        yield running
+
+
+class Reader:
+    """Somebody at the mailbox, with a browser that runs scripts, or one that does not."""
+
+    def __init__(self, chromium: Browser, server: Running, *, scripts: bool) -> None:
+        self.chromium, self.server = chromium, server
+        secret = secret_of(server.server.mail_domain.ring)
+        self.top = f"http://127.0.0.1:{server.mailbox_port}/{secret}/"
+        self.context = chromium.new_context(
+            viewport={"width": 375, "height": 740}, java_script_enabled=scripts
+        )
+        self.page: Page = self.context.new_page()
+        self.page.goto(self.top)
+
+    @property
+    def letter(self) -> FrameLocator:
+        """The letter that is open."""
+        return self.page.frame_locator(".letter-frame")
+
+    def is_well_made(self, name: str, width: int, scheme: str) -> None:
+        """Judge what the page shows, in a window of such a width, by day or in the dark."""
+        context = self.chromium.new_context(
+            viewport={"width": width, "height": 740}, color_scheme=scheme, bypass_csp=True
+        )
+        copy = context.new_page()
+        copy.goto(self.page.url)
+        assert copy.evaluate("document.documentElement.scrollWidth") <= width
+        assert min(copy.evaluate(SMALLEST_TARGET)) >= 44
+        violations = Axe().run(copy).response["violations"]
+        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations] == []
+        if PICTURES:
+            copy.screenshot(path=f"{PICTURES}/mailbox-{name}-{width}-{scheme}.png")
+        context.close()
+
+    def open_newest(self, name: str, subject: str = "") -> None:
+        """Go to somebody's letters, and open the newest, or the newest with such a subject."""
+        self.server.settle()
+        self.page.locator(".people").get_by_role("link", name=name).click()
+        self.page.locator(".subjects a").filter(has_text=subject).first.click()
+
+    def reply(self, words: str) -> None:
+        """Type an answer above what is quoted, and send it."""
+        self.page.get_by_role("link", name="Reply", exact=True).click()
+        self.send(words)
+
+    def tap(self, link: str, words: str = "") -> None:
+        """Tap a link of the letter, which begins a mail; type more, and send it."""
+        self.letter.get_by_role("link", name=link).first.click()
+        self.send(words)
+
+    def send(self, words: str) -> None:
+        """Type at the text's end where a letter has filled in something, else at its beginning."""
+        self.page.locator("#body").press_sequentially(words)
+        self.page.get_by_role("button", name="Send").click()
+        assert "sent" in self.page.url, self.page.inner_text("main")
+
+
+def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -> None:
+    reader = Reader(chromium, server, scripts=True)
+    page = reader.page
+    reader.is_well_made("first", 320, "dark")
+    page.get_by_role("button", name="Sign both up").click()
+    for name in ("alice", "bob"):
+        reader.open_newest(name)
+        assert page.inner_text("h1") == f"Confirm your signup as {name}"
+        reader.reply("yes")
+        assert page.inner_text("h1") == f"Welcome, {name}"
+    reader.is_well_made("letter", 320, "light")
+
+    reader.open_newest("alice")
+    reader.letter.get_by_role("link", name="Challenge a friend").click()
+    assert "challenge FRIEND" in page.locator("#body").input_value()
+    reader.is_well_made("write", 1200, "dark")
+    page.locator("#body").fill("challenge bob")
+    page.get_by_role("button", name="Send").click()
+    reader.open_newest("bob")
+    reader.reply("a1,c4,e5,g2")
+    reader.open_newest("alice")
+    reader.reply("b3,d3,f6,g7")
+    assert page.get_by_text("Sent. This came back:").count() == 1
+
+    # What comes for the other stands on the page by itself.
+    page.locator(".people").get_by_role("link", name="bob").click()
+    before = page.locator(".subjects li").count()
+    server.send("alice@games.example", "message alice wonder-land bob", "Well met!")
+    page.locator(".subjects li").nth(before).wait_for()
+    assert "new" in page.locator(".people").inner_text()
+    assert "for bob" in page.locator("#arrivals").inner_text()
+
+    reader.open_newest("alice", "Your move")
+    reader.is_well_made("board", 375, "light")
+    reader.tap("A1: empty", ",+c4,+e5,+g2,1")
+    reader.open_newest("bob", "Your move")
+    reader.tap("Port B: not used")
+    assert page.inner_text("h1").startswith("Waiting for alice")
+    reader.open_newest("alice", "Your move")
+    with reader.context.expect_page() as opened:
+        reader.letter.get_by_role("link", name="in a browser").click()
+    board = opened.value
+    board.locator("#move").fill("?")
+    board.get_by_role("button", name="Send", exact=True).click()
+    assert "found all the atoms and won" in board.inner_text("h1")
+    for name in ("alice", "bob"):
+        reader.open_newest(name)
+        assert "found all the atoms and won" in reader.letter.locator("body").inner_text()
+
+
+def test_without_scripts_all_but_the_waiting_is_the_same(
+    chromium: Browser, server: Running
+) -> None:
+    reader = Reader(chromium, server, scripts=False)
+    reader.page.get_by_role("button", name="Sign both up").click()
+    reader.open_newest("bob")
+    assert "Are you bob?" in reader.letter.locator("body").inner_text()
+    reader.reply("yes")
+    reader.tap("Play the house")
+    assert "house-easy" in reader.letter.locator("body").inner_text()
+    reader.page.get_by_role("link", name="As text").click()
+    assert "Reply above this line" in reader.page.inner_text("pre")
