@@ -1,6 +1,6 @@
 """Kills the server's processes under load, again and again, and counts what was lost or doubled.
 
-    python -m benchmarks.kills [--kills 100] [--seed 1] [--postgresql own|URL]
+    python -m benchmarks.kills [--kills 100] [--seed 1] [--postgresql own|pair|URL]
 
 A line for each kill, and a report; the exit code is 1 when a mail that got its 250 was not carried
 out exactly once, when a letter was not sent or came again with other octets, or when a process
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import func, select, update
@@ -26,6 +27,7 @@ from benchmarks import kills_server
 from benchmarks.kills_load import Load, Relay
 from benchmarks.kills_server import OwnPostgres, Tree
 from benchmarks.moves import prepare_at
+from benchmarks.standby import Pair
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery import arrivals
@@ -86,6 +88,8 @@ class Report:
     orphans: list[str] = field(default_factory=list)
     slowest_end: float = 0.0
     quiet_s: float = 0.0
+    slowest_250: float = 0.0
+    slowest_answer: float = 0.0
     failures: list[str] = field(default_factory=list)
 
     @property
@@ -107,6 +111,8 @@ class Report:
         kills = ", ".join(f"{kind} {count}" for kind, count in sorted(self.kills.items()))
         rows = (
             ("kills", f"{self.kills.total()} ({kills})"),
+            ("slowest 250 after a kill", f"{self.slowest_250:.1f} s"),
+            ("slowest answer to that mail", f"{self.slowest_answer:.1f} s after the kill"),
             ("mails with 250", f"{self.taken}"),
             ("  carried out", f"{self.carried_out}"),
             ("  lost", f"{len(self.lost)} (kept for the operator: {self.kept})"),
@@ -124,7 +130,7 @@ class Report:
         return "\n".join(f"{name:30} {value}" for name, value in rows)
 
 
-def run(plan: Plan, postgres: OwnPostgres | None = None) -> Report:
+def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
     """Do it; prints a line for each kill."""
     chance = random.Random(plan.seed)
     games = prepare_at(plan.url, plan.boards)
@@ -156,8 +162,13 @@ def run(plan: Plan, postgres: OwnPostgres | None = None) -> Report:
             _kill(what, tree, postgres)
             report.kills[what] += 1
             next_s = time.monotonic() - begun - at + load.wait_for_next(LONGEST_S)
+            answer_s = next_s + _wait_until(partial(_is_answered, load.last, relay), LONGEST_S)
+            report.slowest_250 = max(report.slowest_250, next_s)
+            report.slowest_answer = max(report.slowest_answer, answer_s)
             line = f"{number:4} {at:7.1f} s  {what:9} {taken:6} taken, next 250 after "
-            print(f"{line}{next_s:5.2f} s", flush=True)
+            print(f"{line}{next_s:5.2f} s, its answer {answer_s:5.2f} s", flush=True)
+            if what == "database" and postgres is not None:
+                postgres.mend()
         load.stop()
         report.failures = [repr(error) for error in load.failures]
         if plan.leases_end:
@@ -170,7 +181,11 @@ def run(plan: Plan, postgres: OwnPostgres | None = None) -> Report:
     return report
 
 
-def _kill(what: str, tree: Tree, postgres: OwnPostgres | None) -> None:
+def _is_answered(message_id: str, relay: Relay) -> bool:
+    return message_id in relay.answered
+
+
+def _kill(what: str, tree: Tree, postgres: OwnPostgres | Pair | None) -> None:
     if what == "database":
         assert postgres is not None
         postgres.kill()
@@ -287,12 +302,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pause", type=float, default=0.1, help="mean seconds of a session's rest")
     parser.add_argument(
-        "--postgresql", metavar="URL", help="of an empty database; own: start one, and kill it too"
+        "--end-leases", action="store_true", help="do not wait for them (5 minutes)"
+    )
+    parser.add_argument(
+        "--postgresql",
+        metavar="URL",
+        help="of an empty database; own: start one, and kill it too; pair: one with a synchronous"
+        " standby, which is promoted",
     )
     asked = parser.parse_args()
     kinds: tuple[str, ...] = KINDS
-    postgres: OwnPostgres | None = None
+    postgres: OwnPostgres | Pair | None = None
     with tempfile.TemporaryDirectory(prefix="pbmserv-kills-") as name, ExitStack() as stack:
         folder = Path(name)
         url = asked.postgresql or f"sqlite:///{folder / 'kills.sqlite3'}"
@@ -301,9 +323,16 @@ def main() -> int:
             postgres = OwnPostgres(Path(place))
             stack.callback(postgres.close)
             url, kinds = postgres.url, (*KINDS, "database")
+        elif url == "pair":
+            postgres = Pair()
+            stack.callback(postgres.close)
+            url, kinds = postgres.new_database("kills"), (*KINDS, *["database"] * len(KINDS))
         begun = time.monotonic()
         kills = tuple(random.Random(asked.seed).choices(kinds, k=asked.kills))
-        report = run(Plan(url, folder, kills, asked.seed), postgres)
+        plan = Plan(
+            url, folder, kills, asked.seed, pause_s=asked.pause, leases_end=asked.end_leases
+        )
+        report = run(plan, postgres)
         print(f"\n{report.printed()}\n{'took':30} {time.monotonic() - begun:.0f} s")
         for fault in report.faults[:50]:
             print(fault)

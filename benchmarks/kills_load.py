@@ -33,6 +33,7 @@ OTHERS = 0.1
 QUESTIONS = ("help", "help move", "help challenge", "help clock", "help board", "help resign")
 
 _MESSAGE_ID = re.compile(rb"^Message-ID:\s*(<[^>]+>)", re.IGNORECASE | re.MULTILINE)
+_IN_REPLY_TO = re.compile(rb"^In-Reply-To:\s*(<[^>]+>)", re.IGNORECASE | re.MULTILINE)
 _REPLY_TO = re.compile(rb"^Reply-To:\s*(?:[^<\r\n]*<)?([^>\s]+)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -66,8 +67,10 @@ class Relay:
     Attributes:
         copies: what came, by Message-ID.
         arrived: told the address to reply to.
+        answered: Message-IDs of the mails that a letter answers.
     """
 
+    answered: set[str] = field(default_factory=set)
     copies: dict[str, list[bytes]] = field(default_factory=dict)
     arrived: Callable[[str], None] = lambda _address: None
     port: int = 0
@@ -94,6 +97,9 @@ class Relay:
         message_id = _MESSAGE_ID.search(text)
         assert message_id is not None
         self.copies.setdefault(message_id[1].decode(), []).append(text)
+        answers = _IN_REPLY_TO.search(text)
+        if answers is not None:
+            self.answered.add(answers[1].decode())
         to = _REPLY_TO.search(text)
         if to is not None:
             self.arrived(to[1].decode().lower())
@@ -116,6 +122,7 @@ class Load:
 
     Attributes:
         sent: every mail, by Message-ID.
+        last: the Message-ID of the last one that was taken.
     """
 
     def __init__(
@@ -133,6 +140,7 @@ class Load:
         self._pause_s = pause_s
         self.sent: dict[str, Sent] = {}
         self.taken = 0
+        self.last = ""
         self._changed = threading.Condition()
         self._dotted = 0
         self._ready: queue.SimpleQueue[tuple[Board, Mail]] = queue.SimpleQueue()
@@ -205,11 +213,12 @@ class Load:
         """Send one mail until it is taken; the connection, if it is still open."""
         found = _MESSAGE_ID.search(mail.data)
         assert found is not None
+        name = found[1].decode()
         sent = Sent(0, 0, "")
         if board is not None:
             turn = board.turn - 1  # it was counted when the mail was written
             sent = Sent(board.id, turn, board.probes[(turn - 3) // 2])
-        self.sent[found[1].decode()] = sent
+        self.sent[name] = sent
         if board is not None and board.left > 0:
             following = self._games.move(board)
             with self._changed:
@@ -233,6 +242,7 @@ class Load:
                 sent.state = "taken"
                 with self._changed:
                     self.taken += 1
+                    self.last = name
                     self._changed.notify_all()
                 return wire
 

@@ -156,6 +156,9 @@ class OwnPostgres:
         )
         self._server.ensure_postgres_running()
 
+    def mend(self) -> None:
+        """There is nothing to mend."""
+
     def close(self) -> None:
         """Stop it for good."""
         self._server.cleanup()

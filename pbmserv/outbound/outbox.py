@@ -23,6 +23,7 @@ from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import kept_letters, outbox
+from pbmserv.store.delivery.claiming import Claiming
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 
@@ -186,13 +187,14 @@ class WrittenRows:
     ) -> None:
         self._writer = writer
         self._refused = refused
+        self._claiming = Claiming(writer, outbox.let_go)
         self.held: Callable[[], Collection[int]] = tuple
 
     def claim(
         self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
     ) -> list[QueuedLetter]:
         job = partial(outbox.claim, now=now, until=until, most=most, avoiding=avoiding)
-        return self._writer.submit_unsynced(job).result()
+        return self._claiming.claimed(job, until)
 
     def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
         self._writer.submit_unsynced(

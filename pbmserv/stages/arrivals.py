@@ -20,6 +20,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Arrival
+from pbmserv.store.delivery.claiming import Claiming
 
 MOST = 500
 """Arrivals in memory at a time; the others wait in the store."""
@@ -180,6 +181,7 @@ class OneStore:
         if left:  # a play before this one has died with them
             self._writer.submit(partial(arrivals.release, ids=left)).result()
         self._in_hand = _InHand(claims)
+        self._claiming = Claiming(writer, arrivals.let_go)
 
     def let_go(self) -> None:
         """What is in hand and not done is for others: this play ends."""
@@ -197,7 +199,7 @@ class OneStore:
         with self._database.reading.connect() as connection:
             if not arrivals.has_free(connection, now):
                 return []
-        found = self._writer.submit_unsynced(claim).result()
+        found = self._claiming.claimed(claim, now + LEASE)
         self._in_hand.add(found)
         return found
 

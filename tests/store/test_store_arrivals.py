@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
 from random import Random
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import Connection, event
+from sqlalchemy.exc import OperationalError
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
+from pbmserv.store.delivery.claiming import Claiming
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 UNTIL = NOW + timedelta(seconds=30)
@@ -85,6 +92,52 @@ def test_when_a_claim_has_run_out_another_play_begins_with_the_first(store: Data
     with store.writing.begin() as two:
         late = arrivals.claim(two, UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100)
     assert [one.id for one in late] == numbers
+
+
+class Unheard:
+    """A writer of which the next commits are made, but their answers never come; as when the
+    primary of a database dies, and its standby has them."""
+
+    def __init__(self, store: Database) -> None:
+        self._store = store
+        self.lost = 0
+        self.tries = 1
+
+    def submit_unsynced(self, job: Callable[[Connection], Any]) -> Future[Any]:
+        done: Future[Any] = Future()
+        for _ in range(self.tries):
+            with self._store.writing.begin() as connection:
+                result = job(connection)
+        if self.lost:
+            self.lost -= 1
+            done.set_exception(OperationalError("COMMIT", None, Exception("no answer")))
+        else:
+            done.set_result(result)
+        return done
+
+
+@pytest.mark.parametrize(("lost", "tries"), [(1, 1), (3, 1), (0, 3), (2, 3)])
+def test_what_a_claim_has_taken_whose_answer_never_came_is_claimed_again(
+    store: Database, lost: int, tries: int
+) -> None:
+    numbers = _stored(store, [f"player {n}" for n in range(9)])
+    writer = Unheard(store)
+    claiming = Claiming(cast("Writer", writer), arrivals.let_go)
+    moments = (UNTIL + timedelta(microseconds=n) for n in count())
+
+    def claimed() -> list[int]:
+        until = next(moments)
+        job = partial(arrivals.claim, now=NOW, until=until, most=2)
+        return [one.id for one in claiming.claimed(job, until)]
+
+    assert claimed() == numbers[:2]
+    writer.lost, writer.tries = lost, tries
+    for _ in range(lost):
+        with pytest.raises(OperationalError):
+            claimed()
+    assert claimed() == numbers[2:4]  # and those in hand stay there
+    writer.tries = 1
+    assert claimed() == numbers[4:6]
 
 
 def test_four_plays_at_once_carry_each_out_once_and_each_lane_in_its_order(

@@ -324,6 +324,13 @@ def release(connection: Connection, ids: Sequence[int]) -> None:
     connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=None))
 
 
+def let_go(connection: Connection, until: Sequence[datetime]) -> None:
+    """Give back what was claimed until these very moments."""
+    connection.execute(
+        update(arrivals).where(arrivals.c.claimed_until.in_(until)).values(claimed_until=None)
+    )
+
+
 def take(connection: Connection, number: int) -> bool:
     """Remove an arrival in the transaction that carries it out; false when somebody else did."""
     return connection.execute(_TAKE, {"number": number}).rowcount == 1

@@ -316,6 +316,15 @@ def reclaim(connection: Connection, now: datetime, held: Collection[int] = ()) -
     )
 
 
+def let_go(connection: Connection, until: Sequence[datetime]) -> None:
+    """Make letters due that were claimed until these very moments."""
+    connection.execute(
+        update(outbox)
+        .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed, outbox.c.due_at.in_(until))
+        .values(due_at=outbox.c.created_at, claimed=False)
+    )
+
+
 def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
     """When the next queued letter is due, but for those to the domains in *avoiding*."""
     found: datetime | None
