@@ -20,10 +20,18 @@ import re
 from collections.abc import Callable, MutableMapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, select_autoescape
+from jinja2 import (
+    BaseLoader,
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+    select_autoescape,
+)
 from jinja2.ext import Extension
+from markupsafe import Markup
 
 from pbmserv.letters.filters import FILTERS
 
@@ -76,9 +84,13 @@ class TemplateLoader(FileSystemLoader):
         return _INCLUDED.sub(piece, source), file, is_same
 
 
-class _Environment(Environment):
+class LetterEnvironment(Environment):
     """Jinja's, with plain dictionaries of globals, which never change here: each `import` in each
     letter compares their keys, and those of a chain of mappings are Python code."""
+
+    def markup(self, html: Any) -> Any:
+        """HTML that its template has escaped, as templates print it as it is."""
+        return Markup(html)  # noqa: S704
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """The names that a template knows."""
@@ -86,14 +98,22 @@ class _Environment(Environment):
 
 
 @cache
-def environment() -> Environment:
-    """The environment that renders every letter and page; templates are compiled once.
+def environment() -> LetterEnvironment:
+    """The environment that renders every letter and page; templates are compiled once."""
+    return environment_of(LetterEnvironment, TemplateLoader(templates_root()))
+
+
+_OfLetters = TypeVar("_OfLetters", bound=LetterEnvironment)
+
+
+def environment_of(kind: type[_OfLetters], loader: BaseLoader | None) -> _OfLetters:
+    """An environment as letters need it.
 
     Only names that end in ``.html.j2`` escape what they print. Blanks at the
     beginning of a line are kept, since boards need them.
     """
-    templates = _Environment(
-        loader=TemplateLoader(templates_root()),
+    templates = kind(
+        loader=loader,
         trim_blocks=True,
         lstrip_blocks=False,
         keep_trailing_newline=True,

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from jinja2 import Template
-from jinja2.runtime import Context
 from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
@@ -21,9 +19,10 @@ from pbmserv.engine.protocol import Aided, Previewing
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat
 from pbmserv.errors import Refusal, ServerFault
-from pbmserv.letters.environment import template_of
+from pbmserv.letters.environment import LetterEnvironment, template_of
 from pbmserv.letters.filters import listing
 from pbmserv.letters.links import Links
+from pbmserv.letters.skeletons import SKELETONS, Draw
 from pbmserv.mail.letter_kinds import kind_of
 
 ROOM = 55_000
@@ -213,26 +212,8 @@ def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardS
 
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
-    words, page = _Blocks.of(letter, "txt", values), _Blocks.of(letter, "html", values)
-    frame = {name: values.get(name) for name in ("house", "title", "scene", "others", "board_page")}
-    layout = template_of("letters/pieces/layout.txt.j2")
-    headline = words.block("headline").strip()
-    text = layout.render(frame, headline=headline, body=words.block("text"))
-    layout = template_of("letters/pieces/layout.html.j2")
-    around = layout.render(frame, headline=Markup(page.block("headline")), body=_BODY)  # noqa: S704
-    before, _, after = around.partition(_BODY)
-    html = page.fitted(ROOM - len(before) - len(after), ROOM - len(before) - len(after))
-    html = f"{before}{html}{after}"
-    return Composed(
-        words.subject(),
-        headline,
-        _spaced(text),
-        html if len(html.encode()) < LONGEST_HTML else "",
-    )
-
-
-_BODY = "\0"
-"""Stands for the body of a letter while its frame is made."""
+    subject, headline, text, html = _fitted(_letter, letter, values, ROOM, ROOM)
+    return Composed(subject, headline, text, html if len(html.encode()) < LONGEST_HTML else "")
 
 
 def excerpt(
@@ -245,57 +226,67 @@ def excerpt(
         most: how many it may have without.
         most_text: how many octets of text it may have with its board.
     """
-    blocks = _Blocks.of(letter, "txt", values)
-    words = _spaced(blocks.block("text"))
-    if len(words.encode()) > most_text and values.get("scene") is not None:
-        values = {**values, "drawn": False, "links": Links.UNDRAWN}
-        blocks = _Blocks.of(letter, "txt", values)
-        words = _spaced(blocks.block("text"))
-    page = _Blocks.of(letter, "html", values)
-    return Composed(
-        blocks.subject(),
-        blocks.block("headline").strip(),
-        words,
-        Markup(page.fitted(fair, most)),  # noqa: S704 - HTML of templates that escape
+    subject, headline, text, html = _fitted(_part, letter, values, fair, most)
+    if len(text.encode()) > most_text and values.get("scene") is not None:
+        undrawn = {**values, "drawn": False, "links": Links.UNDRAWN}
+        subject, headline, text, html = _fitted(_part, letter, undrawn, fair, most)
+    return Composed(subject, headline, text, Markup(html))  # noqa: S704 - of templates that escape
+
+
+def _fitted(
+    draw: Draw, letter: str, values: Mapping[str, Any], fair: int, most: int
+) -> tuple[str, str, str, str]:
+    """A letter's texts; its HTML has as many links as there is room for, without them what does
+    not fit, either."""
+    given = {"links": Links.NONE, **values}
+    found: list[Sequence[str]] = []
+    for links in list(Links)[list(Links).index(given["links"]) :]:
+        given["links"] = links
+        found.append(SKELETONS.texts(draw, letter, given))
+        room = most if links is Links.NONE else fair
+        if len(found[-1][-1]) <= room or given.get("scene") is None:
+            break
+    subject, headline, text, _ = found[0]
+    return " ".join(subject.split()), headline, _spaced(text), found[-1][-1]
+
+
+def _letter(templates: LetterEnvironment, letter: str, values: Mapping[str, Any]) -> Sequence[Any]:
+    """A letter in its frame."""
+    words, page = (
+        _blocks(templates, letter, "txt", values),
+        _blocks(templates, letter, "html", values),
     )
+    frame = {name: values.get(name) for name in ("house", "title", "scene", "others", "board_page")}
+    headline = words["headline"].strip()
+    text = _framed(templates, "txt", {**frame, "headline": headline, "body": words["text"]})
+    shown = {"headline": templates.markup(page["headline"]), "body": templates.markup(page["html"])}
+    return words["subject"], headline, text, _framed(templates, "html", {**frame, **shown})
 
 
-@dataclass(frozen=True, slots=True)
-class _Blocks:
-    """One form of a letter, whose blocks share their values."""
+def _part(templates: LetterEnvironment, letter: str, values: Mapping[str, Any]) -> Sequence[Any]:
+    """A letter without its frame."""
+    words, page = (
+        _blocks(templates, letter, "txt", values),
+        _blocks(templates, letter, "html", values),
+    )
+    return words["subject"], words["headline"].strip(), words["text"], page["html"]
 
-    template: Template
-    values: dict[str, Any]
-    context: Context
 
-    @classmethod
-    def of(cls, letter: str, form: Literal["txt", "html"], values: Mapping[str, Any]) -> _Blocks:
-        """The letter as text or as HTML."""
-        template = template_of(f"letters/{letter}.{form}.j2")
-        known = {"links": Links.NONE, **values, "is_html": form == "html"}
-        return cls(template, known, template.new_context(known))
+def _blocks(
+    templates: LetterEnvironment,
+    letter: str,
+    form: Literal["txt", "html"],
+    values: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the blocks of one form of a letter say, by their names."""
+    template = templates.get_template(f"letters/{letter}.{form}.j2")
+    context = template.new_context({**values, "is_html": form == "html"})
+    return {name: templates.concat(block(context)) for name, block in template.blocks.items()}
 
-    def block(self, name: str) -> str:
-        """One of the blocks of its template."""
-        return "".join(self.template.blocks[name](self.context))
 
-    def subject(self) -> str:
-        """Its subject, in one line."""
-        return " ".join(self.block("subject").split())
-
-    def fitted(self, fair: int, most: int) -> str:
-        """HTML with as many links as there is room for; without them what does not fit, either."""
-        wanted: Links = self.values.get("links", Links.NONE)
-        html = ""
-        for links in list(Links)[list(Links).index(wanted) :]:
-            context = self.context
-            if links is not wanted:
-                context = self.template.new_context({**self.values, "links": links})
-            html = "".join(self.template.blocks["html"](context))
-            room = most if links is Links.NONE else fair
-            if len(html) <= room or self.values.get("scene") is None:
-                break
-        return html
+def _framed(templates: LetterEnvironment, form: str, values: dict[str, Any]) -> Any:
+    layout = templates.get_template(f"letters/pieces/layout.{form}.j2")
+    return templates.concat(layout.root_render_func(layout.new_context(values)))
 
 
 def _spaced(text: str) -> str:
