@@ -230,6 +230,10 @@ class Racing(Protocol):
         """Whether a board with these options is a race."""
         ...
 
+    def grade(self, options: Any) -> str:
+        """How hard a board's box is, as everybody may know, in a word; "" = nobody is told."""
+        ...
+
     def guessed(self, state: Any, seat: Seat) -> bool:
         """Whether a seat's race came to its end, and was not given up."""
         ...

@@ -240,17 +240,27 @@ def daily_box(connection: Connection, game: str, day: int, fresh: Sequence[str])
     return tuple(connection.execute(statement).scalar_one())
 
 
-def days(connection: Connection, game: str, upto: int, most: int) -> list[tuple[int, int, int]]:
-    """(day, how many have got its box, how many have solved it), the newest first."""
+def days(
+    connection: Connection, game: str, upto: int, most: int
+) -> list[tuple[int, tuple[str, ...], int, int]]:
+    """(day, option words of its box, how many have got it, how many have solved it), the newest
+    first."""
     solved = func.sum(case((daily_boards.c.solved.is_(True), 1), else_=0))
-    found = connection.execute(
-        select(daily_boards.c.day, func.count(), solved)
+    counted = (
+        select(daily_boards.c.day, func.count().label("got"), solved.label("solved"))
         .where(daily_boards.c.game == game, daily_boards.c.day <= upto)
         .group_by(daily_boards.c.day)
         .order_by(daily_boards.c.day.desc())
         .limit(most)
+        .subquery()
     )
-    return [(row[0], row[1], int(row[2])) for row in found]
+    found = connection.execute(
+        select(counted.c.day, daily_boxes.c.options, counted.c.got, counted.c.solved)
+        .join(daily_boxes, daily_boxes.c.day == counted.c.day)
+        .where(daily_boxes.c.game == game)
+        .order_by(counted.c.day.desc())
+    )
+    return [(row[0], tuple(row[1]), row[2], int(row[3])) for row in found]
 
 
 def boards_of_day(connection: Connection, game: str, day: int) -> dict[bool | None, int]:

@@ -17,6 +17,7 @@ OPTIONS = [
     ("-race", "-size=4x3", "-atoms=1-2"),
     ("-race", "-size=3x3", "-atoms=2", "-guesses=3", "-clue"),
     ("-race", "-size=3x3", "-atoms=1", "-scoring=first"),
+    ("-race", "-size=5x5", "-atoms=3", "-grade=hard"),
 ]
 
 

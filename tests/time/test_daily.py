@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -9,8 +10,11 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+from pbmserv.games.blackbox.bots import trees
+from pbmserv.games.blackbox.bots.difficulty import grade
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.options import Grade, Options
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.store.boards import boards
 from pbmserv.store.solo import number_of
@@ -153,6 +157,42 @@ def test_a_box_brings_yesterdays_best_along(house: Indoors) -> None:
         assert int(rows[0][2]) < int(rows[1][2])
         assert "Yesterday's box in the fewest points" in one.html
         assert "carol" not in table
+
+
+def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: Indoors) -> None:
+    house = one_house
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
+    told = []
+    for one in days(house, 7 * 24, 6):
+        game = read_id(box_of(house, one))
+        options = Options(game.width, game.height, game.least, game.most)
+        true = grade(options, atoms_of(game))
+        assert true is not None
+        assert f"This box is {true}: " in flat(one)
+        headline = one.text.split("\n", 1)[0]
+        assert re.fullmatch(rf"Daily Box \d+: {true} .*", headline)
+        assert f"This box is {true}: " in one.html
+        (result,) = [x for x in house.reply(one, answer(house, one)) if x.kind == "result"]
+        assert re.search(rf"Daily Box \d+ \({true}\) \| 1 probe \|", result.text)
+        told.append(true)
+    assert told[0] is Grade.FIENDISH, "the server begins on a Sunday"
+    assert told[1:] == sorted(told[1:], key=list(Grade).index)
+    assert set(told) == set(Grade)
+
+
+def test_a_box_without_a_grade_says_so(
+    one_house: Indoors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
+    trees.tree.cache_clear()
+    try:
+        _, one = one_house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+        assert "Nobody knows how hard it is." in flat(one)
+        assert "Nobody knows how hard it is." in one.html
+        (result,) = one_house.reply(one, answer(one_house, one))
+        assert re.search(r"Daily Box \d+ \| 1 probe \|", result.text)
+    finally:
+        trees.tree.cache_clear()
 
 
 def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> None:

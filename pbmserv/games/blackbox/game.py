@@ -13,6 +13,7 @@ from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox import analysis, racing, readings, sgt_files, transcripts, views
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox import state as truth
+from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
 from pbmserv.games.blackbox.legality import is_free
@@ -48,7 +49,7 @@ class Blackbox:
     options = staticmethod(choices.read_options)
     describe = staticmethod(choices.describe)
     rated = staticmethod(choices.rated)
-    fixed = staticmethod(choices.fixed)
+    fixed = staticmethod(fixed)
     shown = staticmethod(choices.shown)
     anew = staticmethod(choices.anew)
     read_kind = staticmethod(racing.read_kind)
@@ -70,7 +71,7 @@ class Blackbox:
         """A board on which nobody has hidden atoms; for a race the server has."""
         if not options.race:
             return truth.new_state(options, seats)
-        box = choices.fixed(options, rng)
+        box = fixed(options, rng)
         # Views and bots are handed a state's options: from here on only the atoms tell the box.
         return truth.new_state(choices.anew(box), seats, atoms_of(read_id(box.id)))
 
@@ -197,6 +198,10 @@ class Blackbox:
         words += [w for w in transcript.options if w.startswith("-guesses=")]
         moves = tuple(WITHDRAW if one == transcripts.SOLVE else one for one in transcript.moves)
         return Saved(tuple(words), moves, transcript.done)
+
+    def grade(self, options: Options) -> str:
+        """As the option says; it is true, see `fixed`."""
+        return options.grade
 
     def kind(self, state: State) -> str:
         """As `racing.kind_of_board`."""

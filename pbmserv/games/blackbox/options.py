@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from typing import TypeVar
 
@@ -27,6 +28,19 @@ ENDLESS = 1_000_000
 """As many guesses as it takes, which is the rule of practice; no record has room for so many."""
 SCORINGS = ("classic", "timed", "first")
 
+
+class Grade(StrEnum):
+    """How hard a box is, as people are told; see `bots.difficulty`."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+    FIENDISH = "fiendish"
+
+
+GRADED = ("5x5/3", "6x6/3", "6x6/4", "7x7/3", "7x7/4", "8x8/3")
+"""The boards whose boxes have grades: those that have a tree in `bots.trees`."""
+
 MEANINGS = (
     ("-size=WxH", "the board, 2x2 to 26x26 (default 7x7)"),
     ("-atoms=N", "number of hidden atoms (default 4); N-M: the hider chooses"),
@@ -35,6 +49,7 @@ MEANINGS = (
     ("-clue", "a wrong guess shows one contradiction"),
     ("-race", "1 to 8 players solve the same box, hidden by the server, each on their own"),
     ("-scoring=HOW", "of a race: classic (default), timed, or first"),
+    ("-grade=HOW", "of a race: a box that is easy, medium, hard or fiendish, 5x5 to 8x8"),
     ("-seed=TEXT", "of a race: the box that comes from this text"),
     ("-id=GAMEID", "of a race: the box of a game ID, as Simon Tatham's program has them"),
     ("-practice", "a race of one without a score: guess and undo as often as you like"),
@@ -46,13 +61,15 @@ _FORMS = {
     "atoms": "-atoms=NUMBER",
     "guesses": "-guesses=NUMBER",
     "scoring": "-scoring=NAME",
+    "grade": "-grade=NAME",
     "seed": "-seed=TEXT",
     "id": "-id=GAMEID",
 }
 """What stands in an example where nobody can know what was meant."""
 
 _FLAGS = frozenset({"fair", "clue", "unrated", "race", "practice"})
-_OF_RACES = ("scoring", "seed", "id", "practice")
+_ALIASES = {"difficulty": "grade"}
+_OF_RACES = ("scoring", "grade", "seed", "id", "practice")
 _SIZE = re.compile(r"([0-9]{1,4})[xX*\u00d7]([0-9]{1,4})")
 _ATOMS = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 _NUMBER = re.compile(r"[0-9]{1,4}")
@@ -72,6 +89,7 @@ class Options:
         race: all seats solve the same box, which the server hides; so `fair` is on.
         scoring: of a race: ``classic``, ``timed`` or ``first``.
         practice: a race of one that is not scored and in which everything can be undone.
+        grade: how hard the box is, which everybody is told; "" = nobody is.
         seed: the text that the box comes from; "" = none was given.
         id: the game ID of the box; "" = none was given and none is fixed yet.
     """
@@ -87,6 +105,7 @@ class Options:
     race: bool = False
     scoring: str = "classic"
     practice: bool = False
+    grade: str = ""
     seed: str = field(default="", repr=False)
     id: str = field(default="", repr=False)
 
@@ -99,6 +118,11 @@ class Options:
     def atoms(self) -> str:
         """The count of atoms as players read it: ``4`` or ``3-5``."""
         return str(self.least) if self.least == self.most else f"{self.least}-{self.most}"
+
+    @property
+    def gradable(self) -> bool:
+        """Whether boxes like this have grades."""
+        return f"{self.width}x{self.height}/{self.atoms}" in GRADED
 
 
 CLASSIC = Options()
@@ -139,7 +163,7 @@ def _words(options: Options, box: tuple[str, ...]) -> tuple[str, ...]:
         words.append(f"-size={options.width}x{options.height}")
     if (options.least, options.most) != (CLASSIC.least, CLASSIC.most):
         words.append(f"-atoms={options.atoms}")
-    words.extend(box)
+    words.extend((*([f"-grade={options.grade}"] if options.grade else ()), *box))
     if options.guesses != usual.guesses:
         words.append(f"-guesses={options.guesses}")
     if options.scoring != usual.scoring:
@@ -191,6 +215,7 @@ def read_options(words: Sequence[str], seats: int) -> Options:
     for word in words:
         name, equals, value = word.partition("=")
         name = name[1:].lower() if name.startswith("-") else ""
+        name = _ALIASES.get(name, name)
         _check_name(word, name, bool(equals), value)
         if name in seen:
             raise OptionError("blackbox.option-repeated", part=word, first=seen[name])
@@ -208,6 +233,10 @@ def read_options(words: Sequence[str], seats: int) -> Options:
         options = _with_id(options, seen)
     _check_size(options, seen)
     _check_fit(options, seen.get("atoms", ""))
+    if options.grade and not options.gradable:
+        raise OptionError(
+            "blackbox.grade-board", part=seen["grade"], example="-race", boards=", ".join(GRADED)
+        )
     return options
 
 
@@ -275,6 +304,10 @@ def _with_value(options: Options, word: str, name: str, value: str) -> Options:
         if value.lower() not in SCORINGS:
             raise OptionError("blackbox.scoring", part=word, example=_FORMS["scoring"])
         return replace(options, scoring=value.lower())
+    if name == "grade":
+        if value.lower() not in set(Grade):
+            raise OptionError("blackbox.grade", part=word, example=_FORMS["grade"])
+        return replace(options, grade=value.lower())
     if name == "seed":
         return replace(options, seed=_read(game_ids.read_seed, word, name, value))
     if name == "id":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat, Value
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox import game_ids
-from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Options
+from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Grade, Options
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State
 
 PER_WRONG = 5
@@ -20,8 +20,16 @@ TIMED_PORT, TIMED_FAULT = 15, 50
 UNSOLVED = {"classic": 10_000, "timed": 10_000_000, "first": 10_000}
 """What giving up adds, so that it comes behind every score that was played for."""
 
-DAILY = ((6, 3), (7, 4), (8, 4), (7, 3), (8, 5), (9, 5), (10, 6))
-"""Side and atoms of the box of the day, Monday to Sunday."""
+DAILY = (
+    (6, 3, Grade.EASY),
+    (7, 4, Grade.EASY),
+    (7, 3, Grade.MEDIUM),
+    (7, 4, Grade.MEDIUM),
+    (8, 3, Grade.HARD),
+    (7, 4, Grade.HARD),
+    (8, 3, Grade.FIENDISH),
+)
+"""Side, atoms and grade of the box of the day, Monday to Sunday: harder through the week."""
 
 _STAMP = re.compile(r"[0-9]{1,9}")
 
@@ -181,7 +189,7 @@ def score_notes(state: State) -> tuple[Note, ...]:
 
 
 def kind_of_board(options: Options) -> str:
-    """What boards a score can be compared with: ``8x8/4``, ``8x8/3-5 timed``; "" = none."""
+    """What boards a score can be compared with: ``8x8/4``, ``8x8/4 timed hard``; "" = none."""
     if not options.race or options.practice or options.scoring == "first":
         return ""
     words = [f"{options.width}x{options.height}/{options.atoms}"]
@@ -189,17 +197,19 @@ def kind_of_board(options: Options) -> str:
         words.append(options.scoring)
     if options.guesses != 1:
         words.append(f"guesses={options.guesses}")
+    if options.grade:
+        words.append(options.grade)
     return " ".join(words)
 
 
 def daily_options(day: int) -> Options:
     """The rules of a day's box; day 0 was a Thursday."""
-    side, atoms = DAILY[(day + 3) % 7]
-    return replace(RACE, width=side, height=side, least=atoms, most=atoms, clue=True)
+    side, atoms, grade = DAILY[(day + 3) % 7]
+    return replace(RACE, width=side, height=side, least=atoms, most=atoms, clue=True, grade=grade)
 
 
 def read_kind(text: str) -> str:
-    """A kind of board as people write it: ``8x8/4``, ``8x8``, ``7x7/3-5 timed``.
+    """A kind of board as people write it: ``8x8/4``, ``8x8``, ``7x7/4 timed hard``.
 
     Raises:
         OptionError: it is none.
@@ -211,6 +221,8 @@ def read_kind(text: str) -> str:
         name, _, value = word.partition("=")
         if word == "timed":
             options = replace(options, scoring="timed")
+        elif word in set(Grade) and options.gradable:
+            options = replace(options, grade=word)
         elif name == "guesses" and value.isdigit() and 1 <= int(value) <= MOST_GUESSES:
             options = replace(options, guesses=int(value))
         else:

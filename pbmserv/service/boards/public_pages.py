@@ -83,11 +83,11 @@ class PublicPlayer:
 
 @dataclass(frozen=True, slots=True)
 class Dailies:
-    """A game's boxes of the day: (number, day, how many have got it, how many have solved it)."""
+    """A game's boxes of the day: (number, day, grade, how many have got it, have solved it)."""
 
     title: str
     key: str
-    days: Sequence[tuple[int, str, int, int]]
+    days: Sequence[tuple[int, str, str, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ class DailyTable:
     """One box of the day.
 
     Attributes:
+        grade: how hard it is; "" = nobody knows.
         rows: who has solved it, by points: rank, userid, points, board.
         unsolved: how many have come to an end without.
         running: how many still play it.
@@ -107,6 +108,7 @@ class DailyTable:
     key: str
     number: int
     day: str
+    grade: str
     rows: Sequence[Words]
     unsolved: int
     running: int
@@ -278,8 +280,10 @@ def _dailies(context: CommandContext) -> list[Dailies]:
             game.info.title,
             game.info.key,
             [
-                (solo.number_of(day), _date(day), count, solved)
-                for day, count, solved in solo.days(context.connection, game.info.key, today, DAYS)
+                (solo.number_of(day), _date(day), daily_box.grade_of(game, words), count, solved)
+                for day, words, count, solved in solo.days(
+                    context.connection, game.info.key, today, DAYS
+                )
             ],
         )
         for game in races_of(context, None)
@@ -304,6 +308,7 @@ def _daily(context: CommandContext, number: int) -> DailyTable | None:
             key=key,
             number=number,
             day=_date(day),
+            grade=daily_box.grade_of(game, words),
             rows=daily_box.table(best),
             unsolved=boards.get(False, 0),
             running=boards.get(None, 0),

@@ -19,7 +19,7 @@ from pbmserv.commands.table.looking import Scores, Week
 from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import USUAL, zone
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import races
+from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError, Refused
@@ -125,6 +125,7 @@ def ended(context: CommandContext, board: BoardRow, after: Position) -> dict[str
     notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
     return {
         "number": one.number,
+        "grade": grade_of(game, board.options),
         "solved": solved,
         "score": score,
         "shots": game.shots(notes),
@@ -189,9 +190,11 @@ def _give(
     assert races(game)
     if audit.is_closed(context.connection, key):
         return ()
-    rng = Rng(secrets.token_bytes(32), day)
-    fresh = game.describe(game.fixed(game.daily(day), rng))
-    words = solo.daily_box(context.connection, key, day, fresh)
+    words = solo.box_of(context.connection, key, day)
+    if words is None:
+        rng = Rng(secrets.token_bytes(32), day)
+        fresh = game.describe(game.fixed(game.daily(day), rng))
+        words = solo.daily_box(context.connection, key, day, fresh)
     options, rated = read_options(game, words, 1, key, key)
     proposal = Proposal(game, options, rated, USUAL, (player,))
     board = make_board(context, proposal, {player.id})
@@ -200,10 +203,16 @@ def _give(
     about = {
         "number": solo.number_of(day),
         "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
+        "grade": grade_of(game, words),
         "best": [{name: row[name] for name in ("rank", "userid", "points")} for row in table(best)],
     }
     part = Part("daily", about, board.id, 0, board.sitters[0].seat, board.thread)
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
+
+
+def grade_of(game: RacingGame, words: Sequence[str]) -> str:
+    """How hard the box is that a day's option words tell; "" = nobody knows."""
+    return game.grade(game.options(words, 1))
 
 
 def table(best: Sequence[solo.DayBoard]) -> list[dict[str, Any]]:

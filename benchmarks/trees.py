@@ -1,0 +1,100 @@
+"""`python -m benchmarks.trees [KIND …] [--write]`: make the stored trees, or prove them.
+
+At each node every port is tried: the tree takes the one after which a greedy player pays least,
+who plays perfectly once fewer than ten layouts are left. No lot is drawn and only whole numbers are
+compared, so the files come out the same on every machine. It wants numba (the extra `solver`).
+Without --write it makes the trees and compares them with the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import combinations
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from pbmserv.games.blackbox.bots import kernels, trees
+from pbmserv.games.blackbox.bots.trees import KINDS, Goal
+from pbmserv.games.blackbox.geometry import geometry
+
+FOLDER = Path(trees.__file__).parent / trees.FOLDER
+
+
+def main() -> int:
+    """Make the trees of all kinds, or of those that are named."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.trees", description=__doc__)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help="such as 7x7/4; all without any")
+    parser.add_argument("--write", action="store_true", help="write the files")
+    asked = parser.parse_args()
+    wrong = 0
+    for width, height, atoms in KINDS:
+        if not asked.kinds or f"{width}x{height}/{atoms}" in asked.kinds:
+            wrong += made((width, height, atoms), write=asked.write)
+    return 1 if wrong else 0
+
+
+def made(kind: tuple[int, int, int], *, write: bool) -> int:
+    """Make the trees of one kind of board; how many files are not what comes out."""
+    results = kernels.results_of(*kind)
+    board = results, kernels.classes_of(results), kernels.surprises(len(results))
+    wrong = 0
+    for goal in KINDS[kind]:
+        begun = process_time()
+        aim = (kernels.BITS, kernels.THRIFT)[goal is Goal.POINTS]
+        price = (kernels.PROBES, kernels.POINTS)[goal is Goal.POINTS]
+        grown = kernels.grow(board, (price, aim, kernels.EXACT), True)
+        costs = [kernels.paid(*grown, one) for one in (kernels.PROBES, kernels.POINTS)]
+        content = trees.written(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
+        name = trees.file_name(*kind, goal)
+        packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
+        print(f"{name}: {costs[0].mean():.4f} probes, {costs[1].mean():.4f} points, at most "
+              f"{costs[0].max()} probes; {len(content):,} bytes, {len(packed):,} compressed "
+              f"({process_time() - begun:.0f} s)", flush=True)  # fmt: skip
+        if write:
+            (FOLDER / f"{name}.xz").write_bytes(packed)
+            note(name, content)
+        elif lzma.decompress((FOLDER / f"{name}.xz").read_bytes()) != content:
+            print(f"{name}.xz is another one")
+            wrong += 1
+    return wrong
+
+
+def planes(asked: Any, branches: Any, came: Any) -> tuple[bytes, bytes, bytes]:
+    """The nodes at which something is left to tell: ports, number of children, results."""
+    inner = asked != kernels.LEAF
+    children = np.repeat(np.arange(len(asked)), branches)  # the parent of each node but the first
+    kept = np.bincount(children[inner[1:]], minlength=len(asked))
+    return asked[inner].tobytes(), kept[inner].astype(np.uint8).tobytes(), came[inner].tobytes()
+
+
+def ranks(kind: tuple[int, int, int], probes: Any) -> Sequence[int]:
+    """How many layouts need so many probes, summed over their orientations."""
+    width, height, atoms = kind
+    layouts = np.array(list(combinations(range(width * height), atoms)))
+    number = np.zeros((width * height,) * atoms, dtype=np.int32)
+    number[tuple(layouts.T)] = np.arange(len(layouts))
+    total = np.zeros(len(layouts), dtype=np.int64)
+    for turned in trees.orientations(geometry(width, height)):
+        cells = np.sort(np.array(turned)[layouts], axis=1)
+        total += probes[number[tuple(cells.T)]]
+    return [int(count) for count in np.bincount(total)]
+
+
+def note(name: str, content: bytes) -> None:
+    """Write a file's sum down among the others."""
+    file = FOLDER / trees.SUMS
+    lines = file.read_text().splitlines() if file.exists() else []
+    kept = [line for line in lines if line.split()[1] != name]
+    kept.append(f"{sha256(content).hexdigest()}  {name}")
+    file.write_text("\n".join(sorted(kept, key=lambda line: line.split()[1])) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+"""Stored trees: which port a very good player fires at next, on the boards people play most.
+
+A tree was grown over all layouts of its board, so each of its ports is the best that its maker
+found, and it never asks what it can know. `python -m benchmarks.trees` makes the files and says
+how well they play. A file holds no layout; the last guess is found by `search`, from the results.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import sys
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from itertools import accumulate
+from typing import Any
+
+from pbmserv.games.blackbox.bots.search import Result, search
+from pbmserv.games.blackbox.geometry import Geometry, field_of, geometry, trace_in
+
+FOLDER = "trees"
+SUMS = "SHA256SUMS"
+"""Of the files as they are before they are compressed, since programs compress differently."""
+
+
+class Goal(StrEnum):
+    """What a tree needs few of, on average over all layouts."""
+
+    PROBES = "probes"
+    POINTS = "points"
+
+
+KINDS: Mapping[tuple[int, int, int], tuple[Goal, ...]] = {
+    (5, 5, 3): (Goal.PROBES,),
+    (6, 6, 3): (Goal.PROBES,),
+    (6, 6, 4): (Goal.PROBES,),
+    (7, 7, 3): (Goal.PROBES,),
+    (7, 7, 4): (Goal.PROBES, Goal.POINTS),
+    (8, 8, 3): (Goal.PROBES, Goal.POINTS),
+}
+"""Width, height and number of atoms of the boards that have trees."""
+
+
+class Damaged(Exception):
+    """A stored tree is missing, or not the one that was made."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """A tree, its nodes in the order of their levels; it takes 6 bytes for each.
+
+    Attributes:
+        board, atoms, goal: what it is for.
+        ports: the port that each node fires at.
+        firsts: each node's first child; its last one comes before the next node's first.
+        results: what leads to each node: the port where the ray came out plus one, 0 = hit.
+            After any other result nothing is left to tell.
+        ranks: how many layouts need so many probes, summed over their orientations, as the index.
+    """
+
+    board: Geometry
+    atoms: int
+    goal: Goal
+    ports: bytes = field(repr=False)
+    firsts: array[int] = field(repr=False)
+    results: bytes = field(repr=False)
+    ranks: tuple[int, ...] = field(repr=False)
+
+    def port(self, history: Iterable[Result]) -> int | frozenset[int]:
+        """The port to fire at next; a layout where no port tells anything more: the guess.
+
+        Args:
+            history: ports that were fired, and where the rays came out, as `rays.trace` gives it;
+                in any order, and others than the tree's own are no harm.
+
+        Raises:
+            ValueError: no layout of this board explains them.
+        """
+        told = dict(history)
+        told |= {out: port for port, out in told.items() if out >= 0}
+        node = 0
+        while (port := self.ports[node]) in told:
+            node = self._after(node, told[port])
+            if node < 0:
+                return self._guess(told)
+        return port
+
+    def probes(self, layout: Iterable[int]) -> int:
+        """How many ports it fires at until it knows a layout, or what nobody can tell from it."""
+        grid = field_of(self.board)
+        squares = grid.filled(layout)
+        node = fired = 0
+        while node >= 0:
+            node = self._after(node, trace_in(grid, squares, self.ports[node]))
+            fired += 1
+        return fired
+
+    def _after(self, node: int, out: int) -> int:
+        """The next node, -1: nothing is left to tell."""
+        return self.results.find(out + 1, self.firsts[node], self.firsts[node + 1])
+
+    def _guess(self, told: Mapping[int, int]) -> frozenset[int]:
+        found = search(self.board, list(told.items()), self.atoms, self.atoms, sys.maxsize)
+        for case in found.cases:  # where nothing is left to tell, any of them is as good
+            return frozenset((*case.atoms, *case.open[: self.atoms - len(case.atoms)]))
+        raise ValueError("no layout explains these results")
+
+
+@cache
+def tree(width: int, height: int, atoms: int, goal: Goal) -> Tree | None:
+    """The stored tree for a board; ``None`` = there is none. The first call reads its file, which
+    takes up to a tenth of a second.
+
+    Raises:
+        Damaged: its file is not what was made.
+    """
+    if goal not in KINDS.get((width, height, atoms), ()):
+        return None
+    name = file_name(width, height, atoms, goal)
+    folder = files("pbmserv.games.blackbox.bots").joinpath(FOLDER)
+    try:
+        lines = folder.joinpath(SUMS).read_text("ascii").splitlines()
+        content = lzma.decompress(folder.joinpath(f"{name}.xz").read_bytes())
+    except (OSError, ValueError, EOFError, lzma.LZMAError) as error:
+        raise Damaged(f"{name}.xz cannot be read: {error}") from error
+    if f"{sha256(content).hexdigest()}  {name}" not in lines:
+        raise Damaged(f"{name}.xz is not what {SUMS} says")
+    return read(content)
+
+
+def file_name(width: int, height: int, atoms: int, goal: Goal) -> str:
+    """What a tree is called."""
+    return f"{width}x{height}-{atoms}-{goal}.tree"
+
+
+def read(content: bytes) -> Tree:
+    """A tree from the content of its file: a line of JSON, then ports, number of children and
+    results of all nodes, a byte each."""
+    head, _, planes = content.partition(b"\n")
+    about: dict[str, Any] = json.loads(head)
+    nodes = about["nodes"]
+    ports, branches, results = (planes[at : at + nodes] for at in (0, nodes, 2 * nodes))
+    firsts = array("I", accumulate(branches, initial=1))
+    board = geometry(about["width"], about["height"])
+    return Tree(
+        board, about["atoms"], Goal(about["goal"]), ports, firsts, results, tuple(about["ranks"])
+    )
+
+
+def written(
+    kind: tuple[int, int, int],
+    goal: Goal,
+    planes: tuple[bytes, bytes, bytes],
+    ranks: Sequence[int],
+) -> bytes:
+    """The content of a tree's file, as `read` takes it."""
+    width, height, atoms = kind
+    about = {
+        "width": width,
+        "height": height,
+        "atoms": atoms,
+        "goal": goal,
+        "nodes": len(planes[0]),
+        "ranks": list(ranks),
+    }
+    return json.dumps(about).encode() + b"\n" + b"".join(planes)
+
+
+def orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
+    """Where each cell comes when the board is turned and mirrored in each way that fits it."""
+    width, height = board.width, board.height
+    places = [divmod(cell, width) for cell in board.cells]
+    found = []
+    for swapped in (False, True) if width == height else (False,):
+        for down in (False, True):
+            for across in (False, True):
+                turned = []
+                for row, column in places:
+                    new_row = height - 1 - row if down else row
+                    new_column = width - 1 - column if across else column
+                    if swapped:
+                        new_row, new_column = new_column, new_row
+                    turned.append(new_row * width + new_column)
+                found.append(tuple(turned))
+    return tuple(found)

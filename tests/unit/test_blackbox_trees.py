@@ -1,0 +1,213 @@
+"""Stored trees: they solve every layout, ask nothing for nothing, and say how hard a box is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from pbmserv.engine.types import Rng
+from pbmserv.games.blackbox.bots import trees
+from pbmserv.games.blackbox.bots.difficulty import (
+    FROM,
+    Grade,
+    draw,
+    grade,
+    mean_probes,
+    percentile,
+)
+from pbmserv.games.blackbox.bots.trees import KINDS, Damaged, Goal, Tree, orientations, tree
+from pbmserv.games.blackbox.geometry import HIT, geometry, trace, trace_all
+from pbmserv.games.blackbox.options import GRADED, Options, drawn
+from pbmserv.games.blackbox.racing import daily_options
+
+STORED = [(kind, goal) for kind, goals in KINDS.items() for goal in goals]
+
+KNOWN = {
+    ((7, 7, 4), Goal.PROBES): 6.666,
+    ((7, 7, 4), Goal.POINTS): 9.617,
+    ((8, 8, 3), Goal.PROBES): 5.041,
+    ((8, 8, 3), Goal.POINTS): 8.010,
+}
+"""Means over all layouts, as `python -m benchmarks.trees` prints them."""
+
+
+def stored(kind: tuple[int, int, int], goal: Goal) -> Tree:
+    found = tree(*kind, goal)
+    assert found is not None
+    return found
+
+
+def some_layouts(kind: tuple[int, int, int], count: int) -> list[list[int]]:
+    """Layouts drawn by lot, the same in each run."""
+    width, height, atoms = kind
+    rng = Rng(b"layouts", 0)
+    return [drawn(Options(width, height, atoms, atoms), rng) for _ in range(count)]
+
+
+def played(known: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
+    """The probes of a whole game, which ends with a right guess."""
+    cells = tuple(layout)
+    history: list[tuple[int, int]] = []
+    while isinstance(port := known.port(history), int):
+        out = trace(known.board, cells, port)
+        assert (port, out) not in history
+        assert (out, port) not in history, "a detour is known from both ends"
+        history.append((port, out))
+    assert trace_all(known.board, port) == trace_all(known.board, cells)
+    return history
+
+
+def points(history: Iterable[tuple[int, int]]) -> int:
+    return sum(1 if out in {HIT, port} else 2 for port, out in history)
+
+
+def test_every_layout_of_a_small_board_is_solved_in_as_many_probes_as_it_says() -> None:
+    known = stored((5, 5, 3), Goal.PROBES)
+    probes = {}
+    for layout in combinations(known.board.cells, 3):
+        probes[layout] = known.probes(layout)
+        assert len(played(known, layout)) == probes[layout]
+    sums = Counter(
+        sum(probes[tuple(sorted(turned[cell] for cell in layout))] for turned in every)
+        for every in [orientations(known.board)]
+        for layout in probes
+    )
+    assert sums == {place: count for place, count in enumerate(known.ranks) if count}
+
+
+@pytest.mark.parametrize(("kind", "goal"), STORED)
+def test_layouts_of_each_stored_board_are_solved(kind: tuple[int, int, int], goal: Goal) -> None:
+    known = stored(kind, goal)
+    for layout in some_layouts(kind, 10):
+        assert len(played(known, layout)) == known.probes(layout)
+
+
+@pytest.mark.parametrize(("kind", "goal"), KNOWN)
+def test_a_tree_plays_as_well_as_its_maker_says(kind: tuple[int, int, int], goal: Goal) -> None:
+    """Four standard errors, of 1.1 probes or 1.7 points a game."""
+    known = stored(kind, goal)
+    layouts = some_layouts(kind, 1_000)
+    if goal is Goal.PROBES:
+        paid = [known.probes(layout) for layout in layouts]
+    else:
+        paid = [points(walked(known, layout)) for layout in layouts]
+    assert mean(paid) == pytest.approx(KNOWN[kind, goal], abs=4 * 1.7 / 1_000**0.5)
+
+
+def walked(known: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
+    """As `played`, but without the search for the guess."""
+    cells = tuple(layout)
+    history: list[tuple[int, int]] = []
+    for _ in range(known.probes(cells)):
+        port = known.port(history)
+        assert isinstance(port, int)
+        history.append((port, trace(known.board, cells, port)))
+    return history
+
+
+def test_the_mean_of_all_layouts_is_exact_from_the_ranks() -> None:
+    for (kind, goal), value in KNOWN.items():
+        if goal is Goal.PROBES:
+            ranks = stored(kind, goal).ranks
+            total = sum(place * count for place, count in enumerate(ranks))
+            assert total / sum(ranks) / 8 == pytest.approx(value, abs=0.0005)
+
+
+def test_other_probes_in_another_order_are_no_harm() -> None:
+    known = stored((7, 7, 4), Goal.PROBES)
+    for layout in some_layouts((7, 7, 4), 5):
+        history = walked(known, layout)
+        others = [(port, trace(known.board, layout, port)) for port in (0, 9, 17)]
+        found = known.port([*others, *reversed(history)])
+        assert isinstance(found, frozenset)
+        assert trace_all(known.board, found) == trace_all(known.board, layout)
+
+
+def test_results_that_nothing_explains_are_an_error() -> None:
+    known = stored((5, 5, 3), Goal.PROBES)
+    every = [(port, HIT) for port in range(20)]
+    with pytest.raises(ValueError, match="no layout"):
+        known.port(every)
+
+
+def test_a_board_without_a_tree_has_none_and_no_grades() -> None:
+    assert tree(9, 9, 5, Goal.PROBES) is None
+    assert tree(7, 7, 3, Goal.POINTS) is None
+    assert percentile(Options(9, 9, 5, 5), (1, 2, 3, 4, 5)) is None
+    assert draw(Options(9, 9, 5, 5), Grade.EASY, Rng(b"", 0)) is None
+    assert draw(Options(7, 7, 3, 4), Grade.EASY, Rng(b"", 0)) is None
+
+
+@pytest.mark.parametrize("damage", ["missing", "torn", "another"])
+def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path(trees.__file__).parent / trees.FOLDER
+    name = trees.file_name(6, 6, 3, Goal.PROBES)
+    (tmp_path / trees.SUMS).write_bytes((real / trees.SUMS).read_bytes())
+    if damage == "torn":
+        (tmp_path / f"{name}.xz").write_bytes((real / f"{name}.xz").read_bytes()[:900])
+    elif damage == "another":
+        other = trees.file_name(5, 5, 3, Goal.PROBES)
+        (tmp_path / f"{name}.xz").write_bytes((real / f"{other}.xz").read_bytes())
+    monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
+    trees.tree.cache_clear()
+    try:
+        with pytest.raises(Damaged):
+            tree(6, 6, 3, Goal.PROBES)
+        options = Options(6, 6, 3, 3)
+        assert percentile(options, (0, 1, 2)) is None
+        assert draw(options, Grade.EASY, Rng(b"", 0)) is None
+    finally:
+        trees.tree.cache_clear()
+
+
+def test_a_box_is_as_hard_however_it_is_turned() -> None:
+    options = Options(7, 7, 4, 4)
+    for layout in some_layouts((7, 7, 4), 5):
+        turned = [[way[cell] for cell in layout] for way in orientations(options.board)]
+        assert len({frozenset(one) for one in turned}) > 1
+        assert len({(percentile(options, one), mean_probes(options, one)) for one in turned}) == 1
+
+
+def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:
+    """B1 B2 A3 D4 is one of those that greedy play needs most probes for."""
+    options = Options(7, 7, 4, 4)
+    hardest = [options.board.cell(name) for name in ("B1", "B2", "A3", "D4")]
+    assert grade(options, [cell for cell in hardest if cell is not None]) is Grade.FIENDISH
+    rng = Rng(b"grades", 0)
+    needed = []
+    for wanted in Grade:
+        boxes = [draw(options, wanted, rng) for _ in range(20)]
+        assert all(box is not None and grade(options, box) is wanted for box in boxes)
+        assert len({frozenset(box or ()) for box in boxes}) == 20
+        needed.append(mean(mean_probes(options, box or ()) or 0 for box in boxes))
+    assert needed == sorted(needed)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, goal in STORED if goal is Goal.PROBES])
+def test_grades_are_shared_out_about_as_promised(kind: tuple[int, int, int]) -> None:
+    width, height, atoms = kind
+    options = Options(width, height, atoms, atoms)
+    found = Counter(grade(options, layout) for layout in some_layouts(kind, 400))
+    steps = [*sorted(FROM.values()), 100]
+    for wanted, least, most in zip(Grade, steps, steps[1:], strict=False):
+        assert found[wanted] / 400 == pytest.approx((most - least) / 100, abs=0.12)
+
+
+def test_orientations_of_a_board_that_is_no_square_keep_its_sides() -> None:
+    board = geometry(5, 3)
+    ways = orientations(board)
+    assert len(set(ways)) == 4
+    assert all(sorted(way) == list(board.cells) for way in ways)
+
+
+def test_what_has_grades_is_what_has_trees() -> None:
+    assert {f"{width}x{height}/{atoms}" for width, height, atoms in KINDS} == set(GRADED)
+    assert all(Goal.PROBES in goals for goals in KINDS.values())
+    assert all(daily_options(day).gradable for day in range(7))
