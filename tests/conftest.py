@@ -21,6 +21,7 @@ import pytest
 from cheaper import COMPILED, build_command_line_once, make_argon2_cheap, share_templates
 from databases import Databases, administer, drop, url_of
 from examples import load_profile
+from forking import offer
 from indoors import HandedIn, indoors
 from migrated import migrated
 from processes import Process
@@ -33,6 +34,8 @@ from pbmserv.store.core.database import Database
 
 GIVEN = "PBMSERV_TEST_POSTGRES"
 SHARED = "PBMSERV_TEST_TEMPLATE"
+BOTH_FOLDERS = {"faults", "operators", "store"}
+"""What is about databases runs on both kinds of them; elsewhere a marker says it."""
 SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 QUICK = "not slow"
@@ -47,9 +50,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """The first process of a run starts PostgreSQL; its workers find it in the environment."""
     option = config.option
     if not hasattr(config, "workerinput"):
-        folder = tempfile.mkdtemp(prefix="pbmserv-templates-")
-        os.environ[COMPILED] = folder
+        folder = Path(tempfile.mkdtemp(prefix="pbmserv-run-"))
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ[COMPILED] = str(folder)
+        config.add_cleanup(offer(folder))
     share_templates()
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
@@ -62,6 +66,18 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[GIVEN] = url
     os.environ[SHARED] = template
     config.add_cleanup(lambda: drop(url, template))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """On which databases a test runs that asks for one, and does not name the kind itself."""
+    test = metafunc.definition
+    if "database_url" not in metafunc.fixturenames or any(
+        "database_url" in mark.args[0] for mark in test.iter_markers("parametrize")
+    ):
+        return
+    is_for_both = test.path.parent.name in BOTH_FOLDERS or test.get_closest_marker("both_databases")
+    kinds = ("sqlite", "postgresql") if is_for_both else ("sqlite",)
+    metafunc.parametrize("database_url", kinds, indirect=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -205,9 +221,9 @@ def empty_postgres_url() -> Iterator[str]:
     drop(url, name)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database of each kind in turn."""
+    """A database of SQLite, or of each kind in turn (`pytest_generate_tests`)."""
     if request.param == "sqlite":
         return migrated(tmp_path / "pbmserv.sqlite3")
     url: str = request.getfixturevalue("postgres_url")
@@ -216,7 +232,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """The database of each kind, as somebody beside a server sees it."""
+    """The same database, as somebody beside a server sees it."""
     opened = Database(database_url)
     yield opened
     opened.close()
@@ -224,7 +240,7 @@ def database(database_url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    """A whole server with real sockets, on each kind of database; it has no pages."""
+    """A whole server with real sockets; it has no pages."""
     with start(database_url, tmp_path, web="") as running:
         yield running
 

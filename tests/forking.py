@@ -1,8 +1,9 @@
 """``pbmserv …`` in a process of its own, forked from one that has imported everything.
 
-Importing takes more than a second of processor time, which a hundred starts need not spend again
-each. What a fork runs is `pbmserv.__main__.main`, with an environment, a working directory and
-files of its own.
+Importing takes seconds of processor time, which a hundred starts need not spend again each. One
+process forks for all processes of a run: the first one starts it (`offer`), and it imports nothing
+before somebody asks. What a fork runs is `pbmserv.__main__.main`, with an environment, a working
+directory and files of its own.
 """
 
 from __future__ import annotations
@@ -29,14 +30,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-import typer
-from cheaper import build_command_line_once, load_templates, make_argon2_cheap, share_templates
-
-import pbmserv
-from pbmserv.cli.main import app
-from pbmserv.engine.registry import Registry, announced
-
 _LENGTH_OCTETS = 8
+_WHERE = "PBMSERV_TEST_FORKS"
+"""Names the socket of the process that forks."""
 
 
 class Forked:
@@ -95,33 +91,50 @@ def run(
         return subprocess.CompletedProcess(arguments, code, stdout.read(), stderr.read())
 
 
-@cache
-def _parent() -> tuple[socket.socket, threading.Lock]:
-    """The way to the process that forks; it begins when the first test asks, and ends with us."""
-    ours, theirs = socket.socketpair()
-    process = subprocess.Popen(
-        [sys.executable, __file__, str(theirs.fileno())],
-        pass_fds=[theirs.fileno()],
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    theirs.close()
+def offer(folder: Path) -> Callable[[], None]:
+    """Have a process there that forks for all processes of this run; its end."""
+    path = folder / "forks"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen(64)
+        process = subprocess.Popen(
+            [sys.executable, __file__, str(listening.fileno())],
+            pass_fds=[listening.fileno()],
+            stdin=subprocess.PIPE,  # it ends when nobody has the other side any more
+            start_new_session=True,
+        )
+    os.environ[_WHERE] = str(path)
+    assert process.stdin is not None
+    alive = process.stdin
 
     def end() -> None:
-        ours.close()
+        alive.close()
         process.wait(30)
 
-    atexit.register(end)
-    return ours, threading.Lock()
+    return end
+
+
+@cache
+def _parent() -> tuple[socket.socket, threading.Lock]:
+    """The way to the process that forks."""
+    way = socket.socket(socket.AF_UNIX)
+    way.connect(os.environ[_WHERE])
+    return way, threading.Lock()
 
 
 class _Parent:
     """The process that forks."""
 
-    def __init__(self, asks: socket.socket) -> None:
-        self._asks = asks
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._alive = sys.stdin.fileno()
         self._woken, self._wake = socket.socketpair()
-        self._running: dict[int, int] = {}  # process number, and where its end is told
+        self._asking: set[socket.socket] = set()
+        self._running: dict[int, tuple[socket.socket, int]] = {}  # by process number
+
+    def wait_for_somebody(self) -> bool:
+        """Whether somebody asks, before the run is over."""
+        return self._listening in select.select([self._listening, self._alive], [], [])[0]
 
     def serve(self) -> tuple[list[str], dict[str, str], str] | None:
         """Fork for each that asks: a child returns what it is to be, we return at the end."""
@@ -129,46 +142,64 @@ class _Parent:
         signal.set_wakeup_fd(self._wake.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         while True:
-            ready, _, _ = select.select([self._asks, self._woken], [], [])
+            watched = [self._listening, self._alive, self._woken, *self._asking]
+            ready, _, _ = select.select(watched, [], [])
             if self._woken in ready:
                 self._woken.recv(4096)
                 self._tell_ends()
-            if self._asks in ready:
-                length, files, _, _ = socket.recv_fds(self._asks, _LENGTH_OCTETS, 3)
-                if not length:
-                    break
-                asked = self._asks.recv(int.from_bytes(length), socket.MSG_WAITALL)
-                if self._fork(*files):
-                    arguments, environment, folder = json.loads(asked)
-                    return arguments, environment, folder
-        for pid in self._running:
-            os.kill(pid, signal.SIGKILL)
-        return None
+            if self._listening in ready:
+                self._asking.add(self._listening.accept()[0])
+            for asks in self._asking.intersection(ready):
+                if (asked := self._answer(asks)) is not None:
+                    return asked
+            if self._alive in ready:
+                self._kill(*self._running)
+                return None
 
-    def _fork(self, stdout: int, stderr: int, tell: int) -> bool:
+    def _answer(self, asks: socket.socket) -> tuple[list[str], dict[str, str], str] | None:
+        """Fork, or take note that this one asks no more; only the child returns something."""
+        length, files, _, _ = socket.recv_fds(asks, _LENGTH_OCTETS, 3)
+        if not length:
+            self._kill(*(pid for pid, (asked, _) in self._running.items() if asked is asks))
+            self._asking.remove(asks)
+            asks.close()
+            return None
+        asked = asks.recv(int.from_bytes(length), socket.MSG_WAITALL)
+        if not self._fork(asks, *files):
+            return None
+        arguments, environment, folder = json.loads(asked)
+        return arguments, environment, folder
+
+    def _fork(self, asks: socket.socket, stdout: int, stderr: int, tell: int) -> bool:
         """Whether this is the child."""
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            os.dup2(stdout, 1)
-            os.dup2(stderr, 2)
-            for file in (stdout, stderr, tell, *self._running.values()):
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            for file, at in ((nothing, self._alive), (stdout, 1), (stderr, 2)):
+                os.dup2(file, at)
+            others = [tell for _, tell in self._running.values()]
+            for file in (nothing, stdout, stderr, tell, *others):
                 os.close(file)
-            for one in (self._asks, self._woken, self._wake):
+            for one in (self._listening, self._woken, self._wake, *self._asking):
                 one.close()
             return True
         os.close(stdout)
         os.close(stderr)
-        self._running[pid] = tell
+        self._running[pid] = asks, tell
         self._say(tell, pid)
         return False
+
+    def _kill(self, *numbers: int) -> None:
+        for pid in numbers:
+            os.kill(pid, signal.SIGKILL)
 
     def _tell_ends(self) -> None:
         for pid in list(self._running):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
-                tell = self._running.pop(pid)
+                _, tell = self._running.pop(pid)
                 self._say(tell, os.waitstatus_to_exitcode(status))
                 os.close(tell)
 
@@ -181,11 +212,27 @@ LATER = ("alembic.command", "encodings.idna", "typer._adapters", "typer.rich_uti
 """What the server imports when it comes to need it."""
 
 
-def _import_everything() -> None:
+def _get_ready() -> None:
+    """Do all that a server does once: import everything, compile templates, find the games."""
+    import typer
+    from cheaper import build_command_line_once, load_templates, make_argon2_cheap, share_templates
+
+    import pbmserv
+    from pbmserv.cli.main import app
+    from pbmserv.engine.registry import Registry
+
     for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
         import_module(module.name)
     for name in LATER:
         import_module(name)
+    build_command_line_once()
+    typer.main.get_command(app)
+    share_templates()
+    load_templates()
+    make_argon2_cheap()
+    Registry.installed()
+    gc.collect()
+    gc.freeze()
 
 
 def _leave_after(main: Callable[[], None]) -> NoReturn:
@@ -206,19 +253,15 @@ def _leave_after(main: Callable[[], None]) -> NoReturn:
 
 
 def _main() -> None:
-    from pbmserv.__main__ import main
-
-    _import_everything()
-    build_command_line_once()
-    typer.main.get_command(app)
-    share_templates()
-    load_templates()
-    make_argon2_cheap()
-    Registry.installed()
-    gc.collect()
-    gc.freeze()
-    asked = _Parent(socket.socket(fileno=int(sys.argv[1]))).serve()
+    parent = _Parent(socket.socket(fileno=int(sys.argv[1])))
+    if not parent.wait_for_somebody():
+        return
+    _get_ready()
+    asked = parent.serve()
     if asked is not None:
+        from pbmserv.__main__ import main
+        from pbmserv.engine.registry import announced
+
         arguments, environment, folder = asked
         os.chdir(folder)
         os.environ.clear()

@@ -84,6 +84,7 @@ def test_boards_come_anew_to_the_new_address(server: Correspondence) -> None:
     assert "Your atoms are hidden" in server.letter(HOME).text
 
 
+@pytest.mark.both_databases
 def test_the_old_address_can_stop_it(server: Correspondence) -> None:
     old = server.sign_up("alice")
     letters = changing(server, HOME)

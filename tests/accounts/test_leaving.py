@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from migrated import game_tables
 from running import Correspondence, Letter, MovableClock, start
 from sqlalchemy import select
@@ -14,6 +15,8 @@ from sqlalchemy import select
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.mail import inbox, letter_bytes, outbox
+
+pytestmark = pytest.mark.both_databases
 
 
 def asked(server: Correspondence, address: str, command: str) -> Letter:

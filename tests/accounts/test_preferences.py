@@ -31,6 +31,7 @@ def asked(server: Correspondence, address: str, command: str) -> Letter:
     return server.letter(address)
 
 
+@pytest.mark.both_databases
 def test_preferences_are_shown_and_changed_all_at_once(server: Correspondence) -> None:
     alice, _ = server.sign_up("alice"), server.sign_up("bob")
     shown = asked(server, alice, "prefs alice secret")
@@ -186,6 +187,7 @@ def test_blocked_players_are_not_passed_on(embedded: Running) -> None:
     assert not embedded.letters(alice)
 
 
+@pytest.mark.both_databases
 def test_plain_text_and_spoken_boards(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     letter = asked(server, alice, "prefs alice secret format=spoken")
@@ -213,6 +215,7 @@ def test_plain_text_and_spoken_boards(server: Correspondence) -> None:
     assert "|" not in text
 
 
+@pytest.mark.both_databases
 def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Correspondence) -> None:
     clock = server.server.clock
     assert isinstance(clock, MovableClock)

@@ -86,6 +86,7 @@ def states(house: Indoors, letter: str) -> list[str]:
         )
 
 
+@pytest.mark.both_databases
 def test_two_hard_ones_give_an_address_up_and_each_opponent_is_told_once(
     any_house: Indoors,
 ) -> None:
@@ -210,6 +211,7 @@ def test_what_proves_nothing_counts_nothing(house: Indoors, kind: str) -> None:
         assert connection.execute(select(bounces)).all() == []
 
 
+@pytest.mark.both_databases
 def test_other_addresses_come_first(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)

@@ -21,6 +21,8 @@ from pbmserv.store.tables.mail import inbox
 from pbmserv.store.tables.mail import letter_bytes as kept_rows
 from pbmserv.store.tables.mail import outbox as rows
 
+pytestmark = pytest.mark.both_databases
+
 SIGNED = Signature("olga", "it was asked for")
 ALICE, BOB = map(address_of, ("alice", "bob"))
 

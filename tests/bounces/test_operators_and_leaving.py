@@ -21,6 +21,8 @@ from pbmserv.service.operators.people import user_facts
 from pbmserv.store.operators import audit, operating
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
+pytestmark = pytest.mark.both_databases
+
 ALICE, BOB = address_of("alice"), address_of("bob")
 SIGNED = Signature("olga", "her provider has mended it")
 

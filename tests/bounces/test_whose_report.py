@@ -48,6 +48,7 @@ def test_what_somebody_sent_to_anothers_address_says_nothing_of_it(house: Indoor
     assert held_against(house) == {}
 
 
+@pytest.mark.both_databases
 def test_a_report_about_somebody_else_says_nothing(house: Indoors) -> None:
     """bob, too, knows the way back of letters to him; whomever he names there, it is about him."""
     letters = house.send(BOB, f"prefs bob {PASSWORD}")

@@ -19,6 +19,9 @@ INDENT = 4
 BLOCK = 8
 """Columns before lines that a letter must hold exactly."""
 
+ALSO = "also on: PostgreSQL"
+"""The line of a dialog that is played there, too."""
+
 SETTINGS = frozenset({"signup", "web_url", "operators"})
 
 _HEADER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*): ?(.*)")
@@ -140,6 +143,7 @@ class Dialog:
     """A dialog file.
 
     Attributes:
+        also_on_postgresql: whether it is played there, too.
         settings: of the server, by their names in lower case.
         players: (userid, password) of those who are signed up before it begins.
         games: boards that are begun before, numbered from 1.
@@ -147,6 +151,7 @@ class Dialog:
     """
 
     path: Path
+    also_on_postgresql: bool = False
     settings: dict[str, str] = field(default_factory=dict)
     players: tuple[tuple[str, str], ...] = ()
     games: tuple[Game, ...] = ()
@@ -172,6 +177,7 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lines = path.read_text("utf-8").split("\n")
+        self._also_on_postgresql = False
         self._settings: dict[str, str] = {}
         self._players: list[tuple[str, str]] = []
         self._games: list[Game] = []
@@ -184,13 +190,14 @@ class _Reader:
             raise self._error(1, "a dialog begins with a comment that tells its story")
         for number, head, text in self._paragraphs():
             name, colon, value = head.partition(": ")
-            if colon and name in {"setting", "player", "game", "password"}:
+            if colon and name in {"also on", "setting", "player", "game", "password"}:
                 self._preface(number, name, value, text)
             else:
                 self._steps.append(self._step(number, head, text))
         self._check_order()
         return Dialog(
             self._path,
+            self._also_on_postgresql,
             self._settings,
             tuple(self._players),
             tuple(self._games),
@@ -220,7 +227,11 @@ class _Reader:
     def _preface(self, number: int, name: str, value: str, text: list[tuple[int, str]]) -> None:
         if self._steps or text:
             raise self._error(number, f"{name} stands alone, above all that happens")
-        if name == "setting":
+        if name == "also on":
+            if f"{name}: {value}" != ALSO:
+                raise self._error(number, f"the only such line is: {ALSO}")
+            self._also_on_postgresql = True
+        elif name == "setting":
             key, equals, chosen = value.partition("=")
             if key not in SETTINGS or not equals:
                 raise self._error(number, f"no such setting; there are {sorted(SETTINGS)}")

@@ -40,6 +40,7 @@ def written(folder: Path, text: str) -> Path:
         (STORY + ASK + "bob gets the list\nbob gets the list\n", "a.dialog:7: .* two letters"),
         (STORY + ASK + "player: bob toolbelt\n", "a.dialog:6: player stands alone, above"),
         (STORY + "setting: smtp=off\n", "a.dialog:3: no such setting"),
+        (STORY + "also on: Oracle\n", "a.dialog:3: the only such line is"),
         (STORY + "player: bob\n", "a.dialog:3: a player is a userid and a password"),
         (STORY + "game: bob hides B2\n", "a.dialog:3: a game is"),
     ],

@@ -1,4 +1,4 @@
-"""Every dialog in this folder, played on each kind of database.
+"""Every dialog in this folder, played on SQLite; those that say so on PostgreSQL, too.
 
 Most are handed to the server in the test's own thread, since what they are about begins behind the
 door; those of `THROUGH_SOCKETS` go all the way, from SMTP to a Maildir.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from dialog_play import DialogFailed, Play
-from dialog_reader import Dialog, read_dialog
+from dialog_reader import ALSO, Dialog, read_dialog
 from indoors import HandedIn, indoors
 from running import Correspondence, start
 
@@ -26,7 +26,20 @@ THROUGH_SOCKETS = {
 and a game from the signup to its end."""
 
 
-@pytest.mark.parametrize("path", DIALOGS, ids=lambda path: path.stem)
+def _is_also_on_postgresql(path: Path) -> bool:
+    return f"\n{ALSO}\n" in path.read_text("utf-8")
+
+
+PLAYS = [("sqlite", path) for path in DIALOGS]
+PLAYS += [("postgresql", path) for path in DIALOGS if _is_also_on_postgresql(path)]
+
+
+@pytest.mark.parametrize(
+    ("database_url", "path"),
+    PLAYS,
+    indirect=["database_url"],
+    ids=[f"{kind}-{path.stem}" for kind, path in PLAYS],
+)
 def test_dialog(path: Path, database_url: str, tmp_path: Path) -> None:
     dialog = read_dialog(path)
     parted = ""

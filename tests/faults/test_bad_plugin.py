@@ -87,7 +87,14 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
     return House(process, database, sink, wild, good, dreaming)
 
 
-@pytest.mark.parametrize("way", ["loop", "sleep", "abort", "vanish"])
+def ways(*names: str, also_on_postgresql: tuple[str, ...]) -> pytest.MarkDecorator:
+    """Each way on SQLite; on PostgreSQL one of a kind, for what differs there is who notices."""
+    cases = [("sqlite", name) for name in names]
+    cases += [("postgresql", name) for name in also_on_postgresql]
+    return pytest.mark.parametrize(("database_url", "way"), cases, indirect=["database_url"])
+
+
+@ways("loop", "sleep", "abort", "vanish", also_on_postgresql=("sleep", "abort"))
 def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None:
     bad, other = house.wild
     house.send(bad, 0, way)
@@ -149,7 +156,7 @@ def test_a_bot_that_never_comes_back(house: House) -> None:
     assert house.process.stop() == 0
 
 
-@pytest.mark.parametrize("way", ["raise", "recurse", "hoard", "exit"])
+@ways("raise", "recurse", "hoard", "exit", also_on_postgresql=("raise",))
 def test_rules_that_fail(house: House, way: str) -> None:
     bad, other = house.wild
     house.send(bad, 0, way)

@@ -7,11 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
 from indoors import Indoors, address_of, indoors
 from quiet import take
 from running import Running
 
 from pbmserv.store.boards import moves
+
+pytestmark = pytest.mark.both_databases
 
 ALICE = address_of("alice")
 HIDING = "b3,d3,h8,f2"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import forking
 import pytest
 import typer
 from indoors import address_of, indoors
@@ -176,20 +175,14 @@ def test_a_database_that_takes_no_rows_is_told_in_one_line(
         name = connection.engine.url.database
         connection.execute(text(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'))
     database.close()
-    told = subprocess.run(
-        [sys.executable, "-m", "pbmserv", *arguments],
-        env={
-            **os.environ,
-            "PBMSERV_DATA_DIR": str(tmp_path),
-            "PBMSERV_DATABASE": postgres_url,
-            "PBMSERV_SMTP": "127.0.0.1:0",
-            "PBMSERV_WEB": "",
-        },
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    environment = {
+        **os.environ,
+        "PBMSERV_DATA_DIR": str(tmp_path),
+        "PBMSERV_DATABASE": postgres_url,
+        "PBMSERV_SMTP": "127.0.0.1:0",
+        "PBMSERV_WEB": "",
+    }
+    told = forking.run(arguments, environment, timeout=60)
     assert told.returncode == 1
     (line,) = told.stderr.splitlines()
     assert line.startswith("pbmserv: the database cannot be used: cannot execute ")

@@ -12,6 +12,8 @@ from seating import HIDINGS, seat_pairs
 from pbmserv.mail.envelope import Envelope
 from pbmserv.stages.lanes import LANE_MAILS, LANE_OCTETS
 
+pytestmark = pytest.mark.both_databases
+
 FLOOD, CAROL = address_of("flood"), address_of("carol")
 HERE, THERE = "192.0.2.7", "198.51.100.7"
 

@@ -8,6 +8,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+import forking
 import pytest
 from sqlalchemy import inspect, select, text
 
@@ -162,14 +163,7 @@ def test_the_operator_is_told_about_a_newer_database_without_a_traceback(tmp_pat
         "PBMSERV_SMTP": "127.0.0.1:0",
         "PBMSERV_WEB": "",
     }
-    served = subprocess.run(
-        [sys.executable, "-m", "pbmserv", "serve"],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    served = forking.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
     assert served.returncode == 1
     assert "ready" not in served.stdout
     assert served.stderr.startswith("pbmserv: the database is at revision 9999")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import pytest
 from asking import Guest, guests, lose
 from running import Correspondence
 from sqlalchemy import func, select
@@ -15,6 +16,8 @@ from pbmserv.service.boards.invitations import MOST_SEEKS
 from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import seats, seeks
+
+pytestmark = pytest.mark.both_databases
 
 
 def seek(*options: str, off: bool = False) -> Seek:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from asking import Guest, guests, hide, lose, open_up
 from running import Correspondence, Letter
 
@@ -13,6 +14,7 @@ from pbmserv.engine.record import read_record
 from pbmserv.service.ratings import rating
 
 
+@pytest.mark.both_databases
 def test_two_games_and_all_that_is_told_of_them(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
 

@@ -30,7 +30,7 @@ from pbmserv.store.tables.boards import rating_changes
 from pbmserv.store.tables.boards import ratings as ratings_table
 from pbmserv.store.tables.boards import seats as seats_table
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -24,7 +24,7 @@ from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.boards import heartbeats, outages, plies
 from pbmserv.store.tables.mail import outbox
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
 
 MANY = 30
 

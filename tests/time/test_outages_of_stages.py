@@ -11,7 +11,7 @@ from test_stories import begun, status
 
 from pbmserv.store.tables.boards import outages
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
+import forking
 import pytest
 import typer
 
@@ -172,15 +174,10 @@ def test_a_database_that_is_none_is_told_in_one_line(capsys, tmp_path) -> None:
 @pytest.mark.slow
 def test_the_operators_commands_work_on_a_new_database() -> None:
     def told(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pbmserv", "inbox", *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return forking.run(arguments, os.environ)
 
-    subprocess.run([sys.executable, "-m", "pbmserv", "db", "upgrade"], check=True)
-    listed, shown = told("list"), told("show", "9")
+    assert told("db", "upgrade").returncode == 0
+    listed, shown = told("inbox", "list"), told("inbox", "show", "9")
     assert (listed.returncode, listed.stdout) == (
         0,
         "There are no kept mails: nothing has gone wrong.\n",

@@ -28,6 +28,8 @@ from pbmserv.store.operators import health as rows
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.mail import inbox, outbox
 
+pytestmark = pytest.mark.both_databases
+
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
 

@@ -18,6 +18,8 @@ from wire import Wire, mail
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
 
+pytestmark = pytest.mark.both_databases
+
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
 

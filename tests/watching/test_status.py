@@ -15,6 +15,8 @@ from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
 from pbmserv.store.tables.boards import heartbeats
 
+pytestmark = pytest.mark.both_databases
+
 ALICE = "alice@players.example"
 
 

@@ -48,6 +48,7 @@ def last(server: Running, address: str) -> str:
     return " ".join(server.letters(address)[-1].text.split())
 
 
+@pytest.mark.both_databases
 def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     alice, bob, letter = challenged(server)
     assert "waits for your answer" in bob.load().text
@@ -288,6 +289,7 @@ def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
 
 
+@pytest.mark.both_databases
 def test_everybody_may_read_standings_and_what_a_player_has_played(server: Running) -> None:
     empty = Tab(server.web_port, "/standings").load()
     assert "No rated game has ended yet" in empty.text
