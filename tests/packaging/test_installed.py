@@ -29,6 +29,7 @@ SHIPPED = {
     for path in (ROOT / folder).rglob("*")
     if path.is_file() and "__pycache__" not in path.parts
 }
+TREES = tuple((ROOT / "pbmserv" / "games" / "blackbox" / "bots" / "trees").iterdir())
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ def test_the_wheel_has_every_template_and_migration(built: Built) -> None:
         names = set(wheel.namelist())
     assert {f"pbmserv/_{path.as_posix()}" for path in SHIPPED} <= names
     assert "pbmserv/py.typed" in names
+    assert {path.relative_to(ROOT).as_posix() for path in TREES} <= names
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
     assert {name.partition("/")[0] for name in names} == {
         "pbmserv",
@@ -179,6 +181,7 @@ def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Buil
     with tarfile.open(built.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {path.as_posix() for path in SHIPPED} <= names
+    assert {path.relative_to(ROOT).as_posix() for path in TREES} <= names
     assert {"pyproject.toml", "README.md", "Makefile", "constraints.txt"} <= names
     tests = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
     assert tests <= names

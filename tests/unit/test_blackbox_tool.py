@@ -8,14 +8,20 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from pbmserv.games.blackbox.bots import difficulty
+from pbmserv.games.blackbox.bots.difficulty import grade, is_unique
 from pbmserv.games.blackbox.cli import app
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.games.blackbox.geometry import trace_all
+from pbmserv.games.blackbox.options import Grade, Options
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
@@ -74,6 +80,42 @@ def test_encode_is_the_way_back() -> None:
     assert printed("encode", "w8h8m5M5", *CELLS.lower().split()) == DESCRIBED + "\n"
     made = printed("generate", "20", "9x6/1-9")
     assert printed("encode", typed=printed("decode", typed=made)) == made
+
+
+def test_generate_makes_boxes_of_a_grade_and_such_as_are_unique() -> None:
+    options = Options(7, 7, 4, 4)
+    for wanted in Grade:
+        chosen = ("4", "7x7/4", "--difficulty", wanted, "--unique")
+        made = printed("generate", *chosen).split()
+        assert len(set(made)) == 4
+        boxes = [atoms_of(read_id(one)) for one in made]
+        assert {grade(options, box) for box in boxes} == {wanted}
+        assert all(is_unique(options, box) for box in boxes)
+    again = printed("generate", "3", *chosen[1:], "--seed", "tea", "--form", "seed")
+    assert again == printed("generate", "3", *chosen[1:], "--seed", "tea", "--form", "seed")
+    assert all(re.fullmatch(r"w7h7m4M4#tea(-[0-9]+)?", one) for one in again.split())
+
+
+def test_generate_gives_up_where_nothing_fits_or_nobody_can_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(difficulty, "TRIES", 3)
+    result = run("generate", "1", "7x7/4", "--difficulty", "easy", "--seed", "tea")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "3 boxes, and none of them will do." in result.stderr
+    monkeypatch.setattr(difficulty, "SEARCHED", 100)
+    assert "too large to tell" in run("generate", "1", "20x20/15", "--unique").stderr
+
+
+def test_a_box_is_unique_if_no_other_shows_the_same_at_all_ports() -> None:
+    """All 764 ambiguous spectra of 6x6 with 4 atoms have 1,636 layouts; here 3x3 with 2."""
+    options = Options(3, 3, 2, 2)
+    spectra = {one: tuple(trace_all(options.board, one)) for one in combinations(range(9), 2)}
+    shared = Counter(spectra.values())
+    assert {shared[spectrum] > 1 for spectrum in spectra.values()} == {True, False}
+    for layout, spectrum in spectra.items():
+        assert is_unique(options, layout) == (shared[spectrum] == 1)
+    assert is_unique(Options(3, 3, 0, 0), ()) is True
 
 
 def test_generate_makes_fresh_boxes_and_repeats_seeds() -> None:
@@ -194,6 +236,7 @@ def test_check_draws_the_way_of_a_ray() -> None:
         (["load", "-"], "Hello", 'It has no line "pbmserv transcript 1"'),
         (["load", "-"], b"\xff\xfe", "that is not text, so it is not a game."),
         (["generate", "1", "8"], "", '"8" does not describe a box'),
+        (["generate", "1", "9x9", "--difficulty", "easy"], "", "grades only on 5x5/3, 6x6/3,"),
         (["generate", "1", "8x8/99"], "", '"8x8/99" is more than fits'),
         (["generate", "1", "--seed", " "], "", "any text; there is none. Example: w8h8m5M5#123"),
         (["decode", "hello"], "", '"hello" is not a game ID.'),

@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from math import comb
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox import options as choices
+from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import Damaged, Goal, Tree, orientations, tree
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, read_id
-from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.geometry import Geometry, trace_all
 from pbmserv.games.blackbox.options import Grade, Options, drawn
+
+SEARCHED = 1_000_000
+"""Rays that `is_unique` may fire, a few seconds."""
 
 TRIES = 1_000
 """Boxes that `draw` looks at before it gives up, 0.1 s; one in twenty is of the rarest grade."""
@@ -58,6 +63,25 @@ def mean_probes(options: Options, layout: Iterable[int]) -> float | None:
     if known is None:
         return None
     return _probes(known, atoms) / len(_orientations(known.board))
+
+
+def is_unique(options: Options, layout: Iterable[int]) -> bool | None:
+    """Whether the results at all ports fit no other layout with as many atoms as *options* allow.
+
+    It takes milliseconds on the usual boards, seconds on the largest; ``None``: even that was too
+    short.
+    """
+    board = options.board
+    results = list(enumerate(trace_all(board, layout)))
+    found = search(board, results, options.least, options.most, SEARCHED)
+    counts = range(options.least, options.most + 1)
+    layouts = sum(
+        comb(len(case.open), count - len(case.atoms))
+        for case in found.cases
+        for count in counts
+        if count >= len(case.atoms)
+    )
+    return False if layouts > 1 else True if found.complete else None
 
 
 def draw(options: Options, wanted: Grade, rng: Rng) -> list[int] | None:

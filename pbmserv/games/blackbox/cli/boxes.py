@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -40,6 +41,15 @@ class Form(StrEnum):
     SEED = "seed"
 
 
+class Difficulty(StrEnum):
+    """Grades of boxes; see `options.Grade`, which is not imported here so that help is quick."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+    FIENDISH = "fiendish"
+
+
 FormOption: TypeAlias = Annotated[
     Form, typer.Option("--form", help="id describes the box; seed names the text it comes from.")
 ]
@@ -55,10 +65,21 @@ def generate(
         ),
     ] = None,
     form: FormOption = Form.ID,
+    difficulty: Annotated[
+        Difficulty | None,
+        typer.Option("--difficulty", help="Only boxes of this grade, on boards of 5x5/3 to 8x8/4."),
+    ] = None,
+    unique: Annotated[
+        bool,
+        typer.Option("--unique", help="Only boxes that can be told from all others by rays."),
+    ] = False,
 ) -> None:
     """Make N new boxes and print their game IDs, one a line.
 
-    Example: pbmserv blackbox generate 3 8x8/3-6 --form seed
+    Grades go by the probes that a very good player needs: a quarter of all boxes
+    are easy, half medium, a fifth hard and a twentieth fiendish.
+
+    Example: pbmserv blackbox generate 5 7x7/4 --difficulty fiendish --unique
     """
     with politely("generate"):
         from pbmserv.games.blackbox.game_ids import (
@@ -69,9 +90,43 @@ def generate(
         )
 
         kind = read_parameters(params)
-        for number in range(1, count + 1):
-            text = seeded_id(kind, _seed(seed, number))
+        seeds = (_seed(seed, number) for number in itertools.count(1))
+        texts: Iterator[str] = (seeded_id(kind, one) for one in seeds)
+        if difficulty or unique:
+            texts = _fitting(kind, texts, difficulty, unique=unique)
+        for text in itertools.islice(texts, count):
             say(text if form is Form.SEED else described(read_id(text)))
+
+
+def _fitting(
+    kind: Parameters, texts: Iterable[str], difficulty: Difficulty | None, *, unique: bool
+) -> Iterator[str]:
+    """The game IDs whose boxes are of a grade, or unique.
+
+    Raises:
+        Unusable: nobody knows that of boxes like this, or there seem to be none.
+    """
+    from pbmserv.games.blackbox.bots.difficulty import TRIES, grade, is_unique
+    from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+    from pbmserv.games.blackbox.options import GRADED, Options
+
+    options = Options(kind.width, kind.height, kind.least, kind.most)
+    if difficulty and not options.gradable:
+        raise Unusable(f"boxes have grades only on {', '.join(GRADED)}.")
+    in_vain = 0
+    for text in texts:
+        atoms = atoms_of(read_id(text))
+        if difficulty and grade(options, atoms) != difficulty.value:
+            in_vain += 1
+        elif unique and (found := is_unique(options, atoms)) is not True:
+            if found is None:
+                raise Unusable("a box like this is too large to tell whether it is unique.")
+            in_vain += 1
+        else:
+            in_vain = 0
+            yield text
+        if in_vain == TRIES:
+            raise Unusable(f"{TRIES} boxes, and none of them will do.")
 
 
 def _seed(given: str | None, number: int) -> str:
