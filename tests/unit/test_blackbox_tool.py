@@ -100,7 +100,7 @@ def test_generate_gives_up_where_nothing_fits_or_nobody_can_tell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(difficulty, "TRIES", 3)
-    result = run("generate", "1", "7x7/4", "--difficulty", "easy", "--seed", "tea")
+    result = run("generate", "1", "7x7/4", "--difficulty", "fiendish", "--seed", "s1")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "3 boxes, and none of them will do." in result.stderr
     monkeypatch.setattr(difficulty, "SEARCHED", 100)
