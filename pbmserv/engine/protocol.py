@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
-from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Preview, Rng, Seat, Step
+from pbmserv.engine.types import Drawing, GameInfo, Move, Note, Outcome, Preview, Rng, Seat, Step
 
 O = TypeVar("O")  # noqa: E741 - O, S and V are the protocol's published names
 S = TypeVar("S")
@@ -191,6 +191,19 @@ class Tappable(Protocol[V_contra]):
         Args:
             draft: the text so far, "" at first; anything may stand in it, as in *tap*.
             tap: what the page's button says; the same one again takes it back.
+        """
+        ...
+
+
+@runtime_checkable
+class Drawable(Protocol[V_contra]):
+    """A game whose boards can be drawn; ``drawing.j2`` says the same in words."""
+
+    def drawing(self, view: V_contra, seat: Seat, end: V_contra | None) -> Drawing | None:
+        """What *seat* plays on as the reader of *view* sees it; ``None``: that is not to be seen.
+
+        Args:
+            end: a view after the end of the same board, where all may be told; else ``None``.
         """
         ...
 

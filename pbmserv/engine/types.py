@@ -194,3 +194,41 @@ class Rng:
             j = i + self.below(len(pool) - i)
             pool[i], pool[j] = pool[j], pool[i]
         return pool[:count]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A part of a drawing.
+
+    Attributes:
+        kind: ``box``, ``line``, ``dot`` or ``word``.
+        role: what it is, which decides its colour: ``field``, ``rule``, ``label``, ``atom``,
+            ``mark``, ``hit``, ``turned``, ``passed`` or ``right``.
+        at: of a box its left, top, width and height; of a line x and y of each of its points; of a
+            dot x, y and radius; of a word x and y of its middle.
+        text: the word.
+        is_new: it came about by the last turn.
+    """
+
+    kind: str
+    role: str
+    at: tuple[float, ...]
+    text: str = ""
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawing of what one seat plays on, in a unit of its own.
+
+    Attributes:
+        seat: whose.
+        shapes: what lies below comes first.
+        facts: what stands in its place for those who hear it: values for ``drawing.j2``.
+    """
+
+    seat: Seat
+    width: float
+    height: float
+    shapes: tuple[Shape, ...]
+    facts: Mapping[str, Value] = field(default_factory=dict)

@@ -268,11 +268,13 @@ class WebPorts:
         self._servers: list[WebServer] = []
         if bound.web is not None:
             self._limits["web"] = limits = _limits("web", settings, divided)
+            url = urlsplit(settings.web_url)
             pages = Pages(
                 address=settings.address,
                 games=tuple(game.info for game in base.registry),
                 signup=settings.signup,
-                base=urlsplit(settings.web_url).path.rstrip("/"),
+                base=url.path.rstrip("/"),
+                origin=f"{url.scheme}://{url.netloc}",
             )
             site = build(pages, web_requests, environment(), health)
             self._servers.append(WebServer(site, bound.web, limits))

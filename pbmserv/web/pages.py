@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
@@ -73,6 +75,45 @@ class Printer:
     def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
         """A page that says why there is none."""
         return html(self.text(name), status, {**PRIVATE, **(headers or {})})
+
+
+class Rendered:
+    """Pages that are made once for all their readers, the least recently read ones forgotten.
+
+    Args:
+        most: how many are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, tuple[Hashable, bytes]] = OrderedDict()
+        self._making: dict[Hashable, asyncio.Future[bytes | None]] = {}
+
+    async def get(
+        self, key: Hashable, stamp: Hashable, make: Callable[[], Awaitable[bytes | None]]
+    ) -> bytes | None:
+        """What *make* made for this key and stamp; who comes meanwhile waits for the same.
+
+        Args:
+            stamp: changes with all that the page is made of.
+            make: gives ``None`` where there is no page, which is not kept.
+        """
+        found = self._kept.get(key)
+        if found is not None and found[0] == stamp:
+            self._kept.move_to_end(key)
+            return found[1]
+        making = self._making.get((key, stamp))
+        if making is None:
+            making = asyncio.ensure_future(make())
+            self._making[key, stamp] = making
+            making.add_done_callback(lambda _: self._making.pop((key, stamp), None))
+        made = await asyncio.shield(making)
+        if made is not None:
+            self._kept[key] = stamp, made
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return made
 
 
 def html(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

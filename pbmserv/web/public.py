@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.service.boards.board_page import GamePage
-from pbmserv.service.boards.public_pages import Dailies, DailyTable, PublicPlayer
-from pbmserv.service.solo.guest_box import GuestPage
-from pbmserv.web.pages import BRIEFLY, UNLISTED, Printer, html, tagged
-from pbmserv.web.pictures import rating_graph
+from pbmserv.engine.types import Drawing
+from pbmserv.letters.scene import BoardScene
+from pbmserv.service.boards.public_pages import GamePage, PublicPlayer
+from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestPage
+from pbmserv.web.pages import BRIEFLY, UNLISTED, Printer, Rendered, tagged
+from pbmserv.web.pictures import Ink, rating_graph
 
 LONGEST_NUMBER = 9
 """Digits of a number in a path."""
+
+
+MOST_RENDERED = 500
+"""Pages and pictures of boards that are kept, of some 20 kB each."""
 
 
 class PublicRequests(Protocol):
@@ -46,6 +52,10 @@ class PublicRequests(Protocol):
         """One of them; ``None`` = nobody has got it."""
         ...
 
+    async def stamp(self, number: int) -> Hashable | None:
+        """What a board's page is made of: see `PublicPages.stamp`."""
+        ...
+
     async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
         """The guest box of today: see `GuestBoxes.page`."""
         ...
@@ -59,6 +69,8 @@ def public_routes(printer: Printer, service: PublicRequests) -> list[Route]:
         Route("/daily", site.dailies),
         Route("/daily/{number:int}", site.daily),
         Route("/seeks", site.seeks),
+        Route("/game/{number:int}.svg", site.picture),
+        Route("/game/{number:int}.png", site.picture),
         Route("/game/{number:int}", site.game),
         Route("/standings", site.standings),
         Route("/players/{userid}", site.player),
@@ -71,6 +83,8 @@ class _Public:
     def __init__(self, printer: Printer, service: PublicRequests) -> None:
         self._printer = printer
         self._service = service
+        self._ink = Ink(printer.templates)
+        self._rendered = Rendered(MOST_RENDERED)
         self._titles = {game.key: game.title for game in printer.pages.games}
 
     async def today(self, request: Request) -> Response:
@@ -93,7 +107,11 @@ class _Public:
         found = await self._service.daily(number) if number < 10**LONGEST_NUMBER else None
         if found is None:
             return self._printer.failure(404, "missing")
-        return tagged(request, self._printer.text("daily", page=found), headers=BRIEFLY)
+        drawing, drawn = found.drawing, None
+        if drawing is not None and found.scene is not None:
+            drawn = self._ink.inside(drawing, self._words(found.scene, drawing))
+        text = self._printer.text("daily", page=found, drawn=drawn)
+        return tagged(request, text, headers=BRIEFLY)
 
     async def seeks(self, request: Request) -> Response:
         found = await self._service.seeks()
@@ -115,13 +133,57 @@ class _Public:
 
     async def game(self, request: Request) -> Response:
         """A board as everybody may see it; ``?turn=5``: after five turns."""
+
+        async def make(number: int, turn: int | None) -> bytes | None:
+            found = await self._service.game(number, turn)
+            if found is None:
+                return None
+            drawn = [self._ink.inside(one, self._words(found.scene, one)) for one in found.drawings]
+            return self._printer.text("game", page=found, drawn=drawn).encode()
+
+        return await self._of_board(request, "text/html; charset=utf-8", make)
+
+    async def picture(self, request: Request) -> Response:
+        """The same as a picture: nothing of a box that others have still to solve."""
+        is_png = request.url.path.endswith(".png")
+
+        async def make(number: int, turn: int | None) -> bytes | None:
+            found = await self._service.game(number, turn)
+            if found is None or not found.drawings:
+                return None
+            words = [self._words(found.scene, one) for one in found.drawings]
+            if is_png:
+                titles = [found.scene.names[one.seat] for one in found.drawings]
+                headline = self._printer.text("game-title", page=found).strip()
+                return await asyncio.to_thread(self._ink.png, found.drawings, titles, headline)
+            return self._ink.file(found.drawings, ". ".join(words))
+
+        return await self._of_board(request, "image/png" if is_png else "image/svg+xml", make)
+
+    async def _of_board(
+        self,
+        request: Request,
+        kind: str,
+        make: Callable[[int, int | None], Awaitable[bytes | None]],
+    ) -> Response:
+        """Something of a board, made once for all readers until somebody moves."""
         number, turn = request.path_params["number"], request.query_params.get("turn")
         if len(str(number)) > LONGEST_NUMBER or not (turn is None or is_number(turn)):
             return self._printer.failure(404, "missing")
-        found = await self._service.game(number, None if turn is None else int(turn))
-        if found is None:
+        asked = None if turn is None else int(turn)
+        stamp = await self._service.stamp(number)
+        key = (number, asked, kind)
+        made = None
+        if stamp is not None:
+            made = await self._rendered.get(key, stamp, lambda: make(number, asked))
+        if made is None:
             return self._printer.failure(404, "missing")
-        return html(self._printer.text("game", page=found), headers=BRIEFLY | UNLISTED)
+        return tagged(request, made, kind, BRIEFLY)
+
+    def _words(self, scene: BoardScene, drawing: Drawing) -> str:
+        """What a drawing shows, in words."""
+        template = self._printer.templates.get_template(f"games/{scene.key}/drawing.j2")
+        return template.render(drawing=drawing, names=scene.names).strip()
 
 
 def is_number(text: str) -> bool:

@@ -264,7 +264,7 @@ def test_everybody_may_look_at_a_game_and_go_through_it(server: Running) -> None
         assert f"{turn} of {last}" in public.text
         seen.append(public.html)
     assert len(set(seen)) == last + 1
-    assert "atom" not in "".join(re.findall('aria-label="[^"]*"', seen[last - 1]))
+    assert all("atoms at B3, D3, F6 and G7" in page for page in seen)  # it is over: all is told
     assert "Look at it again" in alice.load().text
 
     for path in ("/game/2", "/game/0", "/game/99999999999999999999", "/game/x", "/game/1?turn=99"):
@@ -286,6 +286,9 @@ def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     assert public.load().bare == before
     alice.load().press("resign")
     assert "not to be seen yet" in public.load().text
+    assert "og:image" not in public.html
+    for kind in ("png", "svg", "png?turn=0", "svg?turn=1"):
+        assert Tab(server.web_port, f"/game/{told.about}.{kind}").load().status == 404
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
 
 

@@ -28,7 +28,7 @@ from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import Listening, bind
-from pbmserv.service.solo.guest_box import GuestBoxes
+from pbmserv.service.solo.daily_pages import GuestBoxes
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer, bounds
 

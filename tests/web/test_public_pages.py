@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import http.client
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -9,12 +11,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from asking import Answer, asked, site_of
 from pressing import Tab, page_of
 from running import Running, start
 
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store import solo
+from pbmserv.web.pages import Printer
 from pbmserv.web.pictures import rating_graph
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -78,7 +82,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
         words = solo.box_of(connection, "blackbox", solo.day_of_number(number))
     assert words is not None
     options = GAME.options(words, 1)
-    cells = sorted(options.board.names[cell] for cell in atoms_of(read_id(options.id)))
+    cells = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
     alice.press("+" + ",+".join(cells) + ",?")
     assert "The box stays shut until the day is over" in table.load().text
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', table.html))
@@ -91,8 +95,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
     bob.load().press("resign")
     assert "1 player guessed wrong or gave up" in table.load().text
     assert re.search(r"1 alice \d+", table.text)
-    for cell in cells:
-        assert f'"{cell}: atom' in table.html, cell
+    assert f"atoms at {', '.join(cells[:-1])} and {cells[-1]}" in table.html
     assert "daily box solved in a row" in Tab(server.web_port, "/players/alice").load().text
     for other in ("/daily/0", "/daily/99999", "/daily/999999999999", "/daily/x", "/daily/-1"):
         assert Tab(server.web_port, other).load().status == 404
@@ -133,3 +136,77 @@ def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
     assert all(14 <= y <= 190 and 56 <= x <= 624 for x, y, _ in graph.dots)
     assert 2 <= len(graph.lines) <= 7
     assert rating_graph([]) is None
+
+
+def played(server: Running) -> Tab:
+    """The public page of a game that is over."""
+    server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
+    alice, bob = (Tab(server.web_port, page_of(server.letters(a)[-1])) for a in (ALICE, BOB))
+    bob.load().press("b3,d3,f6,g7")
+    alice.load().press("a1,c4,e5,g2")
+    for port in ("a,+b3", "1,+d3"):
+        alice.load().press(port)
+        bob.load().press(port)
+    public = Tab(server.web_port, "/game/1").load()
+    assert 'stroke="var(--hit)"' not in public.html
+    assert "circle" not in public.html
+    alice.load().press("resign")
+    return public
+
+
+def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Running) -> None:
+    public = played(server).load()
+    assert public.html.count("<circle") == 8
+    assert len(re.findall(r'<polyline [^>]*stroke="var\(--(hit|turned|passed)', public.html)) == 4
+    assert "atoms at A1, G2, C4 and E5" in public.html
+    assert 'accesskey="b"' in public.html
+    for turn, rays in ((0, 0), (2, 0), (3, 1), (4, 2), (6, 4)):
+        assert public.load(f"?turn={turn}").status == 200
+        assert public.html.count("<circle") == 8
+        drawn = re.findall(r'<polyline [^>]*stroke="var\(--(hit|turned|passed)', public.html)
+        assert len(drawn) == rays, turn
+        assert f"http://games.example/game/1?turn={turn}</code>" in public.html
+        assert f'og:image" content="http://games.example/game/1.png?turn={turn}"' in public.html
+    assert 'rel="next"' in public.html
+    assert not re.search(r"\sstyle=|<script", public.html)
+    for kind, mark in (("svg", "<svg"), ("png", "PNG")):
+        picture = server_picture(server, f"/game/1.{kind}?turn=4")
+        assert mark.encode() in picture[:8]
+        assert server_picture(server, f"/game/1.{kind}?turn=5") != picture
+
+
+def server_picture(server: Running, path: str) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    octets = answer.read()
+    connection.close()
+    assert answer.status == 200
+    return octets
+
+
+def test_a_thousand_readers_are_one_rendering(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played(server)
+    made: list[str] = []
+    text = Printer.text
+
+    def counted(self: Printer, name: str, **values: object) -> str:
+        made.append(name)
+        return text(self, name, **values)
+
+    monkeypatch.setattr(Printer, "text", counted)
+    site = site_of(server.server)
+    made.clear()
+
+    async def read() -> list[Answer]:
+        return await asyncio.gather(*(asked(site, "/game/1") for _ in range(1_000)))
+
+    answers = asyncio.run(read())
+    assert len(set(answers)) == 1
+    assert made == ["game"]
+    again = asyncio.run(asked(site, "/game/1", if_none_match=f'"x", {answers[0].header("etag")}'))
+    assert (again.status, again.body) == (304, b"")
+    assert asyncio.run(asked(site, "/game/1", if_none_match='"x"')).status == 200
+    assert made == ["game"]

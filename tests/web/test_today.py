@@ -27,9 +27,9 @@ from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.service.core.context import Services
-from pbmserv.service.solo import guest_box
+from pbmserv.service.solo import daily_pages
 from pbmserv.service.solo.daily_box import day_of
-from pbmserv.service.solo.guest_box import GuestBoxes, GuestPage
+from pbmserv.service.solo.daily_pages import GuestBoxes, GuestPage
 from pbmserv.store.tables.boards import boards, daily_boxes
 from pbmserv.web.pages import Pages, Printer
 
@@ -158,7 +158,7 @@ def test_a_page_depends_on_what_its_reader_has_found_out_alone() -> None:
 
 
 def test_a_form_carries_no_more_than_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest_box, "MOST_MOVES", 10)
+    monkeypatch.setattr(daily_pages, "MOST_MOVES", 10)
     guest = Guest({1: key(1)})
     assert not guest.tap(*["+A1", "/A1"] * 5).full
     assert guest.tap("+A1").full

@@ -1,12 +1,13 @@
-"""What a drawn box shows: place by place, and as facts for those who hear a board."""
+"""What a drawn box shows: place by place, as facts for those who hear it, and as a drawing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.engine.types import Shape
+from pbmserv.games.blackbox.geometry import Geometry, path
 
 RESULTS = {"#": "hit", "%": "reflection"}
 
@@ -181,3 +182,100 @@ def _row(board: Geometry, y: int, texts: Sequence[str]) -> ToldRow:
         if text in KINDS:
             found.setdefault(KINDS[text], []).append(board.name(y * board.width + x))
     return ToldRow(board.left[y], tuple((kind, tuple(names)) for kind, names in found.items()))
+
+
+CELL = 40.0
+"""Width and height of a cell and of a port in a drawing."""
+ATOM, STUB = 11.0, 10.0
+"""The radius of an atom, and how far a ray gets that is turned back at its port."""
+APART = (0.0, 5.0, -5.0, 9.0, -9.0)
+"""How far rays lie beside the middle, so that two on one way are both seen."""
+
+
+def shapes_of(
+    board: Geometry,
+    marks: Sequence[str],
+    markers: Iterable[int],
+    atoms: frozenset[int] | None,
+    rays: Sequence[tuple[int, int]],
+    newest: int | None,
+    *,
+    opened: bool,
+) -> tuple[Shape, ...]:
+    """A box as a drawing.
+
+    Args:
+        marks: for each port what it shows.
+        atoms: where they are known.
+        rays: (port, where it came out) of all that were fired; drawn where atoms are known.
+        newest: the port that was fired last.
+        opened: whether it is over, so that markers are right or wrong.
+    """
+    width, height = board.width * CELL, board.height * CELL
+    found = [Shape("box", "field", (CELL, CELL, width, height))]
+    for port, mark in enumerate(marks):
+        x, y = _middle(board.around[port])
+        if mark:
+            found.append(
+                Shape("box", _role(mark), (x - CELL / 2 + 3, y - CELL / 2 + 3, CELL - 6, CELL - 6))
+            )
+        found.append(Shape("word", _role(mark), (x, y), mark or board.ports[port]))
+    for cell in sorted(markers):
+        x, y = _middle_of(board, cell)
+        role = ("right" if cell in (atoms or ()) else "hit") if opened else "mark"
+        at = x - CELL / 2 + 2, y - CELL / 2 + 2, CELL - 4, CELL - 4
+        found += [Shape("box", role, at), Shape("word", role, (x, y - 1), "?")]
+    for n in range(1, board.width):
+        found.append(Shape("line", "rule", (CELL + n * CELL, CELL, CELL + n * CELL, CELL + height)))
+    for n in range(1, board.height):
+        found.append(Shape("line", "rule", (CELL, CELL + n * CELL, CELL + width, CELL + n * CELL)))
+    if atoms is not None:
+        drawn = sorted(enumerate(rays), key=lambda ray: newest in ray[1])  # the newest on top
+        for n, (port, out) in drawn:
+            points = _points(board, atoms, port, out, APART[n % len(APART)])
+            is_new = newest in {port, out}
+            found.append(Shape("line", _role(marks[port]), points, is_new=is_new))
+        for cell in sorted(atoms):
+            found.append(Shape("dot", "atom", (*_middle_of(board, cell), ATOM)))
+    return tuple(found)
+
+
+def _points(
+    board: Geometry, atoms: frozenset[int], port: int, out: int, aside: float
+) -> tuple[float, ...]:
+    """The points of a ray's line, *aside* from the middle of its cells."""
+    cells, absorbed = path(board, atoms, port)
+    inside = [_middle_of(board, cell) for cell in cells]
+    x, y = _edge(board, port)
+    if absorbed is not None:
+        to_x, to_y = _middle_of(board, absorbed)
+        from_x, from_y = inside[-1] if inside else (x, y)
+        room = 1 - (ATOM + 1) / max(abs(to_x - from_x), abs(to_y - from_y))
+        end = from_x + (to_x - from_x) * room, from_y + (to_y - from_y) * room
+    elif inside:
+        end = _edge(board, out)
+    else:  # turned back on its port
+        to_x, to_y = _middle(board.around[port])
+        end = x + (x - to_x) * STUB / (CELL / 2), y + (y - to_y) * STUB / (CELL / 2)
+    return tuple(round(n + aside, 1) for point in ((x, y), *inside, end) for n in point)
+
+
+def _role(mark: str) -> str:
+    """What the mark of a port says, as a colour."""
+    return {"": "label", "#": "hit", "%": "turned"}.get(mark, "passed")
+
+
+def _middle(place: tuple[int, int]) -> tuple[float, float]:
+    return (place[0] + 0.5) * CELL, (place[1] + 0.5) * CELL
+
+
+def _middle_of(board: Geometry, cell: int) -> tuple[float, float]:
+    row, column = divmod(cell, board.width)
+    return _middle((column + 1, row + 1))
+
+
+def _edge(board: Geometry, port: int) -> tuple[float, float]:
+    """Where the ray of a port comes into the box."""
+    x, y = _middle(board.around[port])
+    inside_x = min(max(x, CELL), CELL + board.width * CELL)
+    return inside_x, min(max(y, CELL), CELL + board.height * CELL)

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from pbmserv.engine.protocol import Bot, Game, Saved
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Rng, Seat, Step
+from pbmserv.engine.types import Drawing, GameInfo, Move, Note, Outcome, Rng, Seat, Step, Value
 from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox import analysis, racing, readings, sgt_files, transcripts, views
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS
+from pbmserv.games.blackbox.display import CELL, shapes_of
 from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
 from pbmserv.games.blackbox.legality import is_free
 from pbmserv.games.blackbox.moves import Kind, print_elements, tapped
@@ -78,6 +79,35 @@ class Blackbox:
     def tapped(self, view: View, draft: str, tap: str) -> str:
         """As `moves.tapped`."""
         return tapped(view.options.board, draft, tap)
+
+    def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:
+        """A box with what was found out about it; with its atoms and rays where *end* tells them.
+
+        Seals are their player's own, and never drawn.
+        """
+        box = view.boxes[seat]
+        if view.options.race and view.phase != "over" and view.seat != seat:
+            return None
+        atoms = box.atoms if end is None else end.boxes[seat].atoms
+        shapes = shapes_of(
+            box.board,
+            box.marks,
+            box.markers,
+            atoms,
+            box.results,
+            box.fired,
+            opened=box.opened,
+        )
+        facts: dict[str, Value] = {
+            "rays": len(box.results),
+            "markers": tuple(box.board.names[cell] for cell in sorted(box.markers)),
+            "atoms": tuple(box.board.names[cell] for cell in sorted(atoms or ())),
+            "marks": tuple(
+                f"{box.board.ports[port]} {box.result(port)}" for port, _ in box.results
+            ),
+        }
+        sides = box.board.width + 2, box.board.height + 2
+        return Drawing(seat, sides[0] * CELL, sides[1] * CELL, shapes, facts)
 
     def legal(self, view: View) -> Iterable[str]:
         """A sample of turns: one placement, or every unused port and two ways to guess."""

@@ -295,6 +295,15 @@ def way(board: Geometry, atoms: Iterable[int], port: int) -> list[int]:
     return [cell for cell, _ in _steps(board, atoms, port) if cell is not None]
 
 
+def path(board: Geometry, atoms: Iterable[int], port: int) -> tuple[list[int], int | None]:
+    """As `way`, and the atom that absorbs the ray, if one does."""
+    filled = frozenset(atoms)
+    steps = _steps(board, filled, port)
+    front = steps[-1][1][:1]
+    absorbed = trace(board, filled, port) == HIT
+    return [cell for cell, _ in steps if cell is not None], front[0] if absorbed else None
+
+
 def seen_by_rays(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
     """The cells into which any ray looks before it moves."""
     return frozenset(

@@ -64,7 +64,7 @@ class WebRequests:
         self._clock = clock
         self._ask = ask
         self.boards = BoardPages(services, database, clock, hand_in)
-        self.public = PublicPages(services, database, clock, self.boards)
+        self.public = PublicPages(services, database, clock)
 
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""

@@ -25,15 +25,13 @@ from pbmserv.clock import Clock
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Tappable
 from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import MoveError, Refusal, Refused
+from pbmserv.errors import MoveError, Refusal
 from pbmserv.inbound.message import read_mail
 from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.boards.queries import watched
 from pbmserv.service.core.context import Services
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -154,32 +152,6 @@ class Pressed:
     thinks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GamePage:
-    """What everybody may see of a board.
-
-    Attributes:
-        scene: after so many turns as were asked for.
-        kept: why it is shown as it was at first: see `lookup.spoils`; "" where it need not be.
-        turns: how many there are, as far as everybody may know.
-    """
-
-    scene: BoardScene
-    kept: str
-    declined: bool
-    turns: int
-
-    draft: ClassVar[str] = ""
-    at_once: ClassVar[bool] = False
-    is_running: ClassVar[bool] = False
-    """Nobody can play there."""
-
-    @property
-    def now(self) -> Any:
-        """The view."""
-        return self.scene.view
-
-
 class BoardPages:
     """Answers for the pages of boards.
 
@@ -231,42 +203,12 @@ class BoardPages:
         seen = await asyncio.to_thread(self._page, token, Look())
         return seen is not None and seen.thinks
 
-    async def game(self, number: int, turn: int | None) -> GamePage | None:
-        """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""
-        return await asyncio.to_thread(self._game, number, turn)
-
     # -- looks -----------------------------------------------------------------------------
 
     def _page(self, token: str, look: Look) -> BoardPage | None:
         with self._database.reading.connect() as connection:
             seen = self._seen(connection, token)
             return None if seen is None else _looked(seen, look)
-
-    def _game(self, number: int, turn: int | None) -> GamePage | None:
-        with self._database.reading.connect() as connection:
-            board = boards.load(connection, number)
-            if board is None:
-                return None
-            context = clock_context(self._services, connection, self._clock.now())
-            try:
-                part = watched(context, board, turn)
-            except Refused:  # so many turns have not been made
-                return None
-            newest = context.position(board)
-            kept = part.words["kept"]
-            last = newest.turns_of(None)
-            position = newest if part.ply is None else newest.at(part.ply)
-            scene = self._scene(connection, board, position, None)
-            declined = bool(part.words["declined"])
-            return GamePage(scene, kept, declined, 0 if kept else last)
-
-    def _scene(
-        self, connection: Connection, board: BoardRow, position: Position, seat: Seat | None
-    ) -> BoardScene:
-        daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-        seen = Seen(board, position, seat, daily.number if daily else 0, is_beginner=False)
-        has_moved = position.ply is not None and seat in {None, position.ply.seat}
-        return seen.scene({"event": "moved" if has_moved else ""})
 
     def _seen(self, connection: Connection, token: str) -> BoardPage | None:
         found = _player_of(connection, self._services.mail_domain, token)
@@ -278,7 +220,7 @@ class BoardPages:
         positions = self._services.positions
         position = positions.newest(connection, board)
         positions.remember(board.id, position)
-        scene = self._scene(connection, board, position, sitter.seat)
+        scene = scene_of(connection, board, position, sitter.seat)
         declined = board.status == "declined"
         return BoardPage(
             token,
@@ -326,6 +268,16 @@ class BoardPages:
                 return Pressed(replace(page, draft=press.move, words=press.words))
         by_letter = any(letter not in {"board", "result"} for letter, _ in letters)
         return Pressed(by_letter=by_letter, thinks=seen.thinks)
+
+
+def scene_of(
+    connection: Connection, board: BoardRow, position: Position, seat: Seat | None
+) -> BoardScene:
+    """A board as the page of a seat, or of spectators, shows it."""
+    daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
+    seen = Seen(board, position, seat, daily.number if daily else 0, is_beginner=False)
+    has_moved = position.ply is not None and seat in {None, position.ply.seat}
+    return seen.scene({"event": "moved" if has_moved else ""})
 
 
 def _player_of(

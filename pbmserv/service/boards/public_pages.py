@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -16,26 +16,24 @@ from pbmserv.clock import Clock
 from pbmserv.commands.grammar.words import USERID
 from pbmserv.commands.table.looking import Games, History, Ratings, Standings
 from pbmserv.commands.table.model import Command
-from pbmserv.engine.clocks import USUAL
-from pbmserv.engine.position import opening
-from pbmserv.engine.protocol import races
-from pbmserv.engine.record import GameRecord
+from pbmserv.engine.position import Position
+from pbmserv.engine.protocol import Drawable, races
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import PlayerError
-from pbmserv.letters.scene import BoardScene, board_scene
+from pbmserv.engine.types import BOT_USERIDS, Drawing, Seat
+from pbmserv.errors import PlayerError, Refused
+from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards import queries
-from pbmserv.service.boards.board_page import BoardPages, GamePage
+from pbmserv.service.boards.board_page import scene_of
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import races_of, shown_player
+from pbmserv.service.core.lookup import races_of, shown_player, spoils
 from pbmserv.service.core.results import Answer
 from pbmserv.service.ratings import rating
-from pbmserv.service.solo import daily_box
-from pbmserv.service.solo.guest_box import GuestBoxes, GuestPage
+from pbmserv.service.solo import daily_box, daily_pages
+from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestPage
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import challenges, histories
+from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.histories import Met
 from pbmserv.store.core.database import Database
 
@@ -43,10 +41,6 @@ T = TypeVar("T")
 Words: TypeAlias = Mapping[str, Any]
 
 SEEKS = 200
-DAYS = 60
-"""Days of the archive's list; older ones have their pages, too."""
-TABLE = 200
-"""Lines of a day's table."""
 MET = 2_000
 """Boards that a player's page counts."""
 KINDS = 12
@@ -82,61 +76,43 @@ class PublicPlayer:
 
 
 @dataclass(frozen=True, slots=True)
-class Dailies:
-    """A game's boxes of the day: (number, day, grade, how many have got it, have solved it)."""
-
-    title: str
-    key: str
-    days: Sequence[tuple[int, str, str, int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class DailyTable:
-    """One box of the day.
+class GamePage:
+    """What everybody may see of a board.
 
     Attributes:
-        grade: how hard it is; "" = nobody knows.
-        rows: who has solved it, by points: rank, userid, points, board.
-        unsolved: how many have come to an end without.
-        running: how many still play it.
-        is_today: somebody may get it yet.
-        scene: the box, opened; ``None`` while it stays shut.
-        before, after: numbers of its neighbours in the archive; 0 for none.
+        scene: after so many turns as were asked for.
+        kept: why it is shown as it was at first: see `lookup.spoils`; "" where it need not be.
+        turns: how many there are, as far as everybody may know.
+        drawings: what each seat plays on, at that turn; of a board that is over with all that it
+            hides. None where the game draws none, or they are not to be seen.
+        ended: when it was over, if it is and may be seen.
     """
 
-    title: str
-    key: str
-    number: int
-    day: str
-    grade: str
-    rows: Sequence[Words]
-    unsolved: int
-    running: int
-    is_today: bool
-    scene: BoardScene | None
-    before: int
-    after: int
+    scene: BoardScene
+    kept: str
+    declined: bool
+    turns: int
+    drawings: tuple[Drawing, ...] = ()
+    ended: datetime | None = None
 
     draft: ClassVar[str] = ""
     at_once: ClassVar[bool] = False
     is_running: ClassVar[bool] = False
+    """Nobody can play there."""
 
     @property
     def now(self) -> Any:
         """The view."""
-        return self.scene.view if self.scene else None
+        return self.scene.view
 
 
 class PublicPages:
     """Answers for the public pages."""
 
-    def __init__(
-        self, services: Services, database: Database, clock: Clock, boards: BoardPages
-    ) -> None:
+    def __init__(self, services: Services, database: Database, clock: Clock) -> None:
         self._services = services
         self._database = database
         self._clock = clock
-        self._boards = boards
         self._guests = GuestBoxes(services, clock)
 
     async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
@@ -145,7 +121,14 @@ class PublicPages:
 
     async def game(self, number: int, turn: int | None) -> GamePage | None:
         """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""
-        return await self._boards.game(number, turn)
+        return await asyncio.to_thread(self._looked, partial(_game, number=number, turn=turn))
+
+    async def stamp(self, number: int) -> tuple[Any, ...] | None:
+        """What a board's page is made of, to tell whether it has changed; ``None``: there is none.
+
+        It is never shown.
+        """
+        return await asyncio.to_thread(self._looked, partial(_stamp, number=number))
 
     async def standings(self) -> list[Words]:
         """The best players of each game: words of the letter ``standings``."""
@@ -163,11 +146,11 @@ class PublicPages:
 
     async def dailies(self) -> list[Dailies]:
         """The newest boxes of the day, game by game."""
-        return await asyncio.to_thread(self._looked, _dailies)
+        return await asyncio.to_thread(self._looked, daily_pages.dailies)
 
     async def daily(self, number: int) -> DailyTable | None:
         """One of them; ``None``: nobody has got it."""
-        return await asyncio.to_thread(self._looked, partial(_daily, number=number))
+        return await asyncio.to_thread(self._looked, partial(daily_pages.daily, number=number))
 
     def _player(self, userid: str) -> PublicPlayer | None:
         ratings = self._told(rating.explain, Ratings(None, (userid,)))
@@ -196,6 +179,49 @@ class PublicPages:
     def _looked(self, look: Callable[[CommandContext], T]) -> T:
         with self._database.reading.connect() as connection:
             return look(clock_context(self._services, connection, self._clock.now()))
+
+
+def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | None:
+    connection = context.connection
+    board = boards.load(connection, number)
+    if board is None:
+        return None
+    try:
+        part = queries.watched(context, board, turn)
+    except Refused:  # so many turns have not been made
+        return None
+    newest = context.position(board)
+    kept, declined = part.words["kept"], bool(part.words["declined"])
+    position = newest if part.ply is None else newest.at(part.ply)
+    scene = scene_of(connection, board, position, None)
+    last = newest.turns_of(None)
+    if kept or declined:
+        return GamePage(scene, kept, declined, 0 if kept else last)
+    over = newest.outcome is not None
+    drawings = _drawn(position, newest if over else None, board.seats)
+    ended = histories.ended_at(connection, board.id) if over else None
+    return GamePage(scene, kept, declined, last, drawings, ended)
+
+
+def _stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
+    board = boards.load(context.connection, number)
+    if board is None:
+        return None
+    return board.status, board.plies, board.names, spoils(context, board)
+
+
+def _drawn(position: Position, end: Position | None, seats: int) -> tuple[Drawing, ...]:
+    """What each seat plays on, as everybody may see it; after the *end* all that there is."""
+    game = position.game
+    if not isinstance(game, Drawable):
+        return ()
+    view = game.view(position.state, None)
+    last = None if end is None else game.view(end.state, None)
+    found = []
+    for seat in map(Seat, range(seats)):
+        seen = view if last is None else game.view(position.state, seat)
+        found.append(game.drawing(seen, seat, last))
+    return tuple(one for one in found if one is not None)
 
 
 def _seeks(context: CommandContext) -> list[Words]:
@@ -268,73 +294,3 @@ def _streaks(context: CommandContext, player: Player) -> list[tuple[str, int]]:
         lengths = [daily_box.streak(context, player.id, key, day) for day in (today, today - 1)]
         found.append((game.info.title, max(lengths)))
     return [one for one in found if one[1]]
-
-
-# -- boxes of the day ----------------------------------------------------------------------
-
-
-def _dailies(context: CommandContext) -> list[Dailies]:
-    today = daily_box.day_of(context.now)
-    return [
-        Dailies(
-            game.info.title,
-            game.info.key,
-            [
-                (solo.number_of(day), _date(day), daily_box.grade_of(game, words), count, solved)
-                for day, words, count, solved in solo.days(
-                    context.connection, game.info.key, today, DAYS
-                )
-            ],
-        )
-        for game in races_of(context, None)
-    ]
-
-
-def _daily(context: CommandContext, number: int) -> DailyTable | None:
-    """The first game that has dealt this box."""
-    connection, today = context.connection, daily_box.day_of(context.now)
-    day = solo.day_of_number(number)
-    for game in races_of(context, None):
-        key = game.info.key
-        words = solo.box_of(connection, key, day) if day <= today else None
-        if words is None:
-            continue
-        boards = solo.boards_of_day(connection, key, day)
-        best = solo.best_of_day(connection, key, day, TABLE)
-        is_shut = day == today or solo.still_run(connection, key, day)
-        days = solo.neighbours(connection, key, day)
-        return DailyTable(
-            title=game.info.title,
-            key=key,
-            number=number,
-            day=_date(day),
-            grade=daily_box.grade_of(game, words),
-            rows=daily_box.table(best),
-            unsolved=boards.get(False, 0),
-            running=boards.get(None, 0),
-            is_today=day == today,
-            scene=None if is_shut else _opened(game, words),
-            before=solo.number_of(days[0]) if days[0] is not None else 0,
-            after=solo.number_of(days[1]) if days[1] is not None else 0,
-        )
-    return None
-
-
-def _opened(game: AnyGame, words: Sequence[str]) -> BoardScene:
-    """A box as nobody has touched it, its atoms shown."""
-    record = GameRecord(game.info.key, game.info.rules_version, 1, tuple(words), b"")
-    return board_scene(
-        opening(game, record).withdraw(Seat(0)),
-        number=0,
-        names=("the box",),
-        options=(),
-        rated=False,
-        terms=USUAL,
-        seat=None,
-        own_move=True,
-        daily=0,
-    )
-
-
-def _date(day: int) -> str:
-    return f"{solo.EPOCH + timedelta(days=day):%Y-%m-%d}"

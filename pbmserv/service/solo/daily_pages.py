@@ -1,4 +1,6 @@
-"""The guest box of the day: who has no account plays it on its page, and the server keeps nothing.
+"""Pages of the boxes of the day: the guests' box, and the archive of the members'.
+
+Who has no account plays the guest box on its page, and the server keeps nothing.
 
 The page's form carries the moves so far, signed; each look plays them again. Who goes back in the
 browser takes moves back, and nothing can prevent that. So it is another box than the table's: the
@@ -11,27 +13,38 @@ import asyncio
 import hmac
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar, TypeGuard
+from functools import lru_cache
+from typing import Any, ClassVar, TypeAlias, TypeGuard
 
 from pbmserv.clock import Clock
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position, opening
-from pbmserv.engine.protocol import RacingGame, Tappable, races
+from pbmserv.engine.protocol import Drawable, RacingGame, Tappable, races
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import Drawing, Rng, Seat
 from pbmserv.errors import MoveError
 from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
-from pbmserv.service.core.context import Services
-from pbmserv.service.solo.daily_box import day_of
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.lookup import races_of
+from pbmserv.service.solo.daily_box import day_of, grade_of, table
+from pbmserv.store import solo
 from pbmserv.store.solo import EPOCH, number_of
+
+Words: TypeAlias = Mapping[str, Any]
 
 LONGEST_STATE = 6_000
 """Characters of what a form carries; a longer one is not ours."""
 LONGEST_TAP = 200
 MOST_MOVES = 200
 """Rays, markers and guesses on one box; far more than it has ports and cells."""
+DAYS = 60
+"""Days of the archive's list; older ones have their pages, too."""
+TABLE = 200
+"""Lines of a day's table."""
 _MAC = 16
 _GUEST = Seat(0)
 
@@ -70,6 +83,53 @@ class GuestPage:
     def is_running(self) -> bool:
         """Whether the box is not solved or lost yet."""
         return self.scene.outcome is None
+
+
+@dataclass(frozen=True, slots=True)
+class Dailies:
+    """A game's boxes of the day: (number, day, grade, how many have got it, have solved it)."""
+
+    title: str
+    key: str
+    days: Sequence[tuple[int, str, str, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class DailyTable:
+    """One box of the day.
+
+    Attributes:
+        grade: how hard it is; "" = nobody knows.
+        rows: who has solved it, by points: rank, userid, points, board.
+        unsolved: how many have come to an end without.
+        running: how many still play it.
+        is_today: somebody may get it yet.
+        scene, drawing: the box, opened; ``None`` while it stays shut (or the game draws none).
+        before, after: numbers of its neighbours in the archive; 0 for none.
+    """
+
+    title: str
+    key: str
+    number: int
+    day: str
+    grade: str
+    rows: Sequence[Words]
+    unsolved: int
+    running: int
+    is_today: bool
+    scene: BoardScene | None
+    before: int
+    after: int
+    drawing: Drawing | None = None
+
+    draft: ClassVar[str] = ""
+    at_once: ClassVar[bool] = False
+    is_running: ClassVar[bool] = False
+
+    @property
+    def now(self) -> Any:
+        """The view."""
+        return self.scene.view if self.scene else None
 
 
 class GuestBoxes:
@@ -135,8 +195,7 @@ class GuestBoxes:
     def _opening(self, game: RacingGame, day: int, number: int) -> Position:
         """The box of a day, by one of the server's keys."""
         _, seed = self._ring.secret(f"guest box of {game.info.key}", number)
-        words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
-        return opening(game, GameRecord(game.info.key, game.info.rules_version, 1, words, seed))
+        return _guest_box(game, seed, day)
 
     # -- what the form carries -------------------------------------------------------------
 
@@ -166,6 +225,12 @@ class GuestBoxes:
     def _mac(self, packed: bytes) -> bytes:
         _, key = self._ring.secret("state of a guest", packed[0])
         return hmac.digest(key, packed, "sha256")[:_MAC]
+
+
+@lru_cache(maxsize=4)  # to find a box that is as hard as the day's takes time
+def _guest_box(game: RacingGame, seed: bytes, day: int) -> Position:
+    words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
+    return opening(game, GameRecord(game.info.key, game.info.rules_version, 1, words, seed))
 
 
 def _is_playable(game: object) -> TypeGuard[RacingGame]:
@@ -201,3 +266,81 @@ def _scene(position: Position) -> BoardScene:
         own_move=True,
         daily=0,
     )
+
+
+# -- boxes of the day ----------------------------------------------------------------------
+
+
+def dailies(context: CommandContext) -> list[Dailies]:
+    today = day_of(context.now)
+    return [
+        Dailies(
+            game.info.title,
+            game.info.key,
+            [
+                (number_of(day), _date(day), grade_of(game, words), count, solved)
+                for day, words, count, solved in solo.days(
+                    context.connection, game.info.key, today, DAYS
+                )
+            ],
+        )
+        for game in races_of(context, None)
+    ]
+
+
+def daily(context: CommandContext, number: int) -> DailyTable | None:
+    """The first game that has dealt this box."""
+    connection, today = context.connection, day_of(context.now)
+    day = solo.day_of_number(number)
+    for game in races_of(context, None):
+        key = game.info.key
+        words = solo.box_of(connection, key, day) if day <= today else None
+        if words is None:
+            continue
+        boards = solo.boards_of_day(connection, key, day)
+        best = solo.best_of_day(connection, key, day, TABLE)
+        is_shut = day == today or solo.still_run(connection, key, day)
+        days = solo.neighbours(connection, key, day)
+        scene = None if is_shut else _opened(game, words)
+        return DailyTable(
+            title=game.info.title,
+            key=key,
+            number=number,
+            day=_date(day),
+            grade=grade_of(game, words),
+            rows=table(best),
+            unsolved=boards.get(False, 0),
+            running=boards.get(None, 0),
+            is_today=day == today,
+            scene=scene,
+            drawing=_drawing(game, scene),
+            before=number_of(days[0]) if days[0] is not None else 0,
+            after=number_of(days[1]) if days[1] is not None else 0,
+        )
+    return None
+
+
+def _opened(game: AnyGame, words: Sequence[str]) -> BoardScene:
+    """A box as nobody has touched it, its atoms shown."""
+    record = GameRecord(game.info.key, game.info.rules_version, 1, tuple(words), b"")
+    return board_scene(
+        opening(game, record).withdraw(Seat(0)),
+        number=0,
+        names=("the box",),
+        options=(),
+        rated=False,
+        terms=USUAL,
+        seat=None,
+        own_move=True,
+        daily=0,
+    )
+
+
+def _drawing(game: AnyGame, scene: BoardScene | None) -> Drawing | None:
+    if scene is None or not isinstance(game, Drawable):
+        return None
+    return game.drawing(scene.view, _GUEST, scene.view)
+
+
+def _date(day: int) -> str:
+    return f"{EPOCH + timedelta(days=day):%Y-%m-%d}"

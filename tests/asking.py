@@ -1,0 +1,71 @@
+"""Ask the pages of a server without a socket: what every reader gets, octet by octet."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, NamedTuple
+
+from starlette.applications import Starlette
+
+from pbmserv.letters.environment import environment
+from pbmserv.stages.app import Server
+from pbmserv.web.application import build
+from pbmserv.web.pages import Pages
+
+
+class Answer(NamedTuple):
+    """An answer: its status, its headers in their order, and its body."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+
+    def header(self, name: str) -> str:
+        return dict(self.headers).get(name.encode(), b"").decode()
+
+
+def site_of(server: Server) -> Starlette:
+    """The pages of a server."""
+    games = tuple(game.info for game in server.base.registry)
+    pages = Pages("pbmserv@games.example", games, "open", "", "http://games.example")
+    health: Any = None
+    return build(pages, server.web_stage.web_requests, environment(), health)
+
+
+async def asked(site: Starlette, path: str, **headers: str) -> Answer:
+    """The answer to a GET."""
+    plain, _, query = path.partition("?")
+    told = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": plain,
+        "raw_path": plain.encode(),
+        "query_string": query.encode(),
+        "headers": told,
+        "http_version": "1.1",
+        "scheme": "http",
+        "server": ("games.example", 80),
+        "client": ("192.0.2.1", 1),
+        "root_path": "",
+    }
+    found: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        found.append(message)
+
+    await site(scope, receive, send)
+    body = b"".join(one.get("body", b"") for one in found[1:])
+    return Answer(found[0]["status"], tuple(found[0]["headers"]), body)
+
+
+def all_asked(site: Starlette, *paths: str) -> dict[str, Answer]:
+    """The answers to all of these."""
+
+    async def ask() -> dict[str, Answer]:
+        return {path: await asked(site, path) for path in paths}
+
+    return asyncio.run(ask())

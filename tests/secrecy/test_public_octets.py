@@ -1,0 +1,47 @@
+"""What everybody may read: no octet of a page, picture or feed depends on what is hidden."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from asking import Answer, all_asked, site_of
+from layouts import other_secrets
+from test_hidden_atoms import quiet_world
+from worlds import HIDER, SOLVER, Sent, World, board_of, play, tell
+
+PATHS = (
+    *("/", "/standings", "/seeks", "/daily", f"/players/{SOLVER}", f"/players/{HIDER}"),
+    *("/game/1", "/game/1.svg", "/game/1.png", "/game/1?turn=0", "/game/1?turn=3"),
+    *("/game/1.svg?turn=2", "/game/1.png?turn=2", "/game/1?turn=99", "/game/2"),
+)
+
+
+def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
+    """What strangers read after every third of these mails, and after the last."""
+    site = site_of(world.server)
+    found = []
+    for number, mail in enumerate(mails, 1):
+        tell(world, mail)
+        if number % 3 == 0 or number == len(mails):
+            found.append(all_asked(site, *PATHS))
+    return found
+
+
+def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path: Path) -> None:
+    dice = random.Random(6)
+    with quiet_world(tmp_path / "story") as world:
+        story = play(world, "-atoms=3-4 -size=5x5", 12, dice)
+        mails, others = other_secrets(world, story, dice)
+    assert len(mails) > 6
+    assert mails != others
+    with quiet_world(tmp_path / "one") as world:
+        here = read_all_along(world, mails)
+        assert board_of(world).status == "active"
+    with quiet_world(tmp_path / "other") as world:
+        there = read_all_along(world, others)
+    for number, (one, other) in enumerate(zip(here, there, strict=True)):
+        for path in PATHS:
+            assert one[path] == other[path], (number, path)
+    assert here[-1]["/game/1.png"].body.startswith(b"\x89PNG")
+    assert len({one["/game/1"].header("etag") for one in here}) > 1

@@ -1,0 +1,58 @@
+"""Drawings of boxes: every ray goes where its mark says, and nothing unknown is drawn."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.games.blackbox.display import ATOM, CELL, shapes_of
+from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
+
+
+@st.composite
+def boxes(draw: st.DrawFn):
+    board = geometry(draw(st.integers(2, 9)), draw(st.integers(2, 9)))
+    atoms = frozenset(draw(st.lists(st.sampled_from(list(board.cells)), max_size=8)))
+    return board, atoms
+
+
+@given(boxes())
+def test_every_ray_begins_and_ends_at_its_ports(box) -> None:
+    board, atoms = box
+    results = trace_all(board, atoms)
+    rays = [(port, out) for port, out in enumerate(results) if out == HIT or out >= port]
+    marks = ["#" if out == HIT else "%" if out == port else "a" for port, out in enumerate(results)]
+    shapes = shapes_of(board, marks, (), atoms, rays, None, opened=False)
+    lines = [one for one in shapes if one.kind == "line" and one.role != "rule"]
+    assert len(lines) == len(rays)
+    dots = [one.at[:2] for one in shapes if one.kind == "dot"]
+    assert len(dots) == len(atoms)
+    for (port, out), line in zip(rays, lines, strict=True):
+        points = list(zip(line.at[::2], line.at[1::2], strict=True))
+        assert near(points[0], port, board) <= CELL / 2 + 13
+        if out == HIT:
+            x, y = points[-1]
+            assert min(abs(x - a) + abs(y - b) for a, b in dots) <= ATOM + 1 + 2 * 9
+        elif out != port:
+            assert near(points[-1], out, board) <= CELL / 2 + 13
+        for (x, y), (to_x, to_y) in pairwise(points):
+            assert x == pytest.approx(to_x) or y == pytest.approx(to_y)  # no ray is aslant
+
+
+def near(point, port, board) -> float:
+    """How far a point is from the middle of a port."""
+    column, row = board.around[port]
+    return max(abs(point[0] - (column + 0.5) * CELL), abs(point[1] - (row + 0.5) * CELL))
+
+
+@given(boxes())
+def test_without_atoms_no_ray_is_drawn(box) -> None:
+    board, atoms = box
+    rays = [(port, out) for port, out in enumerate(trace_all(board, atoms))]
+    marks = ["%"] * len(board.ports)
+    shapes = shapes_of(board, marks, (), None, rays, 0, opened=False)
+    assert not [one for one in shapes if one.kind == "dot"]
+    assert {one.role for one in shapes if one.kind == "line"} <= {"rule"}
