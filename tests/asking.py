@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
+from one_process import Server
 from starlette.applications import Starlette
 
 from pbmserv.letters.environment import environment
-from pbmserv.stages.app import Server
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
 
