@@ -16,7 +16,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, TypeGuard
 
 from pbmserv.clock import Clock
@@ -142,6 +141,7 @@ class GuestBoxes:
     def __init__(self, services: Services, clock: Clock) -> None:
         self._ring = services.mail_domain.ring
         self._clock = clock
+        self._openings: dict[tuple[int, int], Position] = {}
         self._game = next((game for game in services.registry if _is_playable(game)), None)
 
     async def page(self, state: str, tap: str, *, check: bool = False) -> GuestPage | None:
@@ -195,7 +195,14 @@ class GuestBoxes:
     def _opening(self, game: RacingGame, day: int, number: int) -> Position:
         """The box of a day, by one of the server's keys."""
         _, seed = self._ring.secret(f"guest box of {game.info.key}", number)
-        return _guest_box(game, seed, day)
+        if (day, number) not in self._openings:  # to find a box as hard as the day's takes time
+            words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
+            record = GameRecord(game.info.key, game.info.rules_version, 1, words, seed)
+            self._openings = {**self._openings_of(day), (day, number): opening(game, record)}
+        return self._openings[day, number]
+
+    def _openings_of(self, day: int) -> dict[tuple[int, int], Position]:
+        return {key: one for key, one in self._openings.items() if key[0] == day}
 
     # -- what the form carries -------------------------------------------------------------
 
@@ -225,12 +232,6 @@ class GuestBoxes:
     def _mac(self, packed: bytes) -> bytes:
         _, key = self._ring.secret("state of a guest", packed[0])
         return hmac.digest(key, packed, "sha256")[:_MAC]
-
-
-@lru_cache(maxsize=4)  # to find a box that is as hard as the day's takes time
-def _guest_box(game: RacingGame, seed: bytes, day: int) -> Position:
-    words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
-    return opening(game, GameRecord(game.info.key, game.info.rules_version, 1, words, seed))
 
 
 def _is_playable(game: object) -> TypeGuard[RacingGame]:
