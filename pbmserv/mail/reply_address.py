@@ -212,7 +212,8 @@ def _token(
     """The signed token of what a reply address says."""
     written = int(purpose)
     if purpose in _OF_A_LETTER:
-        about = _enciphered(_seal(key, purpose), about)
+        assert about >> 2 * _HALF == 0
+        about = _mixed(_seal(key, purpose), about, range(_ROUNDS))
         written |= _SEALED
     body = bytearray((key_id, written))
     for value in (player, about, number, epoch):
@@ -272,19 +273,13 @@ def _packed(token: str) -> bytes | None:
     return (number >> spare).to_bytes(len(token) * 5 // 8, "big")
 
 
-def _enciphered(key: bytes, number: int) -> int:
-    """A permutation of the numbers below 2**42."""
-    assert number >> 2 * _HALF == 0
-    return _mixed(key, number, range(_ROUNDS))
-
-
 def _deciphered(key: bytes, number: int) -> int:
-    """The same backwards: the rounds from the last one, with the halves exchanged."""
+    """`_mixed` backwards: the rounds from the last one, with the halves exchanged."""
     return _swapped(_mixed(key, _swapped(number), reversed(range(_ROUNDS))))
 
 
 def _mixed(key: bytes, number: int, rounds: Iterable[int]) -> int:
-    """A Feistel network on HMAC-SHA-256."""
+    """A permutation of the numbers below 2**42: a Feistel network on HMAC-SHA-256."""
     left, right = number >> _HALF, number & _LOW
     inner, outer = _pads(key)
     hashed = hashlib.sha256

@@ -58,7 +58,9 @@ class MaildirRelay:
                 _make_maildir(box)
                 self._made.add(box)
             if not _is_there(box, name):
-                _write(box, name, _as_stored(letter))
+                # RFC 5321, 4.4: whoever makes the final delivery adds Return-Path.
+                return_path = f"Return-Path: <{letter.envelope_sender}>\n".encode()
+                _write(box, name, return_path + letter.raw.replace(b"\r\n", b"\n"))
         except OSError as error:
             self._made.discard(box)
             raise RelayTemporary(f"maildir: {error.strerror or type(error).__name__}") from error
@@ -198,12 +200,6 @@ def _file_name(letter: OutgoingLetter) -> str:
     """
     told = f"{letter.envelope_sender} {letter.message_id}"
     return f"{sha256(told.encode('utf-8', 'replace')).hexdigest()[:32]}.pbmserv"
-
-
-def _as_stored(letter: OutgoingLetter) -> bytes:
-    # RFC 5321, 4.4: whoever makes the final delivery adds Return-Path.
-    return_path = f"Return-Path: <{letter.envelope_sender}>\n".encode()
-    return return_path + letter.raw.replace(b"\r\n", b"\n")
 
 
 def _is_there(box: Path, name: str) -> bool:

@@ -162,7 +162,8 @@ class SmtpHandler:
         peer = peer_of(session.peer)
         handed_on = self._lmtp or self._limits.is_ours(peer)
         hello = str(session.host_name or "")
-        return mail.Envelope(_sender(envelope), recipient, raw, peer, hello, handed_on)
+        sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
+        return mail.Envelope(sender, recipient, raw, peer, hello, handed_on)
 
     async def handle_exception(self, error: Exception) -> str:
         """Our own failure: temporary, and without any detail (aiosmtpd would name the error)."""
@@ -252,11 +253,6 @@ def _farewell(reason: str) -> bytes:
 def _in_tls(_reason: str) -> bytes:
     """Nothing: before the handshake no words can be said."""
     return b""
-
-
-def _sender(envelope: Envelope) -> str:
-    """The envelope's sender, ``""`` for the null sender."""
-    return "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
 
 
 _BAD_HELLO = "501 5.5.4 that is no name that a machine can have"

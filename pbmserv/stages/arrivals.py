@@ -245,17 +245,15 @@ class Removal:
         store does not know as settled yet."""
         path = file_of(self._mail.url)
         with alone_with(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
-            if is_free:
-                self._remove()
-
-    def _remove(self) -> None:
-        with self._mail.reading.connect() as mail:
-            there = arrivals.numbers(mail)
-            store = arrivals.store_of(mail)
-        if not there:
-            return
-        with self._game.reading.connect() as game:
-            done = arrivals.settled_since(game, store, there[0])
-        gone = [number for number in there if number in done]
-        if gone:
-            self._writer.submit(partial(arrivals.remove, numbers_=gone)).result()
+            if not is_free:
+                return
+            with self._mail.reading.connect() as mail:
+                there = arrivals.numbers(mail)
+                store = arrivals.store_of(mail)
+            if not there:
+                return
+            with self._game.reading.connect() as game:
+                done = arrivals.settled_since(game, store, there[0])
+            gone = [number for number in there if number in done]
+            if gone:
+                self._writer.submit(partial(arrivals.remove, numbers_=gone)).result()

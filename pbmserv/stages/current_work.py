@@ -68,7 +68,9 @@ class CurrentWork:
     @contextmanager
     def of(self, number: int) -> Iterator[None]:
         """While this thread is at it."""
-        at = self._place()
+        at: int | None = getattr(self._mine, "at", None)
+        if at is None:
+            at = self._mine.at = next(self._places) % THREADS * _LAYOUT.size
         _LAYOUT.pack_into(self._memory, at, number, monotonic())
         try:
             yield
@@ -95,12 +97,6 @@ class CurrentWork:
             return NONE, 0.0
         number, since = min(found, key=lambda one: one[1])
         return number, monotonic() - since
-
-    def _place(self) -> int:
-        known: int | None = getattr(self._mine, "at", None)
-        if known is None:
-            known = self._mine.at = next(self._places) % THREADS * _LAYOUT.size
-        return known
 
     def _look(self) -> list[tuple[int, float]]:
         return [one for one in _LAYOUT.iter_unpack(self._memory) if one[0] != NONE]

@@ -198,17 +198,13 @@ class Door:
         """
         new = NewArrival(kind, envelope, lane, self._clock.now(), verdict, player or None)
         try:
-            return await self._here().store(new)
+            if self._storing is None or self._storing.loop is not asyncio.get_running_loop():
+                self._storing = Storing(self._writer, self._ring)
+            return await self._storing.store(new)
         except (*UNAVAILABLE, Closed) as error:
             why = reason(error) or type(error).__name__
             log.warning("the database could not take a mail", extra={"because": why})
             raise TryLater("the database could not take a mail") from error
-
-    def _here(self) -> Storing:
-        """What stores for the running event loop."""
-        if self._storing is None or not self._storing.is_here():
-            self._storing = Storing(self._writer, self._ring)
-        return self._storing
 
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
         """Have the sender of a mail that is not taken told why."""
@@ -256,13 +252,9 @@ class Storing:
     def __init__(self, writer: Writer, ring: Callable[[], None]) -> None:
         self._writer = writer
         self._ring = ring
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._waiting: deque[_Waiting] = deque()
         self._is_asked = False
-
-    def is_here(self) -> bool:
-        """Whether the running event loop is the one that this is for."""
-        return self._loop is asyncio.get_running_loop()
 
     async def store(self, new: NewArrival) -> int:
         """The number of what has come, once it is committed. Whoever stops waiting before its
@@ -271,7 +263,7 @@ class Storing:
         Raises:
             Exception: why it could not be stored.
         """
-        stored: asyncio.Future[int] = self._loop.create_future()
+        stored: asyncio.Future[int] = self.loop.create_future()
         self._waiting.append((new, stored))
         # In this order, and the other one in `_gather`: nothing is left lying.
         if not self._is_asked:
@@ -283,7 +275,7 @@ class Storing:
         try:
             future = self._writer.submit(group)
         except Closed as error:
-            group.gather()
+            group.members += group.waiting()
             self._deliver(group, error)
         else:
             future.add_done_callback(partial(self._is_done, group))
@@ -302,9 +294,9 @@ class Storing:
         """Called by the writer's thread: the clients come first, then play."""
         error = future.exception()
         if error is not None and not group.members:
-            group.gather()  # its transaction could not even begin
+            group.members += group.waiting()  # its transaction could not even begin
         with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits
-            self._loop.call_soon_threadsafe(self._deliver, group, error)
+            self.loop.call_soon_threadsafe(self._deliver, group, error)
         if error is None and group.members:
             self._ring()
 
@@ -337,15 +329,11 @@ class _Group:
     """
 
     def __init__(self, waiting: Callable[[], list[_Waiting]]) -> None:
-        self._waiting = waiting
+        self.waiting = waiting
         self.members: list[_Waiting] = []
         self.numbers: list[int] = []
 
-    def gather(self) -> None:
-        """Know who is in it; when it is tried again, more may be."""
-        self.members += self._waiting()
-
     def __call__(self, connection: Connection) -> None:
-        self.gather()
+        self.members += self.waiting()  # when it is tried again, more may be in it
         new = [new for new, _ in self.members]
         self.numbers = arrivals.add_all(connection, new) if new else []

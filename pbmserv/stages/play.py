@@ -136,7 +136,8 @@ class Play:
         while not self._stopping.is_set():
             self._pulse.beat()
             try:
-                self._step()
+                self._begin_some()
+                self._hand_in()
                 self._pulse.rest()
                 self._wait(POLL_S)
             except Exception:  # whatever ails the database, the next step finds it all again
@@ -150,7 +151,8 @@ class Play:
         """Carry out all that has arrived, and come back."""
         while True:
             self._look_at = 0.0
-            self._step()
+            self._begin_some()
+            self._hand_in()
             if not self.is_idle():
                 self._wait(None)
             elif self._lanes.next(self._suspects.avoided) is None and not self._is_rung:
@@ -172,12 +174,8 @@ class Play:
             if left:
                 event = self._events.get_nowait()
 
-    def _step(self) -> None:
-        """Take what has arrived, begin as much as may be begun, and hand it in together."""
-        self._begin_some()
-        self._hand_in()
-
     def _begin_some(self) -> None:
+        """Take what has arrived, and begin as much as may be begun."""
         if self._again_at is not None and perf_counter() < self._again_at:
             return
         self._again_at = None
@@ -234,7 +232,7 @@ class Play:
                 fault = f"the mail cannot be read: {error}"
                 return partial(self._mails.keep, ToKeep(arrival.envelope, "", fault), now)
         incoming = task.incoming
-        if self._reader.is_for_postmaster(arrival.envelope):
+        if self._reader.mail_domain.is_postmaster(arrival.envelope.recipient):
             digest, why = incoming.mail.digest, "for the postmaster"
             kept = ToKeep(arrival.envelope, digest, why, "", arrival.verdict)
             return partial(self._mails.keep, kept, now)
@@ -322,30 +320,33 @@ class Play:
     def _is_done(self, lane: Lane, task: Task, timed: Timed, future: Future[Done]) -> None:
         """The writer has come back to a job."""
         try:
-            self._take_note(lane, task, timed, future)
+            self._is_alone = False
+            self._lanes.used(lane, timed.took_s)
+            if not self._keeps_order:
+                lane.is_held = False
+            error = future.exception() if not future.cancelled() else CancelledError()
+            if error is None:
+                self._take_note(task, future.result())
+                self._lanes.tidy(lane)
+            else:
+                self._failed(lane, task, error)
         finally:
             self._in_flight -= 1
 
-    def _take_note(self, lane: Lane, task: Task, timed: Timed, future: Future[Done]) -> None:
-        """Of what became of a job."""
-        self._is_alone = False
-        self._lanes.used(lane, timed.took_s)
-        if not self._keeps_order:
-            lane.is_held = False
-        error = future.exception() if not future.cancelled() else CancelledError()
-        if error is not None:
-            self._failed(lane, task, error)
-            return
-        done = future.result()
+    def _take_note(self, task: Task, done: Done) -> None:
+        """Of what was carried out: tell others, and log it with the time since it came here."""
         if done.letters and not self._has_rung:  # what this round takes note of is committed
             self._has_rung = True
             self._ring_post()
         if done.bots:
             self._ring_bots()
-        self._arrivals.done(task.arrival)
+        arrival, incoming, receipt = task.arrival, task.incoming, done.receipt
+        self._arrivals.done(arrival)
         done.remember(self._mails.positions)
-        self._note(task, done)
-        self._lanes.tidy(lane)
+        if arrival.kind == "mail" and receipt is not None:
+            source = self._reader.source_of(arrival.envelope, incoming)
+            ms = (perf_counter() - task.begun) * 1000
+            note_done(self._reader.mail_domain, arrival, incoming, receipt, source, ms)
 
     def _failed(self, lane: Lane, task: Task, error: BaseException) -> None:
         """A mail was not carried out: look again, try again, tell its writer, or keep it."""
@@ -380,14 +381,6 @@ class Play:
     def _put_back(self, task: Task) -> None:
         self._lanes.put_back(task)
         self._again_at = perf_counter() + AGAIN_S
-
-    def _note(self, task: Task, done: Done) -> None:
-        """Log a mail that was carried out, with the milliseconds since it was received here."""
-        arrival, incoming, receipt = task.arrival, task.incoming, done.receipt
-        if arrival.kind == "mail" and receipt is not None:
-            source = self._reader.source_of(arrival.envelope, incoming)
-            ms = (perf_counter() - task.begun) * 1000
-            note_done(self._reader.mail_domain, arrival, incoming, receipt, source, ms)
 
 
 def _nothing() -> None:

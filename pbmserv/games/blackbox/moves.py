@@ -202,15 +202,12 @@ class _Reader:
         if body.startswith("!"):
             return self._seal(part, body[1:])
         if body.isalpha() or body.isdigit():
-            return self._probe(part, body)
+            port = self._board.port(_plain(body))
+            if port is None:
+                self._refuse("port-unknown", part, label=body)
+            return Element(Kind.PROBE, self._board.ports[port], port=port, part=part)
         cell = self._cell(part, body)
         return Element(Kind.CELL, self._board.name(cell), (cell,), part=part)
-
-    def _probe(self, part: str, label: str) -> Element:
-        port = self._board.port(_plain(label))
-        if port is None:
-            self._refuse("port-unknown", part, label=label)
-        return Element(Kind.PROBE, self._board.ports[port], port=port, part=part)
 
     def _cell(self, part: str, body: str) -> int:
         if (cell := self._board.named(body)) is not None:

@@ -20,7 +20,6 @@ from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.time.retention import Quota
-from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import MailState
@@ -39,11 +38,7 @@ class MailService:
     def __init__(self, services: Services, quota: Quota) -> None:
         self._services = services
         self._quota = quota
-
-    @property
-    def positions(self) -> Positions:
-        """What remembers the newest positions."""
-        return self._services.positions
+        self.positions = services.positions
 
     def carry_out(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Carry a mail out that was read, and whose passwords were looked at.

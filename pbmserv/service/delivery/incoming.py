@@ -126,10 +126,6 @@ class MailReader:
             source=source,
         )
 
-    def is_for_postmaster(self, envelope: Envelope) -> bool:
-        """Whether a mail is for a person."""
-        return self.mail_domain.is_postmaster(envelope.recipient)
-
     def put_off(self, envelope: Envelope) -> tuple[str, Over]:
         """Who wrote a mail over a limit, of which the door has stored the headers, and which limit;
         ``""``: a machine, or nobody."""

@@ -94,22 +94,18 @@ def name(key: str) -> bytes:
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _nobody(event: Event) -> None:
-    """Nobody else counts."""
-
-
 class Windows(Storage):
     """Storage for `limits` on our own clock, bounded; the library's own knows only real time.
 
     Thread-safe, and never slow.
 
     Args:
-        tell: called with each change that is made here, quickly.
+        tell: called with each change that is made here, quickly; ``None``: nobody else counts.
     """
 
     STORAGE_SCHEME = None
 
-    def __init__(self, clock: Clock, tell: Callable[[Event], None] = _nobody) -> None:
+    def __init__(self, clock: Clock, tell: Callable[[Event], None] | None = None) -> None:
         super().__init__()
         self._clock = clock
         self._tell = tell
@@ -217,7 +213,8 @@ class Windows(Storage):
 
     def _happens(self, event: Event) -> int:
         with self._guard:
-            self._tell(event)
+            if self._tell is not None:
+                self._tell(event)
             return self._apply(event)
 
     def _apply(self, event: Event) -> int:
