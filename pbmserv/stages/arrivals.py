@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
@@ -34,82 +35,77 @@ class Gone(ServerFault):
     """An arrival has been carried out by somebody else."""
 
 
-class Arrivals(Protocol):
-    """The queue between the door and play."""
+class Arrivals(ABC):
+    """The queue between the door and play, and what of it play has in hand. Thread-safe.
 
+    Args:
+        store: where the door puts them.
+        claims: knows, too, what is in hand.
+    """
+
+    def __init__(self, store: Database, claims: Claims | None = None) -> None:
+        self._mail = store
+        self._claims = claims
+        if claims is not None:
+            claims.begin()
+        self._guard = threading.Lock()
+        self._in_hand: dict[int, datetime] = {}
+
+    @abstractmethod
     def new(self) -> list[Arrival]:
         """What has come since the last call, in its order."""
-        ...
 
+    @abstractmethod
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         """Note, in the transaction that carries it out, that it is done. *result*: of a form.
 
         Raises:
             Gone: somebody else has done it.
         """
-        ...
 
-    def done(self, arrival: Arrival) -> None:
-        """That transaction is committed."""
-        ...
-
+    @abstractmethod
     def oldest(self) -> datetime | None:
         """When the oldest came that is not done; ``None``: all are."""
-        ...
+
+    @abstractmethod
+    def tidy(self) -> None:
+        """Forget what nobody asks for any more; keep what is in hand."""
+
+    @abstractmethod
+    def let_go(self) -> None:
+        """At the end: what is in hand and not done is for others."""
+
+    def done(self, arrival: Arrival) -> None:
+        """The transaction that has settled it is committed."""
+        with self._guard:
+            self._in_hand.pop(arrival.id, None)
+        if self._claims is not None:
+            self._claims.remove([arrival.id])
 
     def door_beat(self) -> datetime | None:
         """When a door said last that it takes mail in."""
-        ...
+        with self._mail.reading.connect() as connection:
+            return arrivals.beat_at(connection)
 
-    def tidy(self) -> None:
-        """Forget what nobody asks for any more; keep what is in hand."""
-        ...
-
-    def let_go(self) -> None:
-        """At the end: what is in hand and not done is for others."""
-        ...
-
-
-class _InHand:
-    """Those that were handed out and are not done. Thread-safe. *claims*: knows them, too."""
-
-    def __init__(self, claims: Claims | None = None) -> None:
-        self._claims = claims
-        if claims is not None:
-            claims.begin()
-        self._guard = threading.Lock()
-        self._since: dict[int, datetime] = {}
-
-    def __len__(self) -> int:
-        return len(self._since)
-
-    def add(self, found: list[Arrival]) -> None:
+    def _hold(self, found: list[Arrival]) -> list[Arrival]:
+        """These are in hand from now on."""
         with self._guard:
             for one in found:
-                self._since[one.id] = one.received_at
+                self._in_hand[one.id] = one.received_at
         if self._claims is not None:
             self._claims.add([one.id for one in found])
+        return found
 
-    def remove(self, number: int) -> None:
+    def _held(self) -> list[int]:
         with self._guard:
-            self._since.pop(number, None)
-        if self._claims is not None:
-            self._claims.remove([number])
-
-    def numbers(self) -> list[int]:
-        with self._guard:
-            return list(self._since)
-
-    def oldest(self) -> datetime | None:
-        with self._guard:
-            return min(self._since.values(), default=None)
+            return list(self._in_hand)
 
 
-class TwoStores:
+class TwoStores(Arrivals):
     """Door and play have a SQLite file each; the door removes what play has settled."""
 
     def __init__(self, mail: Database, game: Database, writer: Writer, clock: Clock) -> None:
-        self._mail = mail
+        super().__init__(mail)
         self._game = game
         self._writer = writer
         self._clock = clock
@@ -119,7 +115,6 @@ class TwoStores:
         with game.reading.connect() as connection:
             self._settled = arrivals.settled_since(connection, self.store, first)
         self._last = 0
-        self._in_hand = _InHand()
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) >= MOST:
@@ -128,9 +123,7 @@ class TwoStores:
             found = arrivals.after(connection, self._last, MOST)
         if found:
             self._last = found[-1].id
-        due = [one for one in found if one.id not in self._settled]
-        self._in_hand.add(due)
-        return due
+        return self._hold([one for one in found if one.id not in self._settled])
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         try:
@@ -138,18 +131,12 @@ class TwoStores:
         except IntegrityError as error:
             raise Gone("carried out before") from error
 
-    def done(self, arrival: Arrival) -> None:
-        self._in_hand.remove(arrival.id)
-
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:
             unseen = arrivals.oldest_after(connection, self._last)
-        known = self._in_hand.oldest()
+        with self._guard:
+            known = min(self._in_hand.values(), default=None)
         return min((one for one in (unseen, known) if one is not None), default=None)
-
-    def door_beat(self) -> datetime | None:
-        with self._mail.reading.connect() as connection:
-            return arrivals.beat_at(connection)
 
     def let_go(self) -> None:
         """There are no others."""
@@ -166,7 +153,7 @@ class TwoStores:
         self._settled &= there
 
 
-class OneStore:
+class OneStore(Arrivals):
     """All stages work on one PostgreSQL, where play claims arrivals and removes them."""
 
     store = ""
@@ -174,18 +161,17 @@ class OneStore:
     def __init__(
         self, database: Database, writer: Writer, clock: Clock, claims: Claims | None = None
     ) -> None:
-        self._database = database
         self._writer = writer
         self._clock = clock
         left = claims.left() if claims else []
         if left:  # a play before this one has died with them
             self._writer.submit(partial(arrivals.release, ids=left)).result()
-        self._in_hand = _InHand(claims)
+        super().__init__(database, claims)
         self._claiming = Claiming(writer, arrivals.let_go)
 
     def let_go(self) -> None:
         """What is in hand and not done is for others: this play ends."""
-        held = self._in_hand.numbers()
+        held = self._held()
         if held:
             self._writer.submit(partial(arrivals.release, ids=held)).result()
 
@@ -196,12 +182,10 @@ class OneStore:
         claim: Callable[[Connection], list[Arrival]] = partial(
             arrivals.claim, now=now, until=now + LEASE, most=MOST // 5
         )
-        with self._database.reading.connect() as connection:
+        with self._mail.reading.connect() as connection:
             if not arrivals.has_free(connection, now):
                 return []
-        found = self._claiming.claimed(claim, now + LEASE)
-        self._in_hand.add(found)
-        return found
+        return self._hold(self._claiming.claimed(claim, now + LEASE))
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrivals.take(connection, arrival.id):
@@ -209,20 +193,13 @@ class OneStore:
         if arrival.kind == "form":
             arrivals.settle(connection, self.store, arrival.id, now, result)
 
-    def done(self, arrival: Arrival) -> None:
-        self._in_hand.remove(arrival.id)
-
     def oldest(self) -> datetime | None:
-        with self._database.reading.connect() as connection:
+        with self._mail.reading.connect() as connection:
             return arrivals.waiting(connection)[1]
-
-    def door_beat(self) -> datetime | None:
-        with self._database.reading.connect() as connection:
-            return arrivals.beat_at(connection)
 
     def tidy(self) -> None:
         now = self._clock.now()
-        held = self._in_hand.numbers()
+        held = self._held()
 
         def renew(connection: Connection) -> None:
             if held:

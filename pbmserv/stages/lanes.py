@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from time import perf_counter
@@ -36,6 +36,7 @@ class Task:
         incoming: what was read of it.
         changes: how often its passwords were looked at once more, since one had been changed.
         is_to_keep: it could not be carried out; that it is kept is what is left to do.
+        deaths: how often play has died with it in hand.
     """
 
     arrival: Arrival
@@ -43,6 +44,12 @@ class Task:
     incoming: IncomingMail | None = None
     changes: int = 0
     is_to_keep: bool = False
+    deaths: int = 0
+
+    @property
+    def may_kill(self) -> bool:
+        """Whether play may die with it once more; after `MOST_DEATHS` it is not tried again."""
+        return 0 < self.deaths < MOST_DEATHS
 
 
 @dataclass(slots=True)
@@ -66,6 +73,7 @@ class Lanes:
     def __init__(self) -> None:
         self._by_name: dict[str, Lane] = {}
         self._taken = 0
+        self._wary_until = perf_counter() + WARY_S
 
     def add(self, task: Task) -> None:
         """Have a mail wait in its lane."""
@@ -81,12 +89,9 @@ class Lanes:
         """Whether nobody waits."""
         return not any(one.waiting for one in self._by_name.values())
 
-    def in_turn(self, avoided: Callable[[Task], bool]) -> Iterator[Lane]:
+    def in_turn(self) -> Iterator[Lane]:
         """Each time the lane that has had the least of the time, among those with something to
         begin; who asks for the next one has begun it. Hundreds, when many wait, are looked at once.
-
-        Args:
-            avoided: says what is not to be begun now.
         """
         ready = [
             (one.used_s, n, one) for n, one in enumerate(self._by_name.values()) if one.waiting
@@ -94,13 +99,11 @@ class Lanes:
         heapify(ready)
         while ready:
             _, n, lane = heappop(ready)
-            if lane.waiting and not lane.is_held and not avoided(lane.waiting[0]):
+            if lane.waiting and not lane.is_held:
+                if lane.waiting[0].may_kill and perf_counter() < self._wary_until:
+                    continue
                 yield lane
                 heappush(ready, (lane.used_s, n, lane))
-
-    def next(self, avoided: Callable[[Task], bool]) -> Lane | None:
-        """The first of these."""
-        return next(self.in_turn(avoided), None)
 
     def used(self, lane: Lane, seconds: float) -> None:
         """A mail of a lane has taken so much processor time."""
@@ -158,27 +161,3 @@ def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:
     if len(in_hand) == 1 and found[in_hand[0]] > 1:
         return {number: times for number, times in found.items() if times > 1}
     return found
-
-
-class Suspects:
-    """Mails with which a play has died, by how often; made when the next play starts."""
-
-    def __init__(self, deaths: Mapping[int, int]) -> None:
-        self._deaths = deaths
-        self._wary_until = perf_counter() + WARY_S
-
-    def deaths(self, task: Task) -> int:
-        """How often play has died with a mail."""
-        return self._deaths.get(task.arrival.id, 0)
-
-    def may_kill(self, task: Task) -> bool:
-        """Whether play may die with it once more, if it carries it out."""
-        return 0 < self.deaths(task) < MOST_DEATHS
-
-    def is_deadly(self, task: Task) -> bool:
-        """Whether play does not try it any more."""
-        return self.deaths(task) >= MOST_DEATHS
-
-    def avoided(self, task: Task) -> bool:
-        """Whether it has to wait for others, just now."""
-        return bool(self._deaths) and self.may_kill(task) and perf_counter() < self._wary_until

@@ -36,7 +36,7 @@ from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_a
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.stages.arrivals import MOST, Arrivals, Gone
 from pbmserv.stages.current_work import CurrentWork, Timed
-from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task
+from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Arrival
 
@@ -95,7 +95,7 @@ class Play:
         self._ring_post = ring_post
         self._ring_bots = ring_bots
         self._current = current or CurrentWork()
-        self._suspects = Suspects(suspects or {})
+        self._suspects = suspects or {}
         self._is_alone = False
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -155,7 +155,7 @@ class Play:
             self._hand_in()
             if not self.is_idle():
                 self._wait(None)
-            elif self._lanes.next(self._suspects.avoided) is None and not self._is_rung:
+            elif next(self._lanes.in_turn(), None) is None and not self._is_rung:
                 return
 
     def is_idle(self) -> bool:
@@ -181,10 +181,10 @@ class Play:
         self._again_at = None
         if self._is_rung or perf_counter() >= self._look_at:
             self._look()
-        for lane in self._lanes.in_turn(self._suspects.avoided):
+        for lane in self._lanes.in_turn():
             if self._in_flight >= IN_FLIGHT or self._stopping.is_set() or self._is_alone:
                 return
-            if self._suspects.may_kill(lane.waiting[0]):
+            if lane.waiting[0].may_kill:
                 if self._in_flight:
                     return
                 self._is_alone = True
@@ -196,7 +196,8 @@ class Play:
         is_all = self._lanes.are_empty() and (self._keeps_order or self.is_idle())
         found = self._arrivals.new()
         for arrival in found:
-            self._lanes.add(Task(arrival, perf_counter()))
+            deaths = self._suspects.get(arrival.id, 0)
+            self._lanes.add(Task(arrival, perf_counter(), deaths=deaths))
         is_all &= len(found) < MOST if self._keeps_order else not found
         self._look_at = perf_counter() + POLL_S if is_all else 0.0
 
@@ -219,7 +220,7 @@ class Play:
         """What is to be done about an arrival; ``None``: its passwords are looked at first."""
         arrival = task.arrival
         now = arrival.received_at
-        if self._suspects.is_deadly(task):
+        if task.deaths >= MOST_DEATHS:
             return partial(self._mails.keep, self._deadly(task), now)
         if arrival.kind == "form":
             return partial(self._form, json.loads(arrival.envelope.raw), now)
@@ -250,10 +251,9 @@ class Play:
 
     def _deadly(self, task: Task) -> ToKeep:
         """What is kept of a mail with which play has died, or had to be killed, more than once."""
-        deaths = self._suspects.deaths(task)
-        fault = f"the server was stopped {deaths} times while it carried this mail out"
+        fault = f"the server was stopped {task.deaths} times while it carried this mail out"
         log.error("a mail is kept for the operator: %s", fault, extra={"arrival": task.arrival.id})
-        if deaths > MOST_DEATHS:  # it died of reading it only to tell its writer
+        if task.deaths > MOST_DEATHS:  # it died of reading it only to tell its writer
             return ToKeep(task.arrival.envelope, "", fault)
         try:
             incoming = self._reader.read(task.arrival.envelope, task.arrival.verdict)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from time import perf_counter
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Suspects, Task, blamed
+from pbmserv.stages.lanes import MOST_DEATHS, WARY_S, Lane, Lanes, Task, blamed
 from pbmserv.store.delivery.arrivals import Arrival
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -19,12 +21,8 @@ def task(number: int, lane: str = "a") -> Task:
     return Task(Arrival("mail", Envelope("", "", b""), lane, NOW, id=number), 0.0)
 
 
-def everything(_: Task) -> bool:
-    return False
-
-
 def taken(lanes: Lanes) -> tuple[Lane, Task] | None:
-    lane = lanes.next(everything)
+    lane = next(lanes.in_turn(), None)
     return None if lane is None else (lane, lane.waiting.popleft())
 
 
@@ -105,14 +103,20 @@ def test_the_lane_that_has_used_less_is_next() -> None:
     assert names == ["much", "little", "little", "little", "much", "much"]
 
 
-def test_who_was_there_when_play_died_waits_and_is_tried_once_more() -> None:
-    suspects = Suspects({1: 1, 2: MOST_DEATHS})
-    assert suspects.avoided(task(1))
-    assert suspects.may_kill(task(1))
-    assert suspects.is_deadly(task(2))
-    assert not suspects.avoided(task(2))
-    assert not suspects.may_kill(task(3))
-    assert not suspects.avoided(task(3))
+def test_who_was_there_when_play_died_waits_and_is_tried_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lanes = Lanes()
+    later = perf_counter() + WARY_S
+    for deaths, lane in ((1, "a"), (MOST_DEATHS, "b"), (0, "c")):
+        lanes.add(Task(task(1, lane).arrival, 0.0, deaths=deaths))
+    begun = [taken(lanes) for _ in range(3)]
+    assert [one[0].name for one in begun if one] == ["b", "c"]
+    monkeypatch.setattr("pbmserv.stages.lanes.perf_counter", lambda: later)
+    last = taken(lanes)
+    assert last is not None
+    assert last[1].may_kill
+    assert taken(lanes) is None
 
 
 def test_a_second_death_alone_clears_those_that_were_beside_it() -> None:
