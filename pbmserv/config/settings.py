@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,15 @@ from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
 from pbmserv.mail.envelope import Network
 from pbmserv.outbound.dkim import NamedFile, named_files
+
+
+def _contact(text: str) -> str:
+    """Where somebody is to be told something, as a URI; empty stays empty."""
+    if not text or re.fullmatch(r"https://[!-;=?-~]+", text):
+        return text
+    if re.fullmatch(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", text):
+        return f"mailto:{text}"
+    raise ValueError("write a mail address or an https URL, such as security@example.org")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,16 @@ class Settings(Incoming):
             "127.0.0.1, ::1",
             "Your own proxies in front of the pages: no limit for networks applies to them.",
             values.networks,
+        ),
+    ]
+    security_contact: Annotated[
+        str,
+        Setting(
+            "PBMSERV_SECURITY_CONTACT",
+            "mail address or https URL",
+            "",
+            "Whom to tell of a hole here, for /.well-known/security.txt; empty = no such file.",
+            _contact,
         ),
     ]
     address: Annotated[

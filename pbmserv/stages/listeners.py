@@ -275,6 +275,7 @@ class WebPorts:
                 signup=settings.signup,
                 base=url.path.rstrip("/"),
                 origin=f"{url.scheme}://{url.netloc}",
+                contact=settings.security_contact,
             )
             site = build(pages, web_requests, environment(), health)
             self._servers.append(WebServer(site, bound.web, limits))

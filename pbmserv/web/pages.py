@@ -38,7 +38,7 @@ class Pages:
         base: path under which a proxy shows these pages, without a slash at
             its end; ``""`` = at the root.
         origin: scheme and host of these pages as players reach them, for links that must be whole.
-        contact: whom to tell of a hole in this server: a mail address or a URL; ``""`` = nobody.
+        contact: whom to tell of a hole in this server, as a URI; ``""`` = nobody.
     """
 
     address: str
@@ -71,6 +71,10 @@ class Printer:
     def text(self, name: str, **values: Any) -> str:
         """A page: ``web/NAME.html.j2``."""
         return self.templates.get_template(f"web/{name}.html.j2").render(self.shared | values)
+
+    def raw(self, name: str, **values: Any) -> str:
+        """What is no HTML: ``web/NAME.j2``, which escapes by itself."""
+        return self.templates.get_template(f"web/{name}.j2").render(self.shared | values)
 
     def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
         """A page that says why there is none."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import Any, Protocol
 
 from starlette.requests import Request
@@ -12,9 +14,9 @@ from starlette.routing import Route
 
 from pbmserv.engine.types import Drawing
 from pbmserv.letters.scene import BoardScene
-from pbmserv.service.boards.public_pages import GamePage, PublicPlayer
+from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestPage
-from pbmserv.web.pages import BRIEFLY, UNLISTED, Printer, Rendered, tagged
+from pbmserv.web.pages import BRIEFLY, SHARED, UNLISTED, Printer, Rendered, tagged
 from pbmserv.web.pictures import Ink, rating_graph
 
 LONGEST_NUMBER = 9
@@ -23,6 +25,15 @@ LONGEST_NUMBER = 9
 
 MOST_RENDERED = 500
 """Pages and pictures of boards that are kept, of some 20 kB each."""
+
+
+ATOM = "application/atom+xml; charset=utf-8"
+IN_A_FEED = 30
+IN_THE_SITEMAP = 500
+SITEMAP_S = 300
+"""Seconds for which a list of pages is kept."""
+SECURITY_LASTS = timedelta(days=180)
+"""RFC 9116 section 2.5.5 wants less than a year."""
 
 
 class PublicRequests(Protocol):
@@ -52,6 +63,14 @@ class PublicRequests(Protocol):
         """One of them; ``None`` = nobody has got it."""
         ...
 
+    async def finished(self, userid: str, most: int) -> Sequence[Finished] | None:
+        """Games that are over and may be seen: see `PublicPages.finished`."""
+        ...
+
+    async def tables(self, most: int) -> Sequence[DailyTable]:
+        """The newest boxes of the day that are open."""
+        ...
+
     async def stamp(self, number: int) -> Hashable | None:
         """What a board's page is made of: see `PublicPages.stamp`."""
         ...
@@ -74,6 +93,12 @@ def public_routes(printer: Printer, service: PublicRequests) -> list[Route]:
         Route("/game/{number:int}", site.game),
         Route("/standings", site.standings),
         Route("/players/{userid}", site.player),
+        Route("/games.atom", site.games_feed),
+        Route("/players/{userid}/games.atom", site.games_feed),
+        Route("/daily.atom", site.daily_feed),
+        Route("/sitemap.xml", site.sitemap),
+        Route("/robots.txt", site.robots),
+        Route("/.well-known/security.txt", site.security),
     ]
 
 
@@ -116,7 +141,7 @@ class _Public:
     async def seeks(self, request: Request) -> Response:
         found = await self._service.seeks()
         text = self._printer.text("seeks", seeks=found, titles=self._titles)
-        return tagged(request, text, headers=BRIEFLY)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
 
     async def standings(self, request: Request) -> Response:
         found = await self._service.standings()
@@ -159,6 +184,42 @@ class _Public:
             return self._ink.file(found.drawings, ". ".join(words))
 
         return await self._of_board(request, "image/png" if is_png else "image/svg+xml", make)
+
+    async def games_feed(self, request: Request) -> Response:
+        """Finished games, of all or of one player."""
+        userid = request.path_params.get("userid", "")
+        found = await self._service.finished(userid, IN_A_FEED)
+        if found is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.raw("games.atom", games=found, userid=userid.lower())
+        return tagged(request, text, ATOM, BRIEFLY)
+
+    async def daily_feed(self, request: Request) -> Response:
+        """Tables of boxes of the day, once they are open."""
+        found = await self._service.tables(IN_A_FEED)
+        return tagged(request, self._printer.raw("daily.atom", tables=found), ATOM, BRIEFLY)
+
+    async def sitemap(self, request: Request) -> Response:
+        """What search engines may read."""
+
+        async def make() -> bytes:
+            games = await self._service.finished("", IN_THE_SITEMAP) or []
+            dailies = await self._service.dailies()
+            return self._printer.raw("sitemap.xml", finished=games, dailies=dailies).encode()
+
+        made = await self._rendered.get("sitemap", int(monotonic() // SITEMAP_S), make)
+        return tagged(request, made or b"", "application/xml", SHARED)
+
+    async def robots(self, request: Request) -> Response:
+        return tagged(request, self._printer.raw("robots.txt"), "text/plain; charset=utf-8", SHARED)
+
+    async def security(self, request: Request) -> Response:
+        """Whom to tell of a hole (RFC 9116)."""
+        if not self._printer.pages.contact:
+            return self._printer.failure(404, "missing")
+        expires = f"{datetime.now(UTC) + SECURITY_LASTS:%Y-%m-%dT00:00:00Z}"
+        text = self._printer.raw("security.txt", expires=expires)
+        return tagged(request, text, "text/plain; charset=utf-8", SHARED)
 
     async def _of_board(
         self,

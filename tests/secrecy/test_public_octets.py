@@ -13,6 +13,7 @@ from worlds import HIDER, SOLVER, Sent, World, board_of, play, tell
 PATHS = (
     *("/", "/standings", "/seeks", "/daily", f"/players/{SOLVER}", f"/players/{HIDER}"),
     *("/game/1", "/game/1.svg", "/game/1.png", "/game/1?turn=0", "/game/1?turn=3"),
+    *("/games.atom", "/daily.atom", f"/players/{HIDER}/games.atom", "/sitemap.xml", "/today"),
     *("/game/1.svg?turn=2", "/game/1.png?turn=2", "/game/1?turn=99", "/game/2"),
 )
 

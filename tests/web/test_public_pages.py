@@ -6,9 +6,11 @@ import asyncio
 import http.client
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree as ET
 
 import pytest
 from asking import Answer, asked, site_of
@@ -60,6 +62,29 @@ def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -
     assert "/b/" not in page.html
 
 
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def feed(server: Running, path: str) -> list[dict[str, str]]:
+    """The entries of a feed, which is one by RFC 4287."""
+    octets = octets_of(server, path)
+    assert b"/b/" not in octets
+    top = ET.fromstring(octets)
+    assert top.tag == f"{ATOM}feed"
+    for one in (top, *top.findall(f"{ATOM}entry")):
+        for name in ("id", "title", "updated"):
+            assert one.findtext(f"{ATOM}{name}"), name
+        datetime.fromisoformat(one.findtext(f"{ATOM}updated", ""))
+    return [
+        {
+            "title": one.findtext(f"{ATOM}title", ""),
+            "summary": one.findtext(f"{ATOM}summary", ""),
+            "link": one.find(f"{ATOM}link").attrib["href"],
+        }
+        for one in top.findall(f"{ATOM}entry")
+    ]
+
+
 def daily_of(server: Running, address: str) -> Tab:
     """The page of somebody's newest daily box."""
     letters = [one for one in server.letters(address) if "Daily Box" in one.subject]
@@ -76,6 +101,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
     table = Tab(server.web_port, f"/daily/{number}").load()
     assert "Nobody has solved it yet" in table.text
     assert "2 still play it" in table.text
+    assert feed(server, "/daily.atom") == []
     alice, bob = daily_of(server, ALICE), daily_of(server, BOB)
 
     with server.server.database.reading.connect() as connection:
@@ -84,6 +110,8 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
     options = GAME.options(words, 1)
     cells = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
     alice.press("+" + ",+".join(cells) + ",?")
+    assert feed(server, "/games.atom") == []  # it is over, and not to be seen yet
+    assert "/game/" not in octets_of(server, "/sitemap.xml").decode()
     assert "The box stays shut until the day is over" in table.load().text
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', table.html))
     before = table.html
@@ -96,6 +124,12 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
     assert "1 player guessed wrong or gave up" in table.load().text
     assert re.search(r"1 alice \d+", table.text)
     assert f"atoms at {', '.join(cells[:-1])} and {cells[-1]}" in table.html
+    (entry,) = feed(server, "/daily.atom")
+    assert (entry["title"].partition(",")[0], entry["link"]) == (
+        f"Daily Box {number}",
+        f"http://games.example/daily/{number}",
+    )
+    assert "1. alice, " in entry["summary"]
     assert "daily box solved in a row" in Tab(server.web_port, "/players/alice").load().text
     for other in ("/daily/0", "/daily/99999", "/daily/999999999999", "/daily/x", "/daily/-1"):
         assert Tab(server.web_port, other).load().status == 404
@@ -159,6 +193,22 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
     assert public.html.count("<circle") == 8
     assert len(re.findall(r'<polyline [^>]*stroke="var\(--(hit|turned|passed)', public.html)) == 4
     assert "atoms at A1, G2, C4 and E5" in public.html
+    for path in ("/games.atom", "/players/bob/games.atom", "/players/BOB/games.atom"):
+        (entry,) = feed(server, path)
+        assert entry["title"] == "Blackbox 1: alice - bob"
+        assert entry["summary"] == "Won by bob (resigned), 7 moves."
+        assert entry["link"] == "http://games.example/game/1"
+    for path in ("/players/nobody/games.atom", "/players/%3Cb%3E/games.atom"):
+        assert Tab(server.web_port, path).load().status == 404
+    sitemap = ET.fromstring(octets_of(server, "/sitemap.xml"))
+    places = [one.text or "" for one in sitemap.iter() if one.tag.endswith("loc")]
+    assert "http://games.example/game/1" in places
+    for place in places:
+        path = place.removeprefix("http://games.example")
+        page = Tab(server.web_port, path).load()
+        assert (page.status, "noindex" in page.html) == (200, False), place
+    assert "Disallow: /b/" in octets_of(server, "/robots.txt").decode()
+    assert Tab(server.web_port, "/.well-known/security.txt").load().status == 404
     assert 'accesskey="b"' in public.html
     for turn, rays in ((0, 0), (2, 0), (3, 1), (4, 2), (6, 4)):
         assert public.load(f"?turn={turn}").status == 200
@@ -170,12 +220,12 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
     assert 'rel="next"' in public.html
     assert not re.search(r"\sstyle=|<script", public.html)
     for kind, mark in (("svg", "<svg"), ("png", "PNG")):
-        picture = server_picture(server, f"/game/1.{kind}?turn=4")
+        picture = octets_of(server, f"/game/1.{kind}?turn=4")
         assert mark.encode() in picture[:8]
-        assert server_picture(server, f"/game/1.{kind}?turn=5") != picture
+        assert octets_of(server, f"/game/1.{kind}?turn=5") != picture
 
 
-def server_picture(server: Running, path: str) -> bytes:
+def octets_of(server: Running, path: str) -> bytes:
     connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
     connection.request("GET", path)
     answer = connection.getresponse()
@@ -210,3 +260,15 @@ def test_a_thousand_readers_are_one_rendering(
     assert (again.status, again.body) == (304, b"")
     assert asyncio.run(asked(site, "/game/1", if_none_match='"x"')).status == 200
     assert made == ["game"]
+
+
+def test_whom_to_tell_of_a_hole(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/game.sqlite3"
+    with start(url, tmp_path, security_contact="security@games.example") as server:
+        told = dict(
+            line.split(": ", 1)
+            for line in octets_of(server, "/.well-known/security.txt").decode().splitlines()
+        )
+    assert told["Contact"] == "mailto:security@games.example"
+    expires = datetime.fromisoformat(told["Expires"])
+    assert timedelta(days=30) < expires - datetime.now(UTC) < timedelta(days=365)

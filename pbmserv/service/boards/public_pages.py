@@ -76,6 +76,25 @@ class PublicPlayer:
 
 
 @dataclass(frozen=True, slots=True)
+class Finished:
+    """A game that is over and may be seen.
+
+    Attributes:
+        ended: in ISO 8601, UTC.
+    """
+
+    board: int
+    game: str
+    title: str
+    players: Sequence[str]
+    winners: Sequence[str]
+    drawn: bool
+    reason: str
+    moves: int
+    ended: str
+
+
+@dataclass(frozen=True, slots=True)
 class GamePage:
     """What everybody may see of a board.
 
@@ -143,6 +162,16 @@ class PublicPages:
     async def seeks(self) -> list[Words]:
         """What people look for: game, seats, options, who, since when."""
         return await asyncio.to_thread(self._looked, _seeks)
+
+    async def finished(self, userid: str, most: int) -> list[Finished] | None:
+        """The newest games that are over and may be seen, of a player or (``""``) of all, newest
+        first; ``None``: there is no such player."""
+        look = partial(_finished, userid=userid.lower(), most=most)
+        return await asyncio.to_thread(self._looked, look)
+
+    async def tables(self, most: int) -> list[DailyTable]:
+        """The newest boxes of the day that are open, newest first."""
+        return await asyncio.to_thread(self._looked, partial(_tables, most=most))
 
     async def dailies(self) -> list[Dailies]:
         """The newest boxes of the day, game by game."""
@@ -222,6 +251,46 @@ def _drawn(position: Position, end: Position | None, seats: int) -> tuple[Drawin
         seen = view if last is None else game.view(position.state, seat)
         found.append(game.drawing(seen, seat, last))
     return tuple(one for one in found if one is not None)
+
+
+def _finished(context: CommandContext, userid: str, most: int) -> list[Finished] | None:
+    connection = context.connection
+    games = {game.info.key: game.info.title for game in context.services.registry}
+    if userid:
+        player = shown_player(context, userid) if USERID.fullmatch(userid) else None
+        if player is None:
+            return None
+        found = histories.of_player(connection, player.id, None, most)
+    else:
+        found = [one for key in games for one in histories.of_game(connection, key, most)]
+        found.sort(key=lambda one: (one.ended_at, one.board), reverse=True)
+    return [
+        Finished(
+            board=one.board,
+            game=one.game,
+            title=games[one.game],
+            players=one.names,
+            winners=queries.winners(one.names, one.places),
+            drawn=len(set(one.places)) == 1 and len(one.places) > 1,
+            reason=one.reason,
+            moves=one.turns,
+            ended=f"{one.ended_at:%Y-%m-%dT%H:%M:%SZ}",
+        )
+        for one in found[:most]
+        if one.game in games and _is_open(context, one.board)
+    ]
+
+
+def _is_open(context: CommandContext, number: int) -> bool:
+    """Whether everybody may see all of a board that is over."""
+    board = boards.load(context.connection, number)
+    return board is not None and not spoils(context, board)
+
+
+def _tables(context: CommandContext, most: int) -> list[DailyTable]:
+    numbers = [day[0] for game in daily_pages.dailies(context) for day in game.days[: most + 1]]
+    tables = (daily_pages.daily(context, number) for number in dict.fromkeys(numbers))
+    return [one for one in tables if one is not None and one.scene is not None][:most]
 
 
 def _seeks(context: CommandContext) -> list[Words]:
