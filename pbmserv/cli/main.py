@@ -13,10 +13,10 @@ import typer
 from pbmserv import __version__
 from pbmserv.cli import boards, database, dkim, queues, users
 from pbmserv.cli.audit import audit
+from pbmserv.cli.boards import replay
 from pbmserv.cli.database import status
 from pbmserv.cli.mail import read, send
 from pbmserv.cli.output import complain, say
-from pbmserv.cli.replay import replay
 from pbmserv.cli.settings import ConfigFile, config, loaded
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 from pbmserv.games.blackbox import cli as blackbox
