@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError
 from pbmserv.games.blackbox.game_ids import GameId, descriptive_id, read_id
 from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.practice import MOST_MOVES, Practice, Scoring, begin
 from pbmserv.games.blackbox.sgt_files import (
     FEW_MOVES,
     MARK,
@@ -22,7 +22,6 @@ from pbmserv.games.blackbox.sgt_files import (
     read_saved_game,
     write_saved_game,
 )
-from pbmserv.games.blackbox.transcripts import MOST_MOVES
 from pbmserv.letters.scene import why
 
 SAVED = Path(__file__).parents[1] / "golden" / "blackbox" / "saved"

@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.games.blackbox.game_ids import read_id
-from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
-from pbmserv.games.blackbox.transcripts import (
+from pbmserv.games.blackbox.practice import (
     MOST_CHARACTERS,
     MOST_MOVES,
+    Practice,
+    Scoring,
+    begin,
     read_transcript,
+    resumed,
     write_transcript,
 )
 from pbmserv.letters.scene import why

@@ -10,7 +10,7 @@ from pbmserv.engine.protocol import Bot, Game, Saved
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import Drawing, GameInfo, Move, Note, Outcome, Rng, Seat, Step, Value
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox import analysis, racing, readings, sgt_files, transcripts, views
+from pbmserv.games.blackbox import analysis, practice, racing, readings, sgt_files, views
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.bots.difficulty import fixed
@@ -26,7 +26,7 @@ from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 
 _BOX = re.compile(r"^(\s*box:\s*)board ([0-9]{1,9})\s*$", re.MULTILINE)
-_GIVEN_UP = dict.fromkeys((WITHDRAW, FORFEIT), transcripts.SOLVE)
+_GIVEN_UP = dict.fromkeys((WITHDRAW, FORFEIT), practice.SOLVE)
 
 
 class Blackbox:
@@ -45,7 +45,7 @@ class Blackbox:
     )
     bots: Mapping[str, Bot[View]] = LEVELS
     conditions = analysis.CONDITIONS
-    marks = (transcripts.FIRST_LINE, sgt_files.MARK)
+    marks = (practice.FIRST_LINE, sgt_files.MARK)
 
     options = staticmethod(choices.read_options)
     describe = staticmethod(choices.describe)
@@ -202,16 +202,16 @@ class Blackbox:
         words += ["-clue"] if options.clue else []
         moves = tuple(_GIVEN_UP.get(text) or racing.unstamped(text)[0] for text in saved.moves)
         game = read_id(options.id)
-        transcript = transcripts.Transcript(game, tuple(words), 0, moves, saved.done)
-        text = transcripts.write_transcript(transcript)
+        transcript = practice.Transcript(game, tuple(words), 0, moves, saved.done)
+        text = practice.write_transcript(transcript)
         if board is not None:
             return ((".txt", text.replace(f"box: {game.text}", f"box: board {board}", 1)),)
         flags = tuple(word for word in words if not word.startswith("-guesses="))
         try:
-            practice = resumed(replace(transcript, options=flags))
+            played = resumed(replace(transcript, options=flags))
         except MoveError:  # a record of thousands of moves
             return ((".txt", text),)
-        return ((".txt", text), (".sav", sgt_files.write_saved_game(practice)))
+        return ((".txt", text), (".sav", sgt_files.write_saved_game(played)))
 
     def load(self, text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:
         """Read a transcript, or a file of Simon Tatham's program."""
@@ -220,13 +220,13 @@ class Blackbox:
             options = choices.read_options(options_of(int(found[2])), 1)
             return f"{found[1]}{options.id}"
 
-        if transcripts.FIRST_LINE in text:
-            transcript = transcripts.read_transcript(_BOX.sub(named, text, count=1))
+        if practice.FIRST_LINE in text:
+            transcript = practice.read_transcript(_BOX.sub(named, text, count=1))
         else:
             transcript = sgt_files.read_saved_game(text).transcript(0)
         words = ["-race", "-practice", f"-id={described(transcript.game)}"]
         words += [w for w in transcript.options if w.startswith("-guesses=")]
-        moves = tuple(WITHDRAW if one == transcripts.SOLVE else one for one in transcript.moves)
+        moves = tuple(WITHDRAW if one == practice.SOLVE else one for one in transcript.moves)
         return Saved(tuple(words), moves, transcript.done)
 
     def grade(self, options: Options) -> str:

@@ -38,10 +38,17 @@ from pbmserv.games.blackbox.game_ids import atoms_of, clipped, described, read_i
 from pbmserv.games.blackbox.geometry import HIT, Geometry, trace, trace_all
 from pbmserv.games.blackbox.moves import Element, Kind, read_elements
 from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import Done, Practice, Scoring, begin
+from pbmserv.games.blackbox.practice import (
+    MOST_CHARACTERS,
+    MOST_MOVES,
+    SOLVE,
+    Done,
+    Practice,
+    Scoring,
+    begin,
+)
 from pbmserv.games.blackbox.rules import beam_shown
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
-from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS, MOST_MOVES, SOLVE
 
 MARK = "SAVEFILE:41:Simon Tatham"
 """How a file begins."""

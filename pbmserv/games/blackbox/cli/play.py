@@ -220,8 +220,8 @@ def write_game(file: Path, practice: Practice, seconds: int) -> None:
     Raises:
         Unreadable: it cannot be written.
     """
+    from pbmserv.games.blackbox.practice import write_transcript
     from pbmserv.games.blackbox.sgt_files import write_saved_game
-    from pbmserv.games.blackbox.transcripts import write_transcript
 
     his = file.suffix.lower() == ".sav"
     text = write_saved_game(practice) if his else write_transcript(practice.transcript(seconds))
@@ -242,7 +242,7 @@ def read_game(file: Path) -> tuple[Practice, int]:
     Raises:
         Unreadable: it cannot be read, or is no transcript.
     """
-    from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS
+    from pbmserv.games.blackbox.practice import MOST_CHARACTERS
 
     try:
         # A transcript is ASCII, so what has more octets than that is none.
@@ -261,9 +261,8 @@ def parsed(text: str) -> tuple[Practice, int]:
     Raises:
         PlayerError: it is neither.
     """
-    from pbmserv.games.blackbox.practice import resumed
+    from pbmserv.games.blackbox.practice import read_transcript, resumed
     from pbmserv.games.blackbox.sgt_files import MARK, read_saved_game
-    from pbmserv.games.blackbox.transcripts import read_transcript
 
     if text.lstrip().startswith(MARK):
         return read_saved_game(text), 0
