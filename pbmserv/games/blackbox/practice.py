@@ -1,7 +1,5 @@
-"""A game of one player on one box whose atoms are known to the program, with undo and redo.
-
-The rules are those of `rules`; here they are a chain of moves and a place in it. A new move
-cuts off what had been taken back. In a scored game only markers and seals can be taken back.
+"""A game of one player on one box whose atoms are known to the program, with undo and redo; and
+its transcript: a text that people can read, with everything that was taken back in it.
 """
 
 from __future__ import annotations
