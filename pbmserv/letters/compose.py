@@ -18,7 +18,15 @@ from pbmserv.commands.table.catalogue import HelpTopic, topic
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
-from pbmserv.letters.links import Links, Mailto, confirmation, feedback_id, reply_of, ways_out
+from pbmserv.letters.links import (
+    Links,
+    Mailto,
+    confirmation,
+    feedback_id,
+    page_of,
+    reply_of,
+    ways_out,
+)
 from pbmserv.letters.looking import Looking, Seen
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.scene import (
@@ -151,6 +159,10 @@ class Composer:
     ) -> dict[str, Any]:
         reader = Reader(player, reply_to)
         values = self._part_values(row.letter, row.words, seen, reader)
+        told = reply_of(row, player)
+        if player is not None and told is not None and told.purpose in OF_BOARDS and self.web_url:
+            token = self.mail_domain.ring.token(page_of(player, row.created_at))
+            values["own_page"] = f"{self.web_url}/mine/{token}"
         if row.letter == "summary":
             lines = self._lines(looking, told_once(row.words["lines"]), reader)
             lines = cut(lines, stranger=player is None)
@@ -230,6 +242,7 @@ class Composer:
         tapped = Links.FEW if values["compact"] else Links.ALL
         token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
         values["board_page"] = f"{self.web_url}/b/{token}" if self.web_url and token else ""
+        values["own_page"] = ""
         values["links"] = tapped if own and not kind_of(letter).beyond_record else Links.NONE
         if scene is not None:  # the names that a game's own templates know
             values |= {

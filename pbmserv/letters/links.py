@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
 from pbmserv.mail.letter_kinds import can_be_ended, kind_of
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import PAGE_DAYS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
 
+_EPOCH = date(1970, 1, 1).toordinal()
 _OF_NOBODY = frozenset({Purpose.CONFIRM, Purpose.ADDRESS, Purpose.INVITED})
 """Questions to somebody who is no player, or is not known to be one."""
 
@@ -92,6 +94,20 @@ def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
     if player is None or kind.to_old_address:
         return None
     return ReplyAddress(purpose, player.id, about, number, player.reply_epoch)
+
+
+def page_of(player: Player, moment: datetime) -> ReplyAddress:
+    """What opens a player's own page from *moment* on, for `PAGE_DAYS`."""
+    day = moment.date().toordinal() - _EPOCH
+    return ReplyAddress(Purpose.PAGE, player.id, 0, day, player.reply_epoch)
+
+
+def opens_page(told: ReplyAddress, player: Player, now: datetime) -> bool:
+    """Whether a link that says this opens the player's page now."""
+    age = now.date().toordinal() - _EPOCH - told.number
+    is_theirs = told.purpose is Purpose.PAGE and told.player == player.id
+    is_good = player.active and told.epoch == player.reply_epoch
+    return is_theirs and is_good and age <= PAGE_DAYS
 
 
 def ways_out(

@@ -256,7 +256,9 @@ def _letter(templates: LetterEnvironment, letter: str, values: Mapping[str, Any]
         _blocks(templates, letter, "txt", values),
         _blocks(templates, letter, "html", values),
     )
-    frame = {name: values.get(name) for name in ("house", "title", "scene", "others", "board_page")}
+    frame = {name: values.get(name) for name in ("house", "title", "scene", "others")}
+    own_page = "" if letter == "page-link" else values.get("own_page")
+    frame["browser"] = values.get("board_page") or own_page
     headline = words["headline"].strip()
     text = _framed(templates, "txt", {**frame, "headline": headline, "body": words["text"]})
     shown = {"headline": templates.markup(page["headline"]), "body": templates.markup(page["html"])}

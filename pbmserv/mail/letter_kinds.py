@@ -104,6 +104,7 @@ KINDS: Mapping[str, LetterKind] = {
     "deleted": LetterKind(leaves_nothing=True),
     "export": LetterKind(has_files=True),
     "operator-account": _PLAIN,
+    "page-link": LetterKind(never_hushed=True, soon_stale=True),
     "password-changed": _PLAIN,
     "prefs": _PLAIN,
     "whoami": _PLAIN,

@@ -75,7 +75,12 @@ class Purpose(IntEnum):
     """A reply answers invitation `about`; it speaks for nobody."""
     UNINVITED = 22
     """The owner of the address of invitation `about` never wants one again."""
+    PAGE = 23
+    """Opens the page of `player`'s account; `number` is the day (since 1970) from which it does so
+    for `PAGE_DAYS`. It stands in a link alone: mail to it is no player's."""
 
+
+PAGE_DAYS = 30
 
 OF_BOARDS = frozenset({Purpose.PLAYER, Purpose.BOARD, Purpose.TRAY})
 """A letter that says one of these goes on with the board that it shows, if it shows one."""
@@ -192,7 +197,8 @@ class MailDomain:
         prefix = f"{self.local}+"
         if not local.startswith(prefix) or len(local) > LONGEST_LOCAL:
             return None
-        return self.ring.read(local[len(prefix) :])
+        found = self.ring.read(local[len(prefix) :])
+        return None if found is not None and found.purpose is Purpose.PAGE else found
 
 
 def password_mark(password_hash: str) -> int:

@@ -325,7 +325,7 @@ class WebStage:
         windows = Lockout(base.clock)
         services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
         self.web_requests = web_requests.WebRequests(
-            services, base.game, base.clock, self._ask, self._hand_in
+            services, base.game, base.clock, self._ask, self._hand_in, send
         )
 
     async def _ask(self, name: str, values: dict[str, Any]) -> Any:

@@ -18,6 +18,7 @@ from pbmserv.errors import StillWorking
 from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
 from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, read_form, tagged
+from pbmserv.web.personal import PersonalRequests, personal_routes
 from pbmserv.web.public import PublicRequests, is_number, public_routes
 from pbmserv.web.server import Health, SafeResponses, health_routes
 
@@ -97,6 +98,11 @@ class WebRequests(Protocol):
         """For the pages of boards."""
         ...
 
+    @property
+    def personal(self) -> PersonalRequests:
+        """For players' own pages."""
+        ...
+
     async def describe(self, token: str) -> Confirmation | None:
         """What *token* would confirm, changing nothing; ``None`` = unknown or expired."""
         ...
@@ -137,6 +143,7 @@ def build(
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
             *public_routes(printer, web_requests.public),
+            *personal_routes(printer, web_requests.personal),
             Route("/b/{token}", site.board, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
         ],

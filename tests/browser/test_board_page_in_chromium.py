@@ -105,8 +105,10 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
 
 def test_public_pages_and_wide_boards_fit_a_phone(chromium: Browser, server: Running) -> None:
     server.send(ALICE, "blackbox challenge alice wonder-land bob -size=20x20 -atoms=9")
-    path = page_of(server.letters(ALICE)[-1])
-    for one in (path, "/game/1", "/game/1?turn=0", "/standings", "/players/alice"):
+    letters = server.letters(ALICE)
+    path = page_of(letters[-1])
+    mine = letters[0].text.rpartition("http://games.example")[2].strip()
+    for one in (path, mine, "/mine", "/game/1", "/game/1?turn=0", "/standings", "/players/alice"):
         screen = opened(chromium, server, one, 320, "light")
         looked_at(chromium, screen, 320, "dark")
         screen.context.close()

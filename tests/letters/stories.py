@@ -439,6 +439,9 @@ def unsubscribing(folder: Path) -> Iterator[Posted]:
             way_out = re.search(r"<mailto:([^?>]+)", str(letter.message["List-Unsubscribe"]))
             if way_out is not None:
                 yield from server.send(ALICE, "unsubscribe", to=way_out[1])
+        server.loop.run_until_complete(server.server.web_requests.personal.ask_link("alice"))
+        server.server.settle()
+        yield from server.letters()
 
 
 def _envelope_sender(server: Indoors, letter: Posted) -> str:

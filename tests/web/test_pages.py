@@ -103,6 +103,10 @@ class CommandContext:
     def public(self) -> CommandContext:
         return self
 
+    @property
+    def personal(self) -> CommandContext:
+        return self
+
     async def seeks(self) -> list[dict[str, object]]:
         return []
 

@@ -206,10 +206,11 @@ def prefs(context: CommandContext, command: Prefs) -> Answer:
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
     context.player = changed
-    return Answer((Part("prefs", _as_words(context, changed, set_now=bool(command.settings))),))
+    return Answer((Part("prefs", as_words(context, changed, set_now=bool(command.settings))),))
 
 
-def _as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapping[str, Any]:
+def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapping[str, Any]:
+    """What the letter ``prefs`` tells. *set_now*: some of it has just changed."""
     minute = player.digest_minute
     return {
         "userid": player.userid,

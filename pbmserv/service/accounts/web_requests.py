@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
@@ -14,6 +15,7 @@ from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
+from pbmserv.service.accounts.personal_page import PersonalPages, mail_link
 from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.boards import friends
 from pbmserv.service.boards.board_page import BoardPages, Taken
@@ -26,7 +28,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter
 
-Words: TypeAlias = Mapping[str, Any]
+Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,12 @@ class WebRequests:
         ask: has a form carried out, by its name and values; what came of it. Raises `StillWorking`
             when that takes long.
         hand_in: see `BoardPages`.
+        leave: see `PersonalPages`.
 
     Attributes:
         boards: for the pages of boards.
         public: for the pages that everybody may read.
+        personal: for players' own pages.
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class WebRequests:
         clock: Clock,
         ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
         hand_in: Callable[[dict[str, Any], Taken], Awaitable[Any]],
+        leave: Callable[[str, dict[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database
@@ -65,6 +70,7 @@ class WebRequests:
         self._ask = ask
         self.boards = BoardPages(services, database, clock, hand_in)
         self.public = PublicPages(services, database, clock)
+        self.personal = PersonalPages(services, database, clock, self.boards, leave)
 
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""
@@ -132,7 +138,11 @@ class Forms:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.by_name = {"confirm": self._confirm, "unsubscribe": self._unsubscribe}
+        self.by_name: dict[str, Form] = {
+            "confirm": self._confirm,
+            "unsubscribe": self._unsubscribe,
+            "page_link": partial(mail_link, services),
+        }
 
     def _unsubscribe(
         self, values: Mapping[str, Any], now: datetime, connection: Connection

@@ -185,11 +185,7 @@ class BoardPages:
         envelope = await asyncio.to_thread(self._mail, token, press)
         if envelope is None:
             return None
-        domain = self._services.mail_domain
-        digest = read_mail(envelope, host=domain.address, is_ours=domain.is_ours).digest
-        taken = partial(self._taken, digest, envelope.recipient)
-        values = {name: getattr(envelope, name) for name in ("sender", "recipient", "raw")}
-        mail_id = await self._hand_in(values, taken)
+        mail_id = await self.carried_out(envelope)
         done = await asyncio.to_thread(self._outcome, token, press, mail_id)
         thinks = done is not None and done.thinks
         for _ in range(round(BOT_S / LOOK_S)):
@@ -199,6 +195,19 @@ class BoardPages:
             thinks = await self._thinks(token)
         return done
 
+    async def carried_out(self, envelope: Envelope) -> int:
+        """Have a mail that a page has written stored and carried out; its number.
+
+        Raises:
+            StillWorking: it is stored, and that takes long.
+        """
+        domain = self._services.mail_domain
+        digest = read_mail(envelope, host=domain.address, is_ours=domain.is_ours).digest
+        taken = partial(self._taken, digest, envelope.recipient)
+        values = {name: getattr(envelope, name) for name in ("sender", "recipient", "raw")}
+        number: int = await self._hand_in(values, taken)
+        return number
+
     async def _thinks(self, token: str) -> bool:
         seen = await asyncio.to_thread(self._page, token, Look())
         return seen is not None and seen.thinks
@@ -207,10 +216,11 @@ class BoardPages:
 
     def _page(self, token: str, look: Look) -> BoardPage | None:
         with self._database.reading.connect() as connection:
-            seen = self._seen(connection, token)
+            seen = self.seen(connection, token)
             return None if seen is None else _looked(seen, look)
 
-    def _seen(self, connection: Connection, token: str) -> BoardPage | None:
+    def seen(self, connection: Connection, token: str) -> BoardPage | None:
+        """The page without a draft; ``None``: the link is not good."""
         found = _player_of(connection, self._services.mail_domain, token)
         if found is None:
             return None
@@ -247,7 +257,7 @@ class BoardPages:
         recipient = domain.address_of(told)
         if press.words.strip() and not press.move.strip():
             press = replace(press, move="chat")
-        return _written(player.address, recipient, domain.domain, press, self._clock.now())
+        return written(player.address, recipient, domain.domain, press, self._clock.now())
 
     def _taken(self, digest: str, recipient: str) -> tuple[bool, Any]:
         """Whether the mail was carried out, and its number."""
@@ -257,7 +267,7 @@ class BoardPages:
 
     def _outcome(self, token: str, press: Press, mail_id: int) -> Pressed | None:
         with self._database.reading.connect() as connection:
-            seen = self._seen(connection, token)
+            seen = self.seen(connection, token)
             if seen is None:
                 return None
             letters = outbox.answers_to(connection, mail_id, seen.player_id)
@@ -317,7 +327,7 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
     return seen
 
 
-def _written(sender: str, recipient: str, domain: str, press: Press, now: datetime) -> Envelope:
+def written(sender: str, recipient: str, domain: str, press: Press, now: datetime) -> Envelope:
     """A reply with a move in its first line, and words below."""
     mail = EmailMessage(policy=SMTPUTF8)
     mail["From"] = sender

@@ -1,0 +1,279 @@
+"""A player's own page: boards, digest, preferences, addresses, absence, and leaving.
+
+Its token stands in letters to the player, and can do for some days what a reply to them can. What
+is pressed goes in as a mail, which brings the same letters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.engine.clocks import zone
+from pbmserv.errors import Refusal
+from pbmserv.letters.links import opens_page
+from pbmserv.letters.scene import why
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
+from pbmserv.service.accounts import preferences
+from pbmserv.service.boards.board_page import BoardPage, BoardPages, Press, written
+from pbmserv.service.core.context import Services
+from pbmserv.service.core.results import NOTHING, Done, Notification, Part, told_letter
+from pbmserv.service.time.deadlines import clock_context
+from pbmserv.service.time.localtime import local_date
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts import preferences as stored
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import outbox
+from pbmserv.store.tables.boards import RUNNING
+
+MOST_BOARDS = 60
+"""Running boards that the page lists, the newest ones."""
+MOST_DRAWN = 10
+"""Boards that wait for the reader and are drawn."""
+LINK_EVERY = timedelta(hours=3)
+"""Anybody can ask for a player's link, and the player gets one letter in so long."""
+MOST_OF_ADDRESS = 5
+"""Players of one address who get a link."""
+
+_SETTINGS = ("format", "digest", "tz", "remind", "accept", "broadcast")
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalPage:
+    """What the page shows.
+
+    Attributes:
+        key: a random word of the page: the same one again is the same press again.
+        waiting: boards on which the reader is to do something; others have the rest.
+        prefs: words of the letter ``prefs``.
+        away_until: the last day of an absence that lasts.
+        today: by the reader's calendar.
+        expires: the day after which the link is no longer good.
+        trouble, example: why the last press was refused, and what would do.
+    """
+
+    token: str
+    userid: str
+    key: str
+    waiting: tuple[BoardPage, ...]
+    others: tuple[BoardPage, ...]
+    prefs: Mapping[str, Any]
+    addresses: tuple[str, ...]
+    away_until: date | None
+    today: date
+    expires: date
+    trouble: str = ""
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What came of a press.
+
+    Attributes:
+        refused: the page with the reason, if it was.
+        is_open: the link is still good.
+    """
+
+    refused: PersonalPage | None = None
+    is_open: bool = True
+
+
+class PersonalPages:
+    """Answers for players' own pages.
+
+    Args:
+        leave: has a form stored, and does not wait until it is carried out.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        database: Database,
+        clock: Clock,
+        board_pages: BoardPages,
+        leave: Callable[[str, dict[str, Any]], Awaitable[int]],
+    ) -> None:
+        self._services = services
+        self._database = database
+        self._clock = clock
+        self._boards = board_pages
+        self._leave = leave
+
+    async def page(self, token: str) -> PersonalPage | None:
+        """The page as its player sees it; ``None``: the link is not, or no longer, good."""
+        return await asyncio.to_thread(self._page, token)
+
+    async def ask_link(self, who: str) -> None:
+        """Have a link mailed to a player, by userid or address. Nobody learns whether there is one,
+        so this does not wait for what comes of it."""
+        await self._leave("page_link", {"who": who.strip().lower()[:254]})
+
+    async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
+        """Carry out what was sent; ``None``: the link is not good.
+
+        Args:
+            fields: of the form; ``do`` says which it is.
+
+        Raises:
+            KeyError: there is no such form.
+        """
+        envelope = await asyncio.to_thread(self._mail, token, fields)
+        if envelope is None:
+            return None
+        number = await self._boards.carried_out(envelope)
+        return await asyncio.to_thread(self._outcome, token, number)
+
+    # -- looks -----------------------------------------------------------------------------
+
+    def _player(self, connection: Connection, token: str) -> tuple[Player, ReplyAddress] | None:
+        told = self._services.mail_domain.ring.read(token)
+        if told is None or told.purpose is not Purpose.PAGE:
+            return None
+        player = players.by_id(connection, told.player)
+        if player is None or not opens_page(told, player, self._clock.now()):
+            return None
+        return player, told
+
+    def _page(self, token: str) -> PersonalPage | None:
+        with self._database.reading.connect() as connection:
+            found = self._player(connection, token)
+            return None if found is None else self._made(connection, token, *found)
+
+    def _made(
+        self, connection: Connection, token: str, player: Player, told: ReplyAddress
+    ) -> PersonalPage:
+        now, local = self._clock.now(), zone(player.tz)
+        shown = self._boards_of(connection, player)
+        waiting = [one for one in shown if one.scene.your_turn or player.userid in one.undecided]
+        others = [one for one in shown if one not in waiting]
+        context = clock_context(self._services, connection, now)
+        absences = stored.absences_of(connection, player.id)
+        ends = next((one.ends for one in absences if one.begins <= now < one.ends), None)
+        return PersonalPage(
+            token,
+            player.userid,
+            secrets.token_hex(8),
+            tuple(waiting),
+            tuple(others),
+            preferences.as_words(context, player, set_now=False),
+            tuple(players.addresses_of(connection, player.id)),
+            None if ends is None else local_date(ends - timedelta(seconds=1), local),
+            local_date(now, local),
+            last_day(told),
+        )
+
+    def _boards_of(self, connection: Connection, player: Player) -> list[BoardPage]:
+        """The running boards, each with the link that its letters have."""
+        ring = self._services.mail_domain.ring
+        found = []
+        for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
+            told = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
+            page = self._boards.seen(connection, ring.token(told))
+            if page is not None:
+                found.append(page)
+        return found
+
+    # -- presses ---------------------------------------------------------------------------
+
+    def _mail(self, token: str, fields: Mapping[str, str]) -> Envelope | None:
+        """The press as a reply to a letter about nothing special."""
+        with self._database.reading.connect() as connection:
+            found = self._player(connection, token)
+            if found is None:
+                return None
+            player, _ = found
+            context = clock_context(self._services, connection, self._clock.now())
+            now_so = preferences.as_words(context, player, set_now=False)
+        line = line_of(player.userid, fields, now_so)
+        told = ReplyAddress(Purpose.PLAYER, player.id, 0, 0, player.reply_epoch)
+        domain = self._services.mail_domain
+        press = Press(0, fields.get("key", ""), line)
+        sender, to = player.address, domain.address_of(told)
+        return written(sender, to, domain.domain, press, self._clock.now())
+
+    def _outcome(self, token: str, number: int) -> Change:
+        with self._database.reading.connect() as connection:
+            found = self._player(connection, token)
+            if found is None:  # it ended the links so far
+                return Change(is_open=False)
+            player, told = found
+            for letter, words in outbox.answers_to(connection, number, player.id):
+                if letter == "refusal":
+                    refusal = Refusal(**words["refusal"])
+                    page = self._made(connection, token, player, told)
+                    return Change(replace(page, trouble=why(refusal)))
+        return Change()
+
+
+def last_day(told: ReplyAddress) -> date:
+    """The last day on which a link is good."""
+    return date(1970, 1, 1) + timedelta(days=told.number + PAGE_DAYS)
+
+
+def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -> str:
+    """The command that a form asks for.
+
+    Args:
+        fields: as they were sent; ``do`` says which form it is.
+        now_so: the preferences as they are; only others are asked for.
+
+    Raises:
+        KeyError: there is no such form.
+    """
+    said = {name: "".join(value.split()) for name, value in fields.items()}
+    match fields["do"]:
+        case "prefs":
+            wanted = {name: said[name] or "off" for name in _SETTINGS if name in said}
+            changed = [f"{name}={value}" for name, value in wanted.items() if value != now_so[name]]
+            changed += [f"{name}={said[name]}" for name in ("block", "unblock") if said.get(name)]
+            return " ".join(["prefs", *changed])
+        case "away":
+            return f"away until {said.get('until', '')}"
+        case "address":
+            addresses = " ".join(fields.get("addresses", "").replace(",", " ").split())
+            return f"change address {userid} {quoted(fields.get('password', ''))} {addresses}"
+        case "back" | "export" | "signoff" | "delete" as word:
+            return word
+    raise KeyError(fields["do"])
+
+
+def quoted(word: str) -> str:
+    """A word as a command line takes it, whatever is in it."""
+    mark = "'" if '"' in word else '"'
+    return f"{mark}{word}{mark}"
+
+
+def mail_link(
+    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
+) -> tuple[Done, bool]:
+    """Mail links to those whom a form names; a job of play."""
+    who = str(values["who"])
+    if "@" in who:
+        named = players.by_address(connection, who)[:MOST_OF_ADDRESS]
+    else:
+        found = players.of_name(connection, who)
+        named = [] if found is None else [found]
+    context = clock_context(services, connection, now)
+    letters = [
+        told_letter(
+            context,
+            Notification(one.address, one.id, Part("page-link", {"userid": one.userid})),
+        )
+        for one in named
+        if one.active and stored.may_tell(connection, one.id, "page-link", now, LINK_EVERY)
+    ]
+    if not letters:
+        return NOTHING, True
+    outbox.add(connection, letters, now)
+    return Done({}, len(letters)), True

@@ -1,0 +1,202 @@
+"""A player's own page: it opens from a letter, speaks for its player, and for nobody else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from pressing import Tab
+from running import Letter, Running, start
+
+from pbmserv.service.accounts.personal_page import line_of
+
+ALICE, BOB = "alice@players.example", "bob@players.example"
+KEY = re.compile(r'name="key" value="([0-9a-f]+)"')
+
+
+@pytest.fixture
+def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    with start(database_url, tmp_path, signup="open") as running:
+        for name in ("alice", "bob"):
+            running.send(f"{name}@players.example", f"signup {name} wonder-land")
+        yield running
+
+
+def opened(server: Running, letter: Letter) -> Tab:
+    """The page that a letter leads to."""
+    found = re.search(
+        r"^(?:In a browser: )?http://games\.example(/mine/[a-z2-7]+)$", letter.text, re.MULTILINE
+    )
+    assert found is not None, letter.text
+    return Tab(server.web_port, found[1]).load()
+
+
+def press(tab: Tab, do: str, **fields: str) -> Tab:
+    """Send one of its forms; what comes then is loaded."""
+    key = KEY.search(tab.html)
+    body = urlencode({"key": key[1] if key else "1", "do": do, **fields})
+    return tab.post(body)
+
+
+def mailed(server: Running, who: str) -> str:
+    """Ask for a link; what the page says."""
+    tab = Tab(server.web_port, "/mine")
+    tab.post(urlencode({"who": who}))
+    server.carry_out()
+    assert tab.status == 200
+    return tab.html
+
+
+def test_boards_preferences_and_absence(server: Running) -> None:
+    (welcome,) = server.letters(ALICE)
+    alice = opened(server, welcome)
+    assert alice.headers["cache-control"] == "no-store"
+    assert alice.headers["referrer-policy"] == "no-referrer"
+    assert "Nobody waits for you" in alice.text
+
+    server.send(BOB, "blackbox challenge bob wonder-land alice")
+    assert "1 board waits for you" in alice.load().text
+    assert "Board 1 waits for your answer" in alice.text
+    link = re.search(r'href="(/b/[a-z2-7]+)">Answer', alice.html)
+    assert link is not None
+    board = Tab(server.web_port, link[1]).load()
+    board.press("a1,c4,e5,g2")
+    assert "Nobody waits for you" in alice.load().text
+    assert "Board 1: bob to move" in alice.text
+    server.send(BOB, "blackbox move 1 bob wonder-land b3,d3,f6,g7")
+    server.send(BOB, "blackbox move 1 bob wonder-land 4")
+    assert "Your move on board 1" in alice.load().text
+    assert "bob fired port 4" in alice.text
+    # A tap of the digest opens the board, with the tap in the move.
+    assert 'name="tap" value="3" aria-label="Port 3: not used, fire"' in alice.html
+    server.letters()
+
+    press(alice, "prefs", digest="daily@07:30", tz="Europe/Berlin", remind="2d", block="bob")
+    assert alice.status == 200
+    assert "Your preferences are changed." in alice.text
+    assert 'value="daily@07:30"' in alice.html
+    assert "Blocked now: bob" in alice.text
+    (told,) = server.letters(ALICE)
+    assert told.subject == "Your preferences, alice"
+    assert "Europe/Berlin" in told.text
+    press(alice, "prefs", tz="Nowhere/Land")
+    assert alice.status == 422
+    assert "Nothing has changed." in alice.text
+    press(alice, "away", until="2026-03-05")
+    assert "You are away until 2026-03-05" in alice.text
+    press(alice, "back")
+    assert "Welcome back." in alice.text
+    server.letters()
+
+
+def test_addresses_data_and_leaving(server: Running) -> None:
+    alice = opened(server, server.letters(ALICE)[0])
+    press(alice, "address", addresses="new@players.example", password="wrong-one")
+    assert alice.status == 422
+    assert "wrong-one" not in alice.html
+    assert not server.letters("new@players.example")
+    press(alice, "address", addresses=f"new@players.example, {ALICE}", password="wonder-land")
+    assert "We have written to the new address" in alice.text
+    (asked,) = server.letters("new@players.example")
+    assert "wonder-land" not in asked.text + asked.html
+    server.letters()
+
+    press(alice, "export")
+    (export,) = server.letters(ALICE)
+    assert any(part.get_filename() for part in export.message.walk())
+    press(alice, "delete")
+    (asked,) = server.letters(ALICE)
+    server.reply(asked, "yes")
+    assert alice.load().status == 404
+
+
+def test_a_link_is_mailed_and_nobody_learns_who_plays_here(server: Running) -> None:
+    server.letters()
+    form = Tab(server.web_port, "/mine").load()
+    assert "Mail me a link" in form.html
+    answers = {
+        mailed(server, who) for who in ("alice", "nobody", BOB, "x@y.example", "", "@", "é" * 400)
+    }
+    assert len(answers - {form.html}) == 1
+    (one,) = server.letters(ALICE)
+    (two,) = server.letters(BOB)
+    assert not server.letters()
+    assert one.subject == "Your page, alice"
+    assert "Nobody waits" in opened(server, one).text
+    assert "bob" in opened(server, two).text
+    mailed(server, ALICE)
+    assert not server.letters()  # one in three hours
+    server.live(hours=4)
+    mailed(server, ALICE)
+    assert server.letters(ALICE)
+
+
+def test_a_link_ends_by_time_and_by_a_new_password_and_is_no_address(server: Running) -> None:
+    (welcome,) = server.letters(ALICE)
+    alice = opened(server, welcome)
+    token = alice.path.rpartition("/")[2]
+    to = f"pbmserv+{token}@games.example"
+    assert server.send(ALICE, "", "prefs digest=daily", to=to).startswith("550")
+    assert Tab(server.web_port, f"/b/{token}").load().status == 404
+    reply_token = welcome.reply_to.partition("+")[2].partition("@")[0]
+    for wrong in (reply_token, token[:-1] + ("a" if token[-1] != "a" else "b"), "x", "a" * 300):
+        assert Tab(server.web_port, f"/mine/{wrong}").load().status == 404
+    # No form but the page's own, and looking changes nothing.
+    server.letters()
+    assert press(alice, "nothing").status == 400
+    alice.load().load("?do=delete&done=delete")
+    assert not server.letters()
+    server.send(ALICE, "forgot alice")
+    server.reply(server.letters(ALICE)[-1], "password another-word")
+    assert "no longer good" in alice.load().text
+    assert press(alice, "export").status == 404
+    server.live(days=20)
+    mailed(server, "alice")
+    alice = opened(
+        server, [one for one in server.letters(ALICE) if one.subject == "Your page, alice"][-1]
+    )
+    server.live(days=29)
+    assert alice.load().status == 200
+    server.live(days=2)
+    assert alice.load().status == 404
+
+
+def test_the_same_press_twice_is_one(server: Running) -> None:
+    alice = opened(server, server.letters(ALICE)[0])
+    key = KEY.search(alice.html)
+    assert key is not None
+    body = urlencode({"key": key[1], "do": "export"})
+    for _ in range(2):
+        assert alice.post(body).status == 200
+    assert len(server.letters(ALICE)) == 1
+
+
+NOW = {
+    "format": "html",
+    "digest": "off",
+    "tz": "UTC",
+    "remind": "off",
+    "accept": "ask",
+    "broadcast": "off",
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"do": "prefs", **NOW}, "prefs"),
+        ({"do": "prefs", **NOW, "digest": " 07:30 ", "remind": ""}, "prefs digest=07:30"),
+        ({"do": "prefs", "block": "bob\nresign"}, "prefs block=bobresign"),
+        ({"do": "away", "until": "2026-03-05\r\ndelete"}, "away until 2026-03-05delete"),
+        (
+            {"do": "address", "addresses": "a@b.c,d@e.f", "password": 'x"y'},
+            "change address alice 'x\"y' a@b.c d@e.f",
+        ),
+        ({"do": "export", "move": "delete"}, "export"),
+    ],
+)
+def test_a_form_is_one_command(fields: dict[str, str], line: str) -> None:
+    assert line_of("alice", fields, NOW) == line
