@@ -20,8 +20,9 @@ from time import perf_counter
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.bots.search import search
+from pbmserv.games.blackbox.bots.trees import KINDS, Goal, file_name, tree
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
+from pbmserv.games.blackbox.geometry import HIT, field_of, geometry, trace_all
 from pbmserv.games.blackbox.state import new_state
 
 QUICK = ((7, 3), (7, 4), (8, 3))
@@ -63,10 +64,38 @@ def main() -> int:
         print(f"  {side}x{side}, {atoms}: {row.layouts:>8,} {row.classes:>8,} {row.twins:>6,}"
               f"  {row.probes:.3f} {row.points:.3f}  {row.thrifty:.3f}"
               f"   ({perf_counter() - begun:.0f} s)", flush=True)  # fmt: skip
+    print("\nStored trees, played against all layouts: mean probes and points, microseconds a game")
+    for kind, goals in KINDS.items():
+        for goal in goals:
+            if parser.parse_args().all or kind != (8, 8, 4):
+                print(f"  {file_name(*kind, goal):<22} {followed(kind, goal)}", flush=True)
     print(f"\nThe house's levels, 7x7, 4, {GAMES} games: mean winning turn, lost, time of a turn")
     for level in LEVELS:
         print(f"  {level:<10} {played(level)}", flush=True)
     return 0
+
+
+def followed(kind: tuple[int, int, int], goal: Goal) -> str:
+    """What a stored tree needs for each layout; no two that rays can tell apart may end alike."""
+    width, height, atoms = kind
+    known = tree(width, height, atoms, goal)
+    assert known is not None
+    grid = field_of(known.board)
+    probes = points = 0
+    ends: dict[tuple[int, int], list[int]] = {}
+    spent = 0.0
+    for layout in combinations(known.board.cells, atoms):
+        squares = grid.filled(layout)
+        begun = perf_counter()
+        way = list(known.way(grid, squares))
+        spent += perf_counter() - begun
+        probes += len(way)
+        points += sum(1 if out in (HIT, known.ports[node]) else 2 for node, out in way)
+        spectrum = trace_all(known.board, layout)
+        if ends.setdefault(way[-1], spectrum) != spectrum:
+            return f"WRONG: {layout} is not told apart"
+    count = comb(width * height, atoms)
+    return f"{probes / count:.4f} {points / count:.4f}  {spent / count * 1e6:.0f}"
 
 
 def bits(side: int, atoms: int, port: int) -> float:

@@ -38,7 +38,7 @@ class Grade(StrEnum):
     FIENDISH = "fiendish"
 
 
-GRADED = ("5x5/3", "6x6/3", "6x6/4", "7x7/3", "7x7/4", "8x8/3")
+GRADED = ("5x5/3", "6x6/3", "6x6/4", "7x7/3", "7x7/4", "8x8/3", "8x8/4")
 """The boards whose boxes have grades: those that have a tree in `bots.trees`."""
 
 MEANINGS = (

@@ -24,10 +24,10 @@ DAILY = (
     (6, 3, Grade.EASY),
     (7, 4, Grade.EASY),
     (7, 3, Grade.MEDIUM),
-    (7, 4, Grade.MEDIUM),
+    (8, 4, Grade.MEDIUM),
     (8, 3, Grade.HARD),
     (7, 4, Grade.HARD),
-    (8, 3, Grade.FIENDISH),
+    (8, 4, Grade.FIENDISH),
 )
 """Side, atoms and grade of the box of the day, Monday to Sunday: harder through the week."""
 

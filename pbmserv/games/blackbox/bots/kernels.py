@@ -14,8 +14,9 @@ from numba import njit
 
 from pbmserv.games.blackbox.geometry import field_of, geometry
 
-BITS, THRIFT = 0, 1
-"""What a greedy player looks for: bits, or bits for each point that a probe is expected to cost."""
+BITS, THRIFT, ANY = 0, 1, 2
+"""What a player looks for: bits, bits for each point that a probe is expected to cost, or nothing:
+any port whose result is not known yet, by lot."""
 
 PROBES, POINTS = 0, 1
 """What a tree is to need few of."""
@@ -52,15 +53,13 @@ def _results(doors, exits, squares, atoms, total):
         filled[:] = 0
         for atom in layout:
             filled[squares[atom]] = 1
-        known = np.zeros(ports, dtype=np.uint8)
         for port in range(ports):
-            if known[port]:
-                continue
+            if found[row, port]:
+                continue  # the other end of a detour
             out = _trace(filled, exits, doors[port, 0], doors[port, 1], doors[port, 2], port)
             found[row, port] = out + 1
             if out >= 0:
                 found[row, out] = port + 1
-                known[out] = 1
         last = atoms - 1
         while last >= 0 and layout[last] == cells - atoms + last:
             last -= 1
@@ -125,13 +124,7 @@ def best_port(results, order, low, high, counts, surprise, aim):
     if aim == 1:
         for port in range(ports):
             single[port] = counts[port, 0] + counts[port, port + 1]
-    if size < counts.size // ports:
-        for at in range(low, high):
-            row = results[order[at]]
-            for port in range(ports):
-                counts[port, row[port]] = 0
-    else:
-        counts[:, :] = 0
+    counts[:, :] = 0
     best, most, worth = -1, np.int64(0), 0.0
     for port in range(ports):
         if told[port] > 0:
@@ -151,8 +144,7 @@ def part(results, order, low, high, port, aside, starts):
     starts[0] = low
     for out in range(1, ports + 2):
         starts[out] += starts[out - 1]
-    for at in range(low, high):
-        aside[at] = order[at]
+    aside[low:high] = order[low:high]
     nexts = starts.copy()
     for at in range(low, high):
         out = results[aside[at], port]
@@ -226,10 +218,7 @@ def _search(these, level, goal, room):
             return cost
     best, best_port_ = _MOST, -1
     while True:
-        port = 0
-        for other in range(1, ports):
-            if row[other] < row[port]:
-                port = other
+        port = np.argmin(row)
         if row[port] >= best:
             break
         row[port] = _MOST
@@ -261,6 +250,17 @@ def room_for(ports):
 
 
 @njit
+def _by_lot(classes, order, low, high, fired, ports):
+    """A port that is not fired yet; -1: there is but one class."""
+    if (classes[order[low:high]] == classes[order[low]]).all():
+        return -1
+    while True:
+        port = np.random.randint(ports)
+        if not fired >> port & 1:
+            return port
+
+
+@njit
 def greedy_price(board, how, order, low, high, room, work):
     """What a greedy player pays, summed over the layouts ``order[low:high]``, which it reorders;
     below *exact* layouts it plays perfectly."""
@@ -270,25 +270,39 @@ def greedy_price(board, how, order, low, high, room, work):
     counts = np.zeros((results.shape[1], results.shape[1] + 1), dtype=np.int32)
     starts = np.empty(results.shape[1] + 2, dtype=np.int64)
     paid = np.int64(0)
-    spans[0, 0], spans[0, 1] = low, high
+    spans[0] = low, high, 0
     waiting = 1
     while waiting:
         waiting -= 1
-        low, high = spans[waiting, 0], spans[waiting, 1]
+        low, high, fired = spans[waiting]
         if high - low < exact:
             paid += exact_price(results, classes, order, low, high, goal, room)[0]
             continue
-        port = best_port(results, order, low, high, counts, surprise, aim)
+        if aim == 2:
+            port = _by_lot(classes, order, low, high, fired, results.shape[1])
+        else:
+            port = best_port(results, order, low, high, counts, surprise, aim)
         if port < 0:
             continue
+        fired |= 1 << port
         part(results, order, low, high, port, aside, starts)
         for out in range(results.shape[1] + 1):
             members = starts[out + 1] - starts[out]
             paid += members * price(goal, out, port)
             if members > 1:
-                spans[waiting, 0], spans[waiting, 1] = starts[out], starts[out + 1]
+                known = fired | 1 << (out - 1) if out else fired
+                spans[waiting] = starts[out], starts[out + 1], known
                 waiting += 1
     return paid
+
+
+@njit
+def random_price(board, seed):
+    """How many probes all layouts cost a player who fires at any port not known yet."""
+    np.random.seed(seed)
+    total, ports = board[0].shape
+    work = np.empty(total, dtype=np.int64), np.empty((total + 1, 3), dtype=np.int64)
+    return greedy_price(board, (0, 2, 0), np.arange(total), 0, total, room_for(ports), work)
 
 
 @njit
@@ -309,7 +323,7 @@ def grow(board, how, rollouts):
     goal, aim, exact = how
     total, ports = results.shape
     order = np.arange(total)
-    work = np.empty(total, dtype=np.int64), np.empty((total + 1, 2), dtype=np.int64)
+    work = np.empty(total, dtype=np.int64), np.empty((total + 1, 3), dtype=np.int64)
     trial = np.empty(total, dtype=np.int64)
     counts = np.zeros((ports, ports + 1), dtype=np.int32)
     starts = np.empty(ports + 2, dtype=np.int64)
@@ -333,8 +347,7 @@ def grow(board, how, rollouts):
                 port = _best_rollout(board, how, order, low, high, room, work, trial, port)
         if port < 0:
             asked[node] = LEAF
-            for at in range(low, high):
-                node_of[order[at]] = node
+            node_of[order[low:high]] = node
         else:
             asked[node] = port
             part(results, order, low, high, port, work[0], starts)
@@ -366,7 +379,6 @@ def _best_rollout(board, how, order, low, high, room, work, trial, greedy):
         cost = np.int64(0)
         for out in range(ports + 1):
             cost += (starts[out + 1] - starts[out]) * price(how[0], out, port)
-        for out in range(ports + 1):
             if starts[out + 1] > starts[out] + 1:
                 cost += greedy_price(board, how, trial, starts[out], starts[out + 1], room, work)
             if best >= 0 and cost >= least:
@@ -385,7 +397,4 @@ def paid(asked, branches, came, node_of, goal):
         for _ in range(branches[node]):
             costs[child] = costs[node] + price(goal, came[child], asked[node])
             child += 1
-    found = np.empty(node_of.shape[0], dtype=np.int64)
-    for layout in range(node_of.shape[0]):
-        found[layout] = costs[node_of[layout]]
-    return found
+    return costs[node_of]

@@ -11,7 +11,7 @@ import json
 import lzma
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -21,7 +21,7 @@ from itertools import accumulate
 from typing import Any
 
 from pbmserv.games.blackbox.bots.search import Result, search
-from pbmserv.games.blackbox.geometry import Geometry, field_of, geometry, trace_in
+from pbmserv.games.blackbox.geometry import Field, Geometry, field_of, geometry, trace_in
 
 FOLDER = "trees"
 SUMS = "SHA256SUMS"
@@ -42,6 +42,7 @@ KINDS: Mapping[tuple[int, int, int], tuple[Goal, ...]] = {
     (7, 7, 3): (Goal.PROBES,),
     (7, 7, 4): (Goal.PROBES, Goal.POINTS),
     (8, 8, 3): (Goal.PROBES, Goal.POINTS),
+    (8, 8, 4): (Goal.PROBES, Goal.POINTS),
 }
 """Width, height and number of atoms of the boards that have trees."""
 
@@ -93,12 +94,15 @@ class Tree:
     def probes(self, layout: Iterable[int]) -> int:
         """How many ports it fires at until it knows a layout, or what nobody can tell from it."""
         grid = field_of(self.board)
-        squares = grid.filled(layout)
-        node = fired = 0
+        return sum(1 for _ in self.way(grid, grid.filled(layout)))
+
+    def way(self, grid: Field, squares: bytearray) -> Iterator[tuple[int, int]]:
+        """The nodes that it comes by in a box, and where each ray comes out."""
+        node = 0
         while node >= 0:
-            node = self._after(node, trace_in(grid, squares, self.ports[node]))
-            fired += 1
-        return fired
+            out = trace_in(grid, squares, self.ports[node])
+            yield node, out
+            node = self._after(node, out)
 
     def _after(self, node: int, out: int) -> int:
         """The next node, -1: nothing is left to tell."""
