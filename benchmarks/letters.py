@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -60,6 +61,9 @@ class Mill:
         self.server = Server(loaded.settings)
         self.took: defaultdict[str, float] = defaultdict(float)
         self.sizes: list[int] = []
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 100)  # as `serve` does
         rows = self.server.play_stage.rows
         rows.keep = self._timed("kept", rows.keep)  # type: ignore[method-assign]
 

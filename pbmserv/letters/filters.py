@@ -101,6 +101,8 @@ def marked(headline: str) -> str:
     is too long for that goes on below.
     """
     mark = "  -- Reply above this line --"
+    if len(headline) <= WIDTH - len(mark) and headline == " ".join(headline.split()) != "":
+        return f"{headline}{mark}"
     first, *rest = textwrap.wrap(headline, WIDTH - len(mark), break_on_hyphens=False)
     return "\n".join((f"{first}{mark}", *textwrap.wrap(" ".join(rest), WIDTH)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -52,13 +53,26 @@ class Mailto:
         is percent-encoded, ``+`` as well: some programs take a bare one for a blank (RFC 6068,
         section 5); a line ends with CR LF.
         """
-        return _start(self.address, self.subject) + quote(words.replace("\n", "\r\n"), safe="")
+        return _start(self.address, self.subject) + _body(words)
 
 
 @lru_cache(maxsize=16)
 def _start(address: str, subject: str) -> str:
-    to, about = quote(address, safe="@"), quote(subject, safe="")
-    return f"mailto:{to}?subject={about}&body="
+    local, _, domain = address.rpartition("@")
+    return f"mailto:{_quoted(local)}@{_quoted(domain)}?subject={_quoted(subject)}&body="
+
+
+@lru_cache(maxsize=256)  # templates have few
+def _body(words: str) -> str:
+    return _quoted(words.replace("\n", "\r\n"))
+
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.~-]")
+
+
+def _quoted(text: str) -> str:
+    """As `urllib.parse.quote` with nothing safe, which goes over a text octet by octet."""
+    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), text)
 
 
 def confirmation(words: Mapping[str, Any]) -> ReplyAddress:

@@ -31,7 +31,7 @@ ROOM = 55_000
 LONGEST_HTML = 60_000
 """Octets of HTML that a letter may have; a longer one goes without (`Composed.html` is empty)."""
 
-_GAP = re.compile(r"\n{3,}")
+_GAP = re.compile("\n\n\n+")
 
 
 @dataclass(frozen=True)
@@ -173,15 +173,21 @@ def note_sentences(
     game: AnyGame, notes: Iterable[Note], names: Sequence[str], seat: Seat | None
 ) -> list[str]:
     """One sentence for each note that *seat* (``None`` = a spectator) may read."""
-    own = template_of(f"games/{game.info.key}/notes.j2")
-    undone = template_of("letters/pieces/undone.j2")
+    own, undone = f"games/{game.info.key}/notes.j2", "letters/pieces/undone.j2"
     return [
-        (undone if note.kind in _TAKEN_BACK else own)
-        .render(note=note, names=names, you=seat)
-        .strip()
+        SKELETONS.texts(
+            _note,
+            undone if note.kind in _TAKEN_BACK else own,
+            {"note": note, "names": names, "you": seat},
+        )[0].strip()
         for note in notes
         if note.audience is None or seat in note.audience
     ]
+
+
+def _note(templates: LetterEnvironment, name: str, values: Mapping[str, Any]) -> Sequence[Any]:
+    template = templates.get_template(name)
+    return (templates.concat(template.root_render_func(template.new_context(dict(values)))),)
 
 
 def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:

@@ -16,6 +16,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple, cast
 
@@ -95,20 +96,39 @@ Known = list[Any]
 """What has been worked out for one letter, by the number of its expression."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Fork:
-    """A question, and where the answers lead. `run` works out all that is needed to ask it."""
+    """A question, and where the answers lead.
 
-    run: Callable[[Known], Any]
+    Attributes:
+        lines: code that works out all that is needed to ask it.
+        stretch: from there on; ``None`` = to be written when it is needed.
+    """
+
+    lines: Sequence[str]
     asked: int
     ways: dict[Any, Fork | End] = field(default_factory=dict)
+    stretch: _Stretch | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class End:
-    """The texts of a letter. `run` fills them."""
+    """The texts of a letter; the last of the lines hands them back."""
 
-    run: Callable[[Known], tuple[str, ...]]
+    lines: Sequence[str]
+    stretch: _Stretch | None = None
+
+
+class _Stretch(NamedTuple):
+    """The code of a part of a way: up to where it branches, or to its end.
+
+    Attributes:
+        run: what it hands back is an answer, `_Left`, or at the end the texts.
+        ways: where the answers lead; ``None`` at the end.
+    """
+
+    run: Callable[[Known], Any]
+    ways: dict[Any, Fork | End] | None
 
 
 class _Left(NamedTuple):
@@ -124,16 +144,20 @@ class Shapes:
     def __init__(self, given: int) -> None:
         self.expressions = Expressions(given)
         self.begins: dict[Any, Fork | End] = {}
+        self.constants: dict[str, Any] = {}
+        self._names: dict[int, str] = {}
 
     def filled(self, values: Mapping[str, Any]) -> tuple[str, ...] | _Left:
         """The texts of a letter that goes a known way."""
         known: Known = [*values.values(), *([None] * len(self.expressions.all))]
         ways, answer = self.begins, cast("Any", None)
         while (at := ways.get(answer)) is not None:
-            found = at.run(known)
-            if isinstance(at, End):
-                return tuple(found)
-            ways, answer = at.ways, found
+            run, onwards = at.stretch or self._written(at)
+            answer = run(known)
+            if onwards is None or type(answer) is _Left:
+                found: tuple[str, ...] | _Left = answer
+                return found
+            ways = onwards
         return _Left(id(ways), answer)
 
     def learn(self, draw: Draw, letter: str, values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -146,78 +170,74 @@ class Shapes:
         texts = draw(tracing_environment(), letter, trace.given(values))
         ways, answer, done = self.begins, None, set(range(len(values)))
         for number, found in trace.asked.items():
-            code = _Code(self.expressions, done)
-            code.work_out(number)
+            lines = self._worked_out(number, done)
             at = ways.get(answer)
             if at is None:
-                at = ways[answer] = Fork(code.function([f"return k[{number}]"]), number)
+                at = ways[answer] = Fork(lines, number)
             if not isinstance(at, Fork) or at.asked != number:
                 raise Untraceable  # it asks otherwise although all answers were the same
+            at.stretch = None
             ways, answer = at.ways, found
-        code = _Code(self.expressions, done)
-        ways[answer] = End(code.function(code.texts(texts)))
+        ways[answer] = End(self._joined(texts, done))
         return tuple([str(text.value) if isinstance(text, Traced) else text for text in texts])
 
+    # -- the code ------------------------------------------------------------------------------
 
-class _Code:
-    """Writes a function that works expressions out, a line for each: Python does it quicker by
-    itself than when it is told step by step.
-
-    Args:
-        done: what is known already.
-    """
-
-    def __init__(self, expressions: Expressions, done: set[int]) -> None:
-        self._expressions = expressions
-        self._done = done
-        self._constants: dict[str, Any] = {}
-        self._lines: list[str] = []
-
-    def work_out(self, number: int) -> None:
-        """An expression, and before it all that it needs."""
-        if number in self._done:
-            return
-        self._done.add(number)
-        work, parts, is_traced = self._expressions.all[number - self._expressions.given]
+    def _worked_out(self, number: int, done: set[int]) -> list[str]:
+        """A line for an expression, and before it for all that it needs and is not done."""
+        if number in done:
+            return []
+        done.add(number)
+        work, parts, is_traced = self.expressions.all[number - self.expressions.given]
+        lines: list[str] = []
+        told: list[str] = []
         for part, traced in zip(parts, is_traced, strict=True):
-            if traced:
-                self.work_out(part)
-        told = [
-            f"k[{part}]" if traced else self._constant(part)
-            for part, traced in zip(parts, is_traced, strict=True)
-        ]
+            lines += self._worked_out(part, done) if traced else ()
+            told.append(f"k[{part}]" if traced else self._constant(part))
         if work is getattr and str(parts[1]).isidentifier():
             made = f"{told[0]}.{parts[1]}"
         else:
             made = f"{self._constant(work)}({', '.join(told)})"
-        self._lines.append(f"k[{number}] = {made}")
+        return [*lines, f"k[{number}] = {made}"]
 
-    def texts(self, texts: Sequence[Any]) -> list[str]:
-        """Lines that join texts and hand them back."""
+    def _joined(self, texts: Sequence[Any], done: set[int]) -> list[str]:
+        """Lines that fill texts and hand them back."""
         lines: list[str] = []
-        names: list[str] = []
-        for text in texts:
+        for at, text in enumerate(texts):
             pieces = text.pieces if isinstance(text, Drawn) else [text]
-            name = f"t{len(names)}"
             fixed = [None if isinstance(piece, Traced) else piece for piece in pieces]
-            lines.append(f"{name} = {self._constant(fixed)}.copy()")
-            for at, piece in enumerate(pieces):
+            lines.append(f"t{at} = {self._constant(fixed)}.copy()")
+            for hole, piece in enumerate(pieces):
                 if isinstance(piece, Traced):
-                    self.work_out(piece.number)
-                    lines.append(f"{name}[{at}] = k[{piece.number}]")
-            names.append(f"''.join({name})")
-        return [*lines, f"return {', '.join(names)},"]
+                    lines += self._worked_out(piece.number, done)
+                    lines.append(f"t{at}[{hole}] = k[{piece.number}]")
+        joined = "".join([f"''.join(t{at}), " for at in range(len(texts))])
+        return [*lines, f"return {joined}"]
 
-    def function(self, lines: Sequence[str]) -> Callable[[Known], Any]:
-        """The function, which ends with *lines*."""
-        source = "\n    ".join(["def run(k):", *self._lines, *lines])
-        exec(source, self._constants)  # noqa: S102 - numbers and the names of attributes
-        run: Callable[[Known], Any] = self._constants.pop("run")
-        return run
+    def _written(self, begins: Fork | End) -> _Stretch:
+        """The code from there on: Python does it quicker than when it is told step by step."""
+        at: Fork | End = begins
+        lines: list[str] = []
+        while isinstance(at, Fork) and len(at.ways) == 1:
+            answer, onwards = next(iter(at.ways.items()))
+            left = self._constant(partial(_Left, id(at.ways)))
+            lines += [*at.lines, f"if k[{at.asked}] != {answer!r}: return {left}(k[{at.asked}])"]
+            at = onwards
+        lines += at.lines
+        ways = None
+        if isinstance(at, Fork):
+            lines.append(f"return k[{at.asked}]")
+            ways = at.ways
+        # The lines have numbers, names of attributes and answers in them, nothing of a letter's.
+        exec("\n    ".join(["def run(k):", *lines]), self.constants)  # noqa: S102
+        begins.stretch = _Stretch(self.constants.pop("run"), ways)
+        return begins.stretch
 
     def _constant(self, value: Any) -> str:
-        name = f"c{len(self._constants)}"
-        self._constants[name] = value
+        name = self._names.get(id(value))
+        if name is None:
+            name = self._names[id(value)] = f"c{len(self.constants)}"
+            self.constants[name] = value
         return name
 
 
