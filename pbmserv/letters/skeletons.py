@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
+from types import BuiltinMethodType
 from typing import Any, NamedTuple, cast
 
 from pbmserv.letters.environment import LetterEnvironment, environment
@@ -87,6 +88,8 @@ def _identity(part: Any) -> Any:
         return (type(part), *map(_identity, part))
     if isinstance(part, dict):
         return (dict, *map(_identity, part.items()))
+    if isinstance(part, BuiltinMethodType):
+        return (_identity(part.__self__), part.__name__)
     if part is None or isinstance(part, (str, int)) or callable(part):
         return (type(part), part)
     return (id, id(part))  # the expression keeps it alive

@@ -223,9 +223,6 @@ def _member(of: Any, name: str) -> Any:
     return environment().getattr(of, name)
 
 
-# -- what compiled templates call, in place of what Jinja has for it -----------------------------
-
-
 def text(value: Any) -> Any:
     """`str`: a value is printed."""
     if isinstance(value, Drawn):
@@ -302,13 +299,17 @@ class TracedMacro(runtime.Macro):
         return markup(found) if autoescape else found
 
 
+_LOOKS = {"count", "endswith", "find", "format", "get", "index", "join", "replace", "startswith"}
+"""Methods of a template's own texts and containers that change nothing."""
+
+
 class _Context(runtime.Context):
     def call(self, work: Any, *arguments: Any, **named: Any) -> Any:
         """A call that a template makes."""
         is_new = isinstance(work, _NEW) or work is Namespace
         if isinstance(work, Traced) or (not is_new and _is_traced((arguments, named))):
-            changes = isinstance(work, BuiltinMethodType) and not isinstance(work.__self__, str)
-            if changes or hasattr(work, "jinja_pass_arg"):
+            may_change = isinstance(work, BuiltinMethodType) and work.__name__ not in _LOOKS
+            if may_change or hasattr(work, "jinja_pass_arg"):
                 raise Untraceable
             kept = {k: v for k, v in named.items() if k not in {"_loop_vars", "_block_vars"}}
             return made(_called, work, arguments, kept)

@@ -33,6 +33,8 @@ TEMPLATES = {
     "calls": "{% macro twice(x, y='-') %}{{ x }}{{ y }}{{ x }}{% endmacro %}"
     "{{ twice(name) }}{{ twice(words|first, count) }}{{ name.upper() }}{{ '|'.join(words) }}",
     "chooses": "{{ {'a': words, 'b': [name]}['a' if count else 'b']|listing }}",
+    "tells": "{% set place = {1: 'first', 2: 'second'}.get(count, count ~ 'th') %}"
+    "{{ ' came ' ~ place if place }}{% if words|length > 2 %} of many{% endif %}",
     "counts": "{{ count + 1 }} {{ 2 * (count - 1) }} {{ -count }} {{ 7 % (count + 1) }} "
     "{{ '%-5s'|format(name) }}|{{ range(count)|list }}",
     "gathers": "{% set ns = namespace(all=[]) %}"
