@@ -224,6 +224,7 @@ def make_game() -> None:
         sa.Column("accept", sa.String(4), nullable=False, server_default="ask"),
         sa.Column("remind", sa.String(40), nullable=False, server_default=""),
         sa.Column("broadcasts", sa.Boolean, nullable=False, server_default=sa.false()),
+        sa.Column("report", sa.String(6), nullable=False, server_default="ask"),
         sa.Column("digest_minute", sa.SmallInteger),
         sa.Column("digest_due", INSTANT),
         sa.Column("away_until", INSTANT),
@@ -258,6 +259,19 @@ def make_game() -> None:
         sa.Column("address", sa.String(254), primary_key=True),
         sa.Column("player_id", KEY, sa.ForeignKey("players.id"), primary_key=True, index=True),
         sa.Column("confirmed_at", INSTANT, nullable=False),
+    )
+    op.create_table(
+        "analyses",
+        sa.Column("board_id", KEY, sa.ForeignKey("boards.id"), primary_key=True),
+        sa.Column("ply", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("seat", sa.SmallInteger, primary_key=True, autoincrement=False),
+        sa.Column("due_at", INSTANT, index=True),
+        sa.Column("found", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "awaited_analyses",
+        sa.Column("letter_id", KEY, primary_key=True, autoincrement=False),
+        sa.Column("board_id", KEY, sa.ForeignKey("boards.id"), primary_key=True, index=True),
     )
     op.create_table(
         "blocks",

@@ -278,6 +278,14 @@ def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[S
     return steps
 
 
+def played_out(position: Position) -> list[Step[Any]]:
+    """The start and all steps that stand, oldest first: see `Position.backwards`."""
+    standing = list(position.backwards())
+    first = standing[-1].before if standing else position
+    assert first is not None
+    return [first.step, *(one.step for one in reversed(standing))]
+
+
 def without_seed(game: AnyGame, record: GameRecord) -> GameRecord:
     """The record as it may be shown: without its seed, unless that changes the game."""
     bare = replace(record, seed=NO_SEED)

@@ -350,6 +350,35 @@ class Saving(Protocol):
 
 
 @runtime_checkable
+class Reporting(Protocol):
+    """A game that can say what play was worth, once it is over."""
+
+    def reported(self, state: Any, reader: Seat | None) -> tuple[Seat, ...]:
+        """Whose play *reader* (``None`` = a spectator) gets a report on, the reader's own first."""
+        ...
+
+    def report(self, steps: Sequence[Step[Any]], seat: Seat) -> Mapping[str, Any]:
+        """What one seat's play was worth, JSON-ready, for its ``report.txt.j2`` and ``.html.j2``.
+
+        It may take seconds, so it is never called where others wait. While others of a race play
+        on it tells nothing that the seat could not have reckoned itself.
+
+        Args:
+            steps: from the start to the end, without what was taken back.
+        """
+        ...
+
+
+class CoachedGame(Game[Any, Any, Any], Reporting, Protocol):
+    """A game, and one with reports."""
+
+
+def coached(game: object) -> TypeGuard[CoachedGame]:
+    """Whether a game is `Reporting`; see `races`."""
+    return _keeps(game, Reporting)
+
+
+@runtime_checkable
 class Aided(Protocol[V_contra]):
     """A game that can judge a player's own marks and notes by what that player knows."""
 

@@ -44,6 +44,7 @@ from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddr
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.moves import Positions
+from pbmserv.store.bots import found
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -163,7 +164,9 @@ class Composer:
         if player is not None and told is not None and told.purpose in OF_BOARDS and self.web_url:
             token = self.mail_domain.ring.token(page_of(player, row.created_at))
             values["own_page"] = f"{self.web_url}/mine/{token}"
-        if row.letter == "summary":
+        if row.letter == "report":
+            values["reports"] = _reports(looking, row.words, row.board_id, row.ply)
+        elif row.letter == "summary":
             lines = self._lines(looking, told_once(row.words["lines"]), reader)
             lines = cut(lines, stranger=player is None)
             values["lines"] = lines
@@ -209,6 +212,8 @@ class Composer:
     ) -> Composed:
         seen = looking.seen(part["board"], part["ply"], part["seat"], reader.player)
         values = self._part_values(part["letter"], part["words"], seen, reader)
+        if part["letter"] == "report":
+            values["reports"] = _reports(looking, part["words"], part["board"], part["ply"])
         made = excerpt(part["letter"], {**values, "brief": brief}, *reader.share())
         reader.room -= len(made.html)
         reader.text_room -= len(made.text.encode())
@@ -327,6 +332,14 @@ class Composer:
             return None
         last = parts[-1]
         return looking.seen(last["board"], last["ply"], last["seat"], player)
+
+
+def _reports(
+    looking: Looking, words: Mapping[str, Any], board_id: int | None, ply: int | None
+) -> list[Mapping[str, Any]]:
+    """What the coach has found, those of the reader's own box first."""
+    known = found(looking.connection, board_id or 0, ply or 0)
+    return [known[seat] for seat in words["seats"] if seat in known]
 
 
 def _people(board: BoardRow, userid: str) -> list[str]:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Previewing
+from pbmserv.engine.protocol import Aided, Previewing, coached
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat
 from pbmserv.errors import Refusal, ServerFault
@@ -87,6 +87,11 @@ class BoardScene:
     def race(self) -> bool:
         """Whether each plays a box of their own, of which others see nothing until it is over."""
         return "-race" in self.options or len(self.names) == 1
+
+    @property
+    def has_coach(self) -> bool:
+        """Whether there is a report on a game that is over."""
+        return coached(self.game)
 
     @property
     def best(self) -> list[str]:

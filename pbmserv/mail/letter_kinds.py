@@ -168,6 +168,7 @@ KINDS: Mapping[str, LetterKind] = {
         asks_of_itself=True,
         soon_stale=True,
     ),
+    "report": _PLAIN,
     "result": LetterKind(tells_turn=True, waits_for_bot=True),
     "saved": LetterKind(has_files=True),
     "seek": _PLAIN,

@@ -228,6 +228,7 @@ class PlayStage:
             "reclaim": rows.reclaim,
             "act": self.bot_moves.act,
             "put_off": self.bot_moves.put_off,
+            "keep_report": self.bot_moves.keep_report,
             "operate": self._operate,
             "retry_kept": self.kept_mails.retry,
         }

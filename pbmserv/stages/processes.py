@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
+from pbmserv.store.bots import Asked
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import health as rows
 
@@ -77,6 +78,9 @@ class _AskedMoves:
 
     def put_off(self, board_id: int) -> None:
         self._play.ask("put_off", board_id)
+
+    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
+        self._play.ask("keep_report", asked, words)
 
 
 def run(name: str, given: Given) -> None:

@@ -1,10 +1,11 @@
-"""Rows about the house: its accounts, boards on which it is to move, letters that wait for that."""
+"""Rows of what the bots' process thinks about: moves, the coach's reports, letters that wait."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
@@ -13,7 +14,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter, letter, row_of
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import house_turns
+from pbmserv.store.tables.boards import analyses, awaited_analyses, house_turns
 from pbmserv.store.tables.mail import LetterState, outbox
 
 _DUE = Prepared(
@@ -103,8 +104,10 @@ def hold(
     board_ids: Sequence[int],
     now: datetime,
     mail_id: int | None,
+    reported: Iterable[int] = (),
 ) -> None:
-    """Queue a letter that goes out only when the house has moved on all of these boards."""
+    """Queue a letter that goes out only when the house has moved on all of these boards, and all
+    is worked out that is asked for of those that are *reported*."""
     letter_id = connection.execute(
         insert(outbox)
         .values(**row_of(new, now, mail_id), state=LetterState.COMING, due_at=None)
@@ -113,6 +116,9 @@ def hold(
     connection.execute(
         update(house_turns).where(house_turns.c.board_id.in_(board_ids)).values(letter_id=letter_id)
     )
+    for board_id in reported:
+        waits = {"letter_id": letter_id, "board_id": board_id}
+        connection.execute(insert(awaited_analyses).values(waits))
 
 
 def coming(connection: Connection, letter_id: int | None) -> QueuedLetter | None:
@@ -134,11 +140,81 @@ def rewrite(connection: Connection, letter_id: int, new: NewLetter) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A seat's play up to a ply of a board, on which somebody wants a report."""
+
+    board_id: int
+    ply: int
+    seat: int
+
+
+_ASKED = columns_of(Asked, analyses)
+_NEXT_ASKED = Prepared(
+    select(*_ASKED)
+    .where(analyses.c.due_at <= bindparam("now"))
+    .order_by(analyses.c.due_at, *_ASKED)
+    .limit(1)
+)
+
+
+def ask_report(connection: Connection, asked: Asked, now: datetime) -> None:
+    """Have it worked out, if that was not asked for before."""
+    connection.execute(
+        insert_into(connection, analyses)
+        .values(**asdict(asked), due_at=now, found={})
+        .on_conflict_do_nothing()
+    )
+
+
+def next_asked(connection: Connection, now: datetime) -> Asked | None:
+    """What is to be worked out next."""
+    for row in _NEXT_ASKED.rows(connection, {"now": now}):
+        return Asked(*row)
+    return None
+
+
+def is_report_due(connection: Connection, board_id: int) -> bool:
+    """Whether anything of a board is still to be worked out."""
+    due = select(analyses.c.ply).where(
+        analyses.c.board_id == board_id, analyses.c.due_at.is_not(None)
+    )
+    return connection.execute(due.limit(1)).first() is not None
+
+
+def found(connection: Connection, board_id: int, ply: int) -> dict[int, Mapping[str, Any]]:
+    """What was worked out, by seat; nothing of a seat where that could not be done."""
+    rows = connection.execute(
+        select(analyses.c.seat, analyses.c.found).where(
+            analyses.c.board_id == board_id, analyses.c.ply == ply, analyses.c.due_at.is_(None)
+        )
+    )
+    return {seat: words for seat, words in rows if words}
+
+
+def keep_report(connection: Connection, asked: Asked, words: Mapping[str, Any]) -> None:
+    """Keep what was worked out; no *words*: it could not be done."""
+    connection.execute(
+        update(analyses)
+        .where(*(column == value for column, value in zip(_ASKED, astuple(asked), strict=True)))
+        .values(due_at=None, found=dict(words))
+    )
+
+
+def awaiting(connection: Connection, board_id: int) -> list[int]:
+    """Letters that wait for what is worked out of a board; they wait for it no longer."""
+    mine = awaited_analyses.c.board_id == board_id
+    ids = connection.execute(select(awaited_analyses.c.letter_id).where(mine)).scalars().all()
+    connection.execute(delete(awaited_analyses).where(mine))
+    return list(ids)
+
+
 def release(connection: Connection, letter_id: int, now: datetime) -> bool:
-    """Send a letter, unless it still waits for the house on another board."""
-    others = select(house_turns.c.board_id).where(house_turns.c.letter_id == letter_id)
-    if connection.execute(others).first() is not None:
-        return False
+    """Send a letter, unless it still waits for the house on another board, or for a report."""
+    for table in (house_turns, awaited_analyses):
+        others = select(table.c.board_id).where(table.c.letter_id == letter_id)
+        if connection.execute(others).first() is not None:
+            return False
     connection.execute(
         update(outbox)
         .where(outbox.c.id == letter_id, outbox.c.state == LetterState.COMING)

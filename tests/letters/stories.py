@@ -322,7 +322,10 @@ def racing(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, "blackbox show 2")
         for move in ("+a1,+b2,+c3,+d4,?", "?"):
             yield from server.send(CAROL, f"blackbox move 2 carol {PASSWORD} {move}")
-        yield from server.send(ALICE, f"blackbox solve 2 alice {PASSWORD}")
+        yield from server.send(BOB, "blackbox report 2")
+        (ended,) = server.send(ALICE, f"blackbox solve 2 alice {PASSWORD}")[:1]
+        yield ended
+        yield from server.reply(ended, "report")
         server.live(days=1)
         yield from begun(server, ALICE, "blackbox replay 2 alice")
         yield from begun(server, ALICE, "blackbox solo alice -practice")

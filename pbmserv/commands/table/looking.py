@@ -115,6 +115,11 @@ class Record(AboutBoard):
 
 
 @dataclass(frozen=True, slots=True)
+class Report(AboutBoard):
+    """``game report board``: what the coach says of a finished game."""
+
+
+@dataclass(frozen=True, slots=True)
 class Follow(Command):
     """``subscribe|notify board userid password``: every turn (``all``) or only the end (``end``);
     ``unsubscribe``: neither (``off``)."""
@@ -273,6 +278,18 @@ LOOKING: tuple[Row, ...] = (
         handler="solo.races:record",
         summary="a whole finished game, as text that can be played back",
         example="blackbox record 12",
+        traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
+    ),
+    Row(
+        names=("report", "coach", "analyse", "analyze"),
+        slips=("reprot", "repotr", "reoprt", "rapport", "anaylse"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=(BOARD,),
+        asks=Report,
+        handler="boards.reports:report",
+        summary="what the coach says of a finished game, probe by probe",
+        example="blackbox report 12",
         traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
     ),
     Row(

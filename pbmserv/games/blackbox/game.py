@@ -13,6 +13,7 @@ from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox import analysis, practice, racing, readings, sgt_files, views
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox import state as truth
+from pbmserv.games.blackbox.bots import coach
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.display import CELL, shapes_of
@@ -67,6 +68,8 @@ class Blackbox:
     preview = staticmethod(analysis.preview)
     check = staticmethod(analysis.check_markers)
     drawn = staticmethod(analysis.test_ray)
+    reported = staticmethod(coach.reported)
+    report = staticmethod(coach.report)
 
     def setup(self, seats: int, options: Options, rng: Rng) -> State:
         """A board on which nobody has hidden atoms; for a race the server has."""

@@ -130,6 +130,12 @@ class _Wishes:
             raise self.refused("pref-broadcast", "broadcast", value)
         self.columns["broadcasts"] = _SWITCH[value]
 
+    def report(self, value: str) -> None:
+        """``report=always|ask``"""
+        if value not in {"always", "ask"}:
+            raise self.refused("pref-report", "report", value, "always")
+        self.columns["report"] = value
+
     def block(self, value: str) -> None:
         """``block=bob`` or ``block=bob,carol``"""
         for userid in value.split(","):
@@ -188,8 +194,9 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
     "unblock": _Wishes.unblock,
     "broadcast": _Wishes.broadcast,
     "broadcasts": _Wishes.broadcast,
+    "report": _Wishes.report,
 }
-_WRITTEN = ("format", "digest", "tz", "remind", "accept", "block", "unblock", "broadcast")
+_WRITTEN = ("format", "digest", "tz", "remind", "accept", "report", "block", "unblock", "broadcast")
 
 
 def prefs(context: CommandContext, command: Prefs) -> Answer:
@@ -222,6 +229,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "remind": player.remind or "off",
         "accept": player.accept,
         "broadcast": "on" if player.broadcasts else "off",
+        "report": player.report,
         "blocked": preferences.blocked(context.connection, player.id),
         "seeks": [
             " ".join((seek.game, str(seek.seats), *seek.options))

@@ -12,6 +12,7 @@ from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused
+from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.context import CommandContext
@@ -122,6 +123,7 @@ def log_ply(
         ended = rating.board_ended(context.connection, board, outcome, undecided, context.now)
         boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
         keep_scores(context, board, after, ended.at)
+        reports.promise(context, board, after)
         of_the_day = daily_box.ended(context, board, after)
         letter, rated = "result", ended.words
         opening = after.game.info.opening if early else 0

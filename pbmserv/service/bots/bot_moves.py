@@ -106,7 +106,8 @@ def take_note(context: CommandContext, board: BoardRow, position: Position, *, r
 
 
 def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
-    """Queue a mail's letters; those to people who wait for a bot wait with them.
+    """Queue a mail's letters; those with a report wait for that, and those to people who wait for
+    a bot wait with them.
 
     Only the answer to the one who has just moved: it is the letter that the bot's move belongs
     in. Where nobody else sees the moves (races), nothing waits.
@@ -115,12 +116,22 @@ def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
     at_once: list[NewLetter] = []
     for letter in letters:
         boards = waiting & set(_boards_in(letter)) if letter.recipient else set()
-        if boards:
-            rows.hold(context.connection, letter, sorted(boards), context.now, context.mail_id)
+        reported = context.reported & set(_reports_in(letter))
+        if boards or reported:
+            turns = sorted(boards)
+            rows.hold(context.connection, letter, turns, context.now, context.mail_id, reported)
             waiting -= boards
         else:
             at_once.append(letter)
     outbox.add(context.connection, at_once, context.now, context.mail_id)
+
+
+def _reports_in(letter: NewLetter) -> Iterator[int]:
+    """The boards that the coach's reports in a letter are about."""
+    if letter.letter == "report" and letter.board_id is not None:
+        yield letter.board_id
+    for line in letter.words.get("lines", ()) if letter.letter == "summary" else ():
+        yield from (part["board"] for part in line["parts"] if part["letter"] == "report")
 
 
 def _boards_in(letter: NewLetter) -> Iterator[int]:

@@ -10,16 +10,18 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.engine.position import bot_move
+from pbmserv.engine.position import bot_move, played_out
+from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import ServerFault
 from pbmserv.monitoring.metrics import Vital, Watch
@@ -35,6 +37,7 @@ from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.moves import Positions
+from pbmserv.store.bots import Asked
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox
@@ -73,6 +76,10 @@ class Moves(Protocol):
 
     def put_off(self, board_id: int) -> None:
         """Look at a board again later; nobody's letter waits for that."""
+        ...
+
+    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
+        """Keep what the coach has found, nothing if it could not, and send what waits for it."""
         ...
 
 
@@ -120,14 +127,45 @@ class BotWorker:
         self._rounds.ask()
 
     def run_once(self) -> None:
-        """Make every move that the house is to make now."""
+        """Make every move that the house is to make now; then reports, one after the other, as long
+        as there is no move to make."""
         while not self._rounds.ending:
             with self._database.reading.connect() as connection:
-                waiting = rows.due(connection, self._clock.now(), BATCH)
-            if not waiting:
-                return
+                now = self._clock.now()
+                waiting = rows.due(connection, now, BATCH)
+                asked = None if waiting else rows.next_asked(connection, now)
             for board_id in waiting:
                 self._look(board_id)
+            if asked is not None:
+                self._report(asked)
+            elif not waiting:
+                return
+
+    def _report(self, asked: Asked) -> None:
+        """Work a report out; who waits for one that cannot be is told so."""
+        self._rounds.beat()
+        number = -asked.board_id  # as `Watch` knows it: boards themselves are for moves
+        words: Mapping[str, Any] = {}
+        try:
+            if not self._watch.times_stuck(number):
+                with self._watch.of(number), _hardly_in_the_way():
+                    words = self._coach(asked)
+        except (ServerFault, *UNAVAILABLE):
+            raise
+        except Exception as error:  # noqa: BLE001 - one board must not stop the others
+            _log_fault("the coach cannot work a report out", asked.board_id, error)
+        self._moves.keep_report(asked, words)
+
+    def _coach(self, asked: Asked) -> Mapping[str, Any]:
+        with self._database.reading.connect() as connection:
+            board = boards.load(connection, asked.board_id)
+            if board is None:
+                return {}
+            position = self._positions.newest(connection, board).at(asked.ply)
+        game: object = position.game
+        if not coached(game):
+            return {}
+        return game.report(played_out(position), Seat(asked.seat))
 
     def _look(self, board_id: int) -> None:
         """Make one move on a board; it stays due while the house is to move there."""
@@ -147,13 +185,7 @@ class BotWorker:
         except (ServerFault, *UNAVAILABLE):
             raise  # that ails no single board
         except Exception as error:  # noqa: BLE001 - one board must not stop the others
-            # Without the fault's own words: they may tell where the house wanted to hide.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            name = type(error).__name__
-            log.error(
-                "the house cannot move; it is put off",
-                extra={"board": board_id, "fault": name, "at": where},
-            )
+            _log_fault("the house cannot move; it is put off", board_id, error)
             self._moves.put_off(board_id)
 
     def _think(self, board_id: int) -> Thought | None:
@@ -166,13 +198,27 @@ class BotWorker:
         seat = bot_moves.to_move(board, position)
         if seat is None:
             return None
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(min(before, SWITCH_S))  # so that mails hardly wait for a thought
-        try:
+        with _hardly_in_the_way():
             move = bot_move(position, seat, board.sitters[seat].userid)
-        finally:
-            sys.setswitchinterval(before)
         return Thought(board.plies, seat, move)
+
+
+@contextmanager
+def _hardly_in_the_way() -> Iterator[None]:
+    """While something is thought about: mails hardly wait for it."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH_S))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _log_fault(what: str, board_id: int, error: Exception) -> None:
+    """Without the fault's own words: they may tell what is hidden."""
+    where = "".join(traceback.format_tb(error.__traceback__))
+    name = type(error).__name__
+    log.error(what, extra={"board": board_id, "fault": name, "at": where})
 
 
 class BotMoves:
@@ -197,6 +243,10 @@ class BotMoves:
     def put_off(self, board_id: int) -> None:
         """See `Moves`."""
         self._finish(partial(self._put_off, board_id))
+
+    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
+        """See `Moves`."""
+        self._finish(partial(self._keep_report, asked, words))
 
     def _finish(self, job: Callable[[Connection], Done]) -> None:
         done = self._writer.submit(job).result()
@@ -244,6 +294,16 @@ class BotMoves:
         rows.put_off(connection, board_id, now + PUT_OFF)
         letters = waiting.letter_id is not None and rows.release(connection, waiting.letter_id, now)
         return Done({}, int(letters))
+
+    def _keep_report(self, asked: Asked, words: Mapping[str, Any], connection: Connection) -> Done:
+        boards.lock(connection, asked.board_id)
+        rows.keep_report(connection, asked, words)
+        if rows.is_report_due(connection, asked.board_id):
+            return NOTHING
+        now = self._clock.now()
+        waiting = rows.awaiting(connection, asked.board_id)
+        released = [rows.release(connection, letter_id, now) for letter_id in waiting]
+        return Done({}, sum(released))
 
 
 def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:

@@ -47,6 +47,7 @@ class Work(Enum):
     LETTER = "a letter to somebody else", 350
     TOLD = "a ply that a letter tells of", 4
     EXPORT = "all that is kept of a player, as a file", 20_000
+    REPORT = "a player's game, worked through by the coach in the bots' process", 3_000
     SQUARES = "64 squares of a board that is drawn", 30
 
     __hash__ = object.__hash__  # an enum's own is Python code, run at every count

@@ -86,8 +86,7 @@ class CommandContext:
         played: newest positions it made or looked at, to be remembered after the commit.
         moved: boards on which the present command has made a move, so that queued moves follow, and
             what plans wait there.
-        player: who speaks, once a handler has found out.
-        focus: the board the present command is about, once a handler has found out.
+        player, focus: who speaks, and of which board, once a handler has found out.
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
         proven: players who have proved to speak: by password, reply address or sender.
@@ -95,13 +94,13 @@ class CommandContext:
         unproven: the answer goes to a player who may not have written the mail at all.
         counted: players whose mail this was counted as.
         unreachable: players who have spoken and to whom letters came back, in their order.
+        reported: boards of which the coach has still to report.
         bot_turns: boards where it became a bot's turn, each with whether the answer waits for it.
         line_words: the present command's own words; ``None`` = the mail's.
         left_out: what of the words for others was not passed on by the present command.
         passed: what became of words that were looked at, by their writer and what was written.
         reread: texts of letters that the mail may quote, by their numbers.
-        tally: what this mail has led to, for the log.
-        budget: what the mail has spent.
+        tally, budget: what this mail has led to, for the log, and what it has spent.
         replayed: positions as the record had them when they were asked for.
         attached: texts of files that came with the mail, by what marks them.
         reply_address: what the reply address says that the mail came to.
@@ -124,6 +123,7 @@ class CommandContext:
     unproven: bool = False
     counted: set[int] = field(default_factory=set)
     unreachable: dict[int, None] = field(default_factory=dict)
+    reported: set[int] = field(default_factory=set)
     bot_turns: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
     left_out: dict[Line, None] = field(default_factory=dict)

@@ -166,7 +166,7 @@ class MailService:
         else:
             letters = carry_out(context) or _question(context)
             self._shelve(context, mail_id)
-        if context.bot_turns:
+        if context.bot_turns or context.reported:
             bot_moves.queue(context, letters)
         elif letters:
             outbox.add(connection, letters, now, mail_id)
@@ -180,7 +180,9 @@ class MailService:
             context.tally.refused,
             len(letters),
         )
-        return Done(context.played, len(letters), bool(context.bot_turns), receipt)
+        return Done(
+            context.played, len(letters), bool(context.bot_turns or context.reported), receipt
+        )
 
     def _shelve(self, context: CommandContext, mail_id: int) -> None:
         """Note what a mail led to, and keep its text only if that is worth it and there is room."""

@@ -120,6 +120,7 @@ def erase(connection: Connection, player: Player) -> str:
             accept="none",
             remind="",
             broadcasts=False,
+            report="ask",
             digest_minute=None,
             digest_due=None,
             away_until=None,

@@ -145,6 +145,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "accept": player.accept,
         "remind": player.remind,
         "broadcast": player.broadcasts,
+        "report": player.report,
         "digest_minute": player.digest_minute,
         "away_until": _when(player.away_until),
         "unreachable_since": _when(player.unreachable_since),

@@ -47,6 +47,7 @@ class Player:
         accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
         broadcasts: wants the operators' words to everybody.
+        report: the coach's report comes with each result (``always``) or when asked for (``ask``).
         digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
         away_until: end of the last absence, which may be over.
         unreachable_since: letters to every address came back; ``None`` = they arrive.
@@ -63,6 +64,7 @@ class Player:
     accept: str
     remind: str
     broadcasts: bool
+    report: str
     digest_minute: int | None
     away_until: datetime | None
     unreachable_since: datetime | None

@@ -69,6 +69,7 @@ players = Table(
     Column("accept", String(4), nullable=False, server_default="ask"),
     Column("remind", String(40), nullable=False, server_default=""),
     Column("broadcasts", Boolean, nullable=False, server_default=false()),
+    Column("report", String(6), nullable=False, server_default="ask"),
     Column("digest_minute", SmallInteger, nullable=True),
     Column("digest_due", Instant, nullable=True),
     Column("away_until", Instant, nullable=True),
@@ -80,7 +81,8 @@ address they ever got.
 `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
 at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
-next. `unreachable_since`: every address of theirs is given up, since letters came back."""
+next. `report`: ``ask``, or ``always`` for the coach's report with each result.
+`unreachable_since`: every address of theirs is given up, since letters came back."""
 
 Index(
     "ix_players_digest_due",

@@ -20,7 +20,7 @@ from sqlalchemy import (
     true,
 )
 
-from pbmserv.store.tables.columns import Instant, Key, State, metadata
+from pbmserv.store.tables.columns import Instant, Key, PackedJson, State, metadata
 
 
 class BoardStatus(StrEnum):
@@ -260,6 +260,27 @@ daily_boards = Table(
 )
 """Who has got which day's box; the key keeps anybody from getting it twice. `solved` and `score`
 are empty until that board is over."""
+
+analyses = Table(
+    "analyses",
+    metadata,
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("ply", Integer, primary_key=True, autoincrement=False),
+    Column("seat", SmallInteger, primary_key=True, autoincrement=False),
+    Column("due_at", Instant, nullable=True, index=True),
+    Column("found", PackedJson, nullable=False),
+)
+"""What the coach says of a seat's play up to a ply, where somebody has asked. `due_at` is set until
+the bots' process has worked it out; empty and nothing found: it could not."""
+
+awaited_analyses = Table(
+    "awaited_analyses",
+    metadata,
+    Column("letter_id", Key, primary_key=True, autoincrement=False),
+    Column("board_id", ForeignKey("boards.id"), primary_key=True, index=True),
+)
+"""Letters with a report in them: each waits in the outbox (state coming) until nothing of the board
+is due in `analyses`."""
 
 house_turns = Table(
     "house_turns",

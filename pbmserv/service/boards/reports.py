@@ -1,0 +1,104 @@
+"""What the coach says of a finished game: asked for, worked out by the bots' process, and told."""
+
+from __future__ import annotations
+
+from pbmserv.commands.table.looking import Report
+from pbmserv.engine.position import Position
+from pbmserv.engine.protocol import coached
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Refused
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.core.budget import Work
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import board_of, must_not_spoil
+from pbmserv.service.core.results import Answer, Notification, Part, told_letter
+from pbmserv.store import bots as rows
+from pbmserv.store.accounts import players
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.bots import Asked
+from pbmserv.store.tables import PlayerState
+from pbmserv.store.tables.boards import BoardStatus
+
+
+def report(context: CommandContext, command: Report) -> Answer:
+    """``game report board``: to a player as soon as the game is over for that player, to anybody
+    else when it is over and its box is nobody's to solve any more.
+
+    Raises:
+        Refused: it is not over, was never played, or its game has no coach.
+    """
+    board = _board(context, command)
+    example = f"{board.game} show {board.id}"
+    if board.status == BoardStatus.DECLINED:
+        raise Refused("board-declined", part=str(board.id), example=example)
+    position = context.position(board)
+    game = position.game
+    if not coached(game):
+        raise Refused("no-report", part=game.info.title, example=example)
+    seat = _own_seat(context, board)
+    to_act = game.to_act(position.state)
+    if board.status != BoardStatus.FINISHED and not (
+        seat is not None and position.apart and seat not in to_act
+    ):
+        raise Refused("not-over", part=str(board.id), example=example)
+    if seat is None:
+        must_not_spoil(context, board)
+    part = _asked(context, board, position, seat)
+    context.budget.spend(Work.REPORT, len(part.words["seats"]) if part else 0)
+    if part is None:
+        raise Refused("nothing-to-report", part=str(board.id), example=example)
+    return Answer((part,))
+
+
+def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
+    """A board is over: send a report to each of its players who always wants one."""
+    if not coached(after.game):
+        return
+    for sitter in board.sitters:
+        player = players.by_id(context.connection, sitter.player_id)
+        if player is None or player.state != PlayerState.ACTIVE or player.report != "always":
+            continue
+        part = _asked(context, board, after, sitter.seat)
+        if part is None or not sitter.address:
+            continue
+        letter = told_letter(context, Notification.sitter(sitter, part))
+        rows.hold(context.connection, letter, (), context.now, context.mail_id, (board.id,))
+
+
+def _board(context: CommandContext, command: Report) -> BoardRow:
+    """The board that is named, or that the letter is about which is replied to."""
+    if command.board is not None:
+        return board_of(context, command.board, command.game)
+    reply_address = context.reply_address
+    if reply_address is None or reply_address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
+        raise Refused("which-board", example="blackbox report 12")
+    return board_of(context, reply_address.about, command.game)
+
+
+def _own_seat(context: CommandContext, board: BoardRow) -> Seat | None:
+    """The seat of somebody known by this mail; the answer goes to that player's own address."""
+    for player in context.known():
+        sitter = board.sitter_of(player.id)
+        if sitter is not None:
+            context.player = player
+            return sitter.seat
+    return None
+
+
+def _asked(
+    context: CommandContext, board: BoardRow, position: Position, seat: Seat | None
+) -> Part | None:
+    """Have the coach work out what a reader is to be told; ``None``: there is nothing."""
+    game = position.game
+    assert coached(game)
+    seats = game.reported(position.state, seat)
+    if not seats:
+        return None
+    known = rows.found(context.connection, board.id, position.number)
+    for one in seats:
+        if one not in known:
+            asked = Asked(board.id, position.number, one)
+            rows.ask_report(context.connection, asked, context.now)
+    if rows.is_report_due(context.connection, board.id):
+        context.reported.add(board.id)
+    return Part("report", {"seats": list(seats)}, board.id, position.number, seat)

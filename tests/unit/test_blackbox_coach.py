@@ -1,0 +1,206 @@
+"""The coach's report against a brute force over all layouts, and against published numbers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb, log2
+from random import Random
+
+import pytest
+from examples import examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.engine.position import Position, opening, played_out
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.types import Rng, Seat
+from pbmserv.games.blackbox.bots import coach, knowledge
+from pbmserv.games.blackbox.bots.knowledge import Effort, beginning, best_line
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import trace_all
+from pbmserv.games.blackbox.options import Options, drawn
+
+ME = Seat(0)
+
+
+def alone(words: list[str], seed: int) -> Position:
+    """A board of one player with a box by lot."""
+    rng = Rng(b"coach", seed)
+    options = GAME.fixed(GAME.options(["-race", *words], 1), rng)  # type: ignore[attr-defined]
+    return opening(GAME, GameRecord("blackbox", 1, 1, GAME.describe(options), b"seed", ()))
+
+
+def played(words: list[str], seed: int, turns: int) -> Position:
+    """Ports by lot and guesses by lot, then the game is given up."""
+    position, lots = alone(words, seed), Random(seed)
+    for _ in range(turns):
+        view = GAME.view(position.state, ME)
+        if position.outcome is not None:
+            return position
+        ports = view.unused_ports
+        probes = bool(ports) and lots.random() < 0.75
+        text = lots.choice(ports) if probes else _guess(view, lots)
+        position = position.move(ME, GAME.parse(view, text))
+    return position if position.outcome else position.withdraw(ME)
+
+
+def _guess(view: object, lots: Random) -> str:
+    options: Options = view.options  # type: ignore[attr-defined]
+    names = options.board.names
+    atoms = lots.sample(range(len(names)), lots.randint(options.least, options.most))
+    off = "".join(f"/{names[cell]}," for cell in view.own.markers)  # type: ignore[attr-defined]
+    return off + "".join(f"+{names[cell]}," for cell in atoms) + "?"
+
+
+class Brute:
+    """All layouts that fit, one by one, and what each weighs."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        cells, counts = options.board.cells, range(options.least, options.most + 1)
+        self.weights = {
+            frozenset(one): 1 / comb(len(cells), count)
+            for count in counts
+            for one in combinations(cells, count)
+        }
+        self.spectra = {one: trace_all(options.board, one) for one in self.weights}
+
+    def bits(self, port: int) -> float:
+        shares: dict[int, float] = defaultdict(float)
+        for one, weight in self.weights.items():
+            shares[self.spectra[one][port]] += weight
+        total = sum(shares.values())
+        return -sum(share / total * log2(share / total) for share in shares.values())
+
+    def keep(self, fits: set[frozenset[int]]) -> float:
+        """Only these are left; the bits that this told."""
+        before = sum(self.weights.values())
+        self.weights = {one: weight for one, weight in self.weights.items() if one in fits}
+        return log2(before / sum(self.weights.values()))
+
+    def fire(self, port: int, out: int) -> float:
+        return self.keep({one for one in self.weights if self.spectra[one][port] == out})
+
+    def rule_out(self, guess: frozenset[int]) -> None:
+        same = trace_all(self.options.board, guess)
+        self.keep({one for one in self.weights if one != guess and self.spectra[one] != same})
+
+
+BOARDS = (
+    ["-size=3x3", "-atoms=2"],
+    ["-size=4x4", "-atoms=3"],
+    ["-size=5x3", "-atoms=2"],
+    ["-size=4x4", "-atoms=1-3"],
+    ["-size=2x6", "-atoms=0-2"],
+)
+
+
+@examples(40)
+@given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 9))
+def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turns: int) -> None:
+    position = played([*words, "-guesses=9"], seed, turns)
+    steps = played_out(position)
+    report = coach.analyse(steps, ME)
+    box, options = position.state.boxes[ME], position.state.options
+    truth, board = trace_all(options.board, box.atoms), options.board
+    brute, wrong, fired = Brute(options), iter(box.guessed), set[int]()
+    assert report.start == len(brute.weights)
+    decided = 0
+    for row in report.rows:
+        assert row.before == len(brute.weights)
+        if row.what == "guess":
+            brute.rule_out(next(wrong))
+        else:
+            port = board.port(row.port)
+            assert port is not None
+            bits = {one: brute.bits(one) for one in range(len(truth)) if one not in fired}
+            if row.what == "probe":
+                assert row.expected == pytest.approx(bits[port])
+                assert row.best_bits == pytest.approx(max(bits.values()))
+                assert bits[board.port(row.best) or 0] == pytest.approx(max(bits.values()))
+                assert row.wasted == (bits[port] < 1e-9)
+            assert row.gained == pytest.approx(brute.fire(port, truth[port]))
+            fired |= {port, truth[port]}
+        assert row.after == len(brute.weights)
+        if not decided and len({tuple(brute.spectra[one]) for one in brute.weights}) == 1:
+            decided = sum(one.what == "probe" for one in report.rows[: report.rows.index(row) + 1])
+    assert report.decided == decided
+    assert report.left == len(brute.weights)
+    assert report.gained == pytest.approx(sum(r.gained for r in report.rows if r.what == "probe"))
+
+
+@examples(10)
+@given(st.integers(0, 10**6))
+def test_the_best_line_leads_to_one_class_of_layouts(seed: int) -> None:
+    options = Options(4, 4, 2, 2)
+    atoms = frozenset(drawn(options, Rng(b"box", seed)))
+    truth = trace_all(options.board, atoms)
+    line = best_line(beginning(options), atoms, Effort())
+    assert line is not None
+    brute = Brute(options)
+    for port, out in line:
+        assert len({tuple(brute.spectra[one]) for one in brute.weights}) > 1
+        assert brute.bits(port) == pytest.approx(max(map(brute.bits, range(len(truth)))))
+        brute.fire(port, out)
+    assert {tuple(brute.spectra[one]) for one in brute.weights} == {tuple(truth)}
+
+
+@pytest.mark.parametrize(
+    ("size", "atoms", "bits"),
+    [(7, 4, (2.555, 3.150, 3.173, 3.179)), (8, 3, (2.420, 3.392, 3.410, 3.418))],
+)
+def test_the_first_probe_tells_what_was_published(
+    size: int, atoms: int, bits: tuple[float, ...]
+) -> None:
+    """Columns A to D, in `solver.md`, computed there by another tracer."""
+    ports = beginning(Options(size, size, atoms, atoms)).ports(Effort())
+    assert [round(ports[column], 3) for column in range(4)] == list(bits)
+    assert ports[0] == ports[size - 1] == ports[size]  # mirrored and turned
+
+
+def test_the_best_port_each_time_needs_as_many_probes_as_published() -> None:
+    """5.226 on 8x8 with 3 atoms, as a mean over all boxes."""
+    options = Options(8, 8, 3, 3)
+    first = beginning(options)
+    needed = Counter[int]()
+    for number in range(12):
+        line = best_line(first, frozenset(drawn(options, Rng(b"mean", number))), Effort())
+        assert line is not None
+        needed[len(line)] += 1
+    assert 4.3 <= sum(n * times for n, times in needed.items()) / 12 <= 6.2
+
+
+def _rows_of(size: str, seed: int, turns: int) -> Iterator[coach.Probe]:
+    yield from coach.analyse(played_out(played(size.split(), seed, turns)), ME).rows
+
+
+def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same game, once with all layouts at hand and once as if there were too many."""
+    for seed in range(2):
+        exact = list(_rows_of("-size=6x6 -atoms=3 -guesses=9", seed, 7))
+        with monkeypatch.context() as large:
+            large.setattr(knowledge, "EXACT", 100)
+            large.setattr(knowledge, "LISTED", 200)
+            about = list(_rows_of("-size=6x6 -atoms=3 -guesses=9", seed, 7))
+        assert any(row.sampled for row in about)
+        for one, other in zip(exact, about, strict=True):
+            assert one.port == other.port
+            if other.after is not None and not other.sampled:
+                assert one.after == other.after
+            if other.best_bits is not None:
+                assert other.best_bits == pytest.approx(one.best_bits, abs=0.3)
+
+
+def test_the_work_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge, "RAYS", 2_000)
+    effort = Effort(left=100_000)
+    known = beginning(Options(26, 26, 20, 20))
+    for port in range(12):
+        known.ports(effort)
+        known = known.fired(port, -1, effort)
+    assert effort.left < 0
+    assert known.ports(effort) == {}
