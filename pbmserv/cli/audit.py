@@ -43,14 +43,14 @@ class OperatorsSide:
     settings: Loaded
 
     def look(self, question: Callable[[CommandContext], Any]) -> Any:
-        """As `service.operating.Operators.look`."""
+        """As `service.operators.deeds.Operators.look`."""
         from pbmserv.cli.operator_services import operators as opened
 
         with opened(self.settings) as side:
             return side.look(question)
 
     def do(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
-        """As `service.operating.Operators.do`."""
+        """As `service.operators.deeds.Operators.do`."""
         from pbmserv.cli.operator_services import operators as opened
 
         with opened(self.settings) as side:

@@ -120,7 +120,7 @@ def of_refusal(error: str, recipient: str) -> Failure | None:
     """What a relay's refusal says about a letter's recipient, ``None`` = nothing.
 
     Args:
-        error: as `send.smtp` words it: the command, and the relay's reply to it. Only RCPT TO is
+        error: as `smtp_client` words it: the command, and the relay's reply to it. Only RCPT TO is
             about the recipient; so is LMTP's reply to DATA, if its code says so (RFC 2033, 4.2).
     """
     found = _COMMAND.match(error)

@@ -45,7 +45,7 @@ from pbmserv.outbound.relay import (
 BATCH = 50
 #: After this time no further letter of a batch is begun: others wait for it.
 BATCH_TIME = timedelta(minutes=3)
-#: How often leases are renewed. A relay may take half an hour over one letter (`smtp.Patience`).
+#: How often leases are renewed. A relay may take half an hour over a letter (`smtp_client`).
 RENEWAL_S = 60.0
 #: Pause after the outbox could not be reached; whoever asks has waited for it.
 AWAY_S = 0.2

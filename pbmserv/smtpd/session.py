@@ -87,25 +87,6 @@ class Sessions:
         return found or Place(None, 0.0, lambda: None)
 
 
-class Patience:
-    """Counts what a client gets wrong, and what leads to nothing, until a mail is taken."""
-
-    def __init__(self) -> None:
-        self.renew()
-
-    def renew(self) -> None:
-        """A mail was taken: all is forgiven."""
-        self._errors = 0
-        self._commands = 0
-
-    def ends_with(self, reply: bytes) -> bool:
-        """Count a reply; whether it was one too many."""
-        if reply[3:4] != b"-":  # one of several lines
-            self._commands += 1
-            self._errors += reply[:1] in {b"4", b"5"}
-        return self._errors >= MOST_ERRORS or self._commands >= MOST_COMMANDS
-
-
 class SmtpSession(MailAtOnce, StrictLines):
     """One session, which knows its hall and can be asked to end."""
 
@@ -119,7 +100,8 @@ class SmtpSession(MailAtOnce, StrictLines):
         self._line = 0
         self._last = b""
         self._began = self.loop.time()
-        self.patience = Patience()
+        # What the client got wrong, and all it said, since a mail was taken.
+        self._errors = self._commands = 0
         self.is_noted = False
         """The reply that comes next is to a mail, which has a line of the log already."""
         self.gone: asyncio.Future[None] = self.loop.create_future()
@@ -136,7 +118,7 @@ class SmtpSession(MailAtOnce, StrictLines):
 
     def renew(self) -> None:
         """A mail was taken: the client has earned its place, and our patience."""
-        self.patience.renew()
+        self._errors = self._commands = 0
         if self._place is not None:
             self._sessions.limits.renew(self._place)
 
@@ -242,7 +224,10 @@ class SmtpSession(MailAtOnce, StrictLines):
             await super().push(reply)
         if self._place is not None:
             self._place.stage = Stage.ASKING if self.in_transaction else Stage.IDLE
-        if self.patience.ends_with(reply):
+        if reply[3:4] != b"-":  # one of several lines
+            self._commands += 1
+            self._errors += reply[:1] in {b"4", b"5"}
+        if self._errors >= MOST_ERRORS or self._commands >= MOST_COMMANDS:
             self._part(b"421 4.7.0 too many commands that led to nothing, goodbye\r\n")
         elif isinstance(self._reader, StrictReader) and self._reader.is_torn:
             self._part(b"421 4.7.0 lines end in CRLF here (RFC 5321, 2.3.8), goodbye\r\n")

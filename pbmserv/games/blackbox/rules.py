@@ -319,7 +319,7 @@ def beam_shown(
 
 
 def kind_of(port: int, found: int) -> str:
-    """The name of what a ray into *port* does, as `rays.trace` found it."""
+    """The name of what a ray into *port* does, as `geometry.trace` found it."""
     return "hit" if found == HIT else "reflection" if found == port else "detour"
 
 

@@ -111,7 +111,7 @@ class BoxView:
 
     @cached_property
     def results(self) -> tuple[tuple[int, int], ...]:
-        """(port, where the ray came out) as `rays.trace` gives it; a detour at its first port."""
+        """(port, where the ray came out), as `geometry.trace`; a detour at its first port."""
         shown: dict[str, int] = {}
         found = []
         for port, mark in enumerate(self.marks):

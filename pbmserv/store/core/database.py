@@ -1,4 +1,4 @@
-"""Opens the database: SQLite is set up here, PostgreSQL in `store.postgresql`."""
+"""Opens the database: SQLite is set up here, PostgreSQL in `store.core.postgresql`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pbmserv.files import file_of, make_file
 BUSY_TIMEOUT_MS = 30_000
 """How long a write waits for somebody else's, e.g. an operator's command; then it fails, and
 the mail it was for is put off (451) instead of being kept waiting without end. PostgreSQL has
-more of them, see `store.postgresql`."""
+more of them, see `store.core.postgresql`."""
 
 
 def mail_url(url: str) -> str:

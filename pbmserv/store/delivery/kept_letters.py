@@ -76,7 +76,7 @@ def keep_bytes(connection: Connection, made: Mapping[int, bytes], now: datetime)
 def bytes_of(connection: Connection, letter_id: int) -> bytes | None:
     """A letter as it was mailed, or is going to be; ``None``: not made yet, or not kept any more.
 
-    `send.composing` makes it again from the record, as long as the words of its row are kept.
+    `letters.compose` makes it again from the record, as long as the words of its row are kept.
     """
     found: bytes | None = connection.execute(
         select(letter_bytes.c.raw).where(letter_bytes.c.letter_id == letter_id)

@@ -72,7 +72,7 @@ def _results(doors, exits, squares, atoms, total):
 
 @njit
 def _trace(filled, exits, place, ahead, left, port):
-    """As `rays.trace_in`."""
+    """As `geometry.trace_in`."""
     front = place + ahead
     if filled[front]:
         return -1

@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of
 EMPTY, ATOM, UNKNOWN = 0, 1, 2
 
 Result = tuple[int, int]
-"""A port, and where a ray into it came out, as `rays.trace` gives it."""
+"""A port, and where a ray into it came out, as `geometry.trace` gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def fire(field: Field, squares: bytearray, port: int) -> int:
     """A ray into a box of which not all is known.
 
     Returns:
-        As `rays.trace`; a number below `HIT` where that depends on an unknown square (see `asks`).
+        As `geometry.trace`; a number below `HIT` where it depends on an unknown square (`asks`).
     """
     place, ahead, left = field.doors[port]
     exits = field.exits

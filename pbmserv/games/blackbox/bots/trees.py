@@ -76,7 +76,7 @@ class Tree:
         """The port to fire at next; a layout where no port tells anything more: the guess.
 
         Args:
-            history: ports that were fired, and where the rays came out, as `rays.trace` gives it;
+            history: ports that were fired, and where rays came out, as `geometry.trace` gives it;
                 in any order, and others than the tree's own are no harm.
 
         Raises:
