@@ -317,3 +317,34 @@ def test_a_shell_is_offered_the_usual_boxes(
     shown = capsys.readouterr().out
     assert "8x8/3-6" in shown
     assert "5x5" not in shown
+
+
+def test_analyse_says_the_same_of_an_id_a_saved_game_and_simon_tathams_file(tmp_path: Path) -> None:
+    moves = "B; 4; undo; +b2,+c3,?"
+    said = printed("analyse", "w4h4m2M2#tea", "--moves", moves)
+    assert "You gave up after 1 probe; the coach needs" in said
+    assert "wrong guess" in said
+    for suffix in (".txt", ".sav"):
+        words = ("--moves", moves, "--suffix", suffix)
+        (file,) = printed("save", str(tmp_path / "game"), "w4h4m2M2#tea", *words).split()
+        assert printed("analyse", file) == said
+    assert printed("analyse", "-", typed=(tmp_path / "game0.txt").read_text()) == said
+
+
+def test_analyse_reads_the_record_of_a_board(tmp_path: Path) -> None:
+    record = (
+        "pbmserv record 1\ngame: blackbox\nrules: 1\nboard: 12\nplayers: alice, bob\n"
+        "options: -size=4x4 -atoms=1\nended: 2026-03-05\nresult: bob 1, alice 2 (resigned)\n\n"
+        "1. alice: B2\n2. bob: C3\n3. alice: B\n4. bob: 3\n5. alice: resign\nend\n"
+    )
+    (tmp_path / "game.txt").write_text(record)
+    said = printed("analyse", str(tmp_path / "game.txt"))
+    assert "alice gave up after 1 probe; the coach needs 1." in said
+    assert "bob had fired 1 probe into alice's box; the coach needs 2." in said
+
+
+@pytest.mark.parametrize("what", ["nonsense", "w4h4m2M2#tea --moves Z9"])
+def test_analyse_refuses_what_is_no_game(what: str) -> None:
+    result = run("analyse", *what.split())
+    assert result.exit_code == 2
+    assert result.stderr.startswith("pbmserv blackbox analyse: ")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typer
 
 from pbmserv.games.blackbox.cli.boxes import decode, encode, generate, rays
-from pbmserv.games.blackbox.cli.play import load, play, save
+from pbmserv.games.blackbox.cli.play import analyse, load, play, save
 from pbmserv.games.blackbox.cli.show import check, print_, show
 
 _HELP = (
@@ -34,3 +34,4 @@ app.command("print")(print_)
 app.command()(play)
 app.command()(save)
 app.command()(load)
+app.command()(analyse)

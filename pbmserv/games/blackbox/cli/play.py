@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,9 +29,11 @@ from pbmserv.games.blackbox.cli.arguments import (
 from pbmserv.games.blackbox.cli.boxes import fresh_seed
 
 if TYPE_CHECKING:
+    from pbmserv.engine.types import Seat, Step
     from pbmserv.games.blackbox.cli.terminal.application import Start
     from pbmserv.games.blackbox.game_ids import GameId, Parameters
     from pbmserv.games.blackbox.practice import Practice
+    from pbmserv.games.blackbox.state import State
 
 
 class How(StrEnum):
@@ -187,6 +189,93 @@ def load(
         for number, step in enumerate(practice.chain, 1):
             say(f"{number}. {step.text}{'' if number <= practice.done else ' (undone)'}")
         say(f"{practice.scoring}, {seconds} seconds")
+
+
+def analyse(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="FILE|ID", help="A saved game, a record or a game ID; - = stdin."),
+    ],
+    moves: Annotated[
+        str,
+        typer.Option("--moves", metavar="MOVES", help='What was played on the ID: "A; 4,+b2; ?".'),
+    ] = "",
+) -> None:
+    """Print the coach's report on a game: what each probe was worth.
+
+    The file is a saved game of ours or of Simon Tatham's program, or the record of a board (reply
+    "record" to its letter). A game that is not over counts as given up.
+
+    Example: pbmserv blackbox analyse w7h7m4M4#tea --moves "D; 4; K; 10,+b2"
+    """
+    with politely("analyse"):
+        from dataclasses import asdict
+
+        from pbmserv.engine.types import Seat
+        from pbmserv.games.blackbox.bots.coach import analyse as report
+        from pbmserv.games.blackbox.game import GAME
+        from pbmserv.letters.scene import page
+
+        names, reader, steps = _finished(what, moves)
+        state = steps[-1].state
+        for seat, box in enumerate(state.boxes):
+            if box.atoms is not None:
+                words = {
+                    "r": asdict(report(steps, Seat(seat))),
+                    "view": GAME.view(state, reader),
+                    "names": names,
+                    "you": reader,
+                    "leads": False,
+                    "spoken": False,
+                }
+                say(page("games/blackbox/report.txt.j2", words))
+                say("")
+
+
+def _finished(what: str, moves: str) -> tuple[Sequence[str], Seat | None, Sequence[Step[State]]]:
+    """The players of a game, which of them reads this, and the game played to its end.
+
+    Raises:
+        Unusable: it is no game.
+        PlayerError: one of the moves cannot be made.
+    """
+    from pbmserv.engine.position import opening, played_out
+    from pbmserv.engine.record import FIRST_LINE, RESTART, read_record
+    from pbmserv.engine.types import Seat, Step
+    from pbmserv.games.blackbox.game import GAME
+
+    text = _text(what)
+    if FIRST_LINE in text:
+        sheet = read_record(text)
+        position = opening(GAME, sheet.record)
+        for ply in sheet.record.plies:
+            position = position.play(ply)
+        return sheet.names, None, played_out(position)
+    practice = parsed(text)[0] if text else _begun(what, moves)
+    if not practice.over:
+        practice = practice.solve()
+    standing = [Step(practice.start, {None: ""})]
+    for one in practice.chain[: practice.done]:
+        if one.text == RESTART:
+            standing.clear()
+        standing.append(Step(one.state, {None: ""}, one.notes))
+    return ["you"], Seat(0), standing
+
+
+def _text(what: str) -> str:
+    """The text of a file; "" where a game ID is named and no file."""
+    from pbmserv.games.blackbox.practice import MOST_CHARACTERS
+
+    try:
+        if what == "-":
+            return sys.stdin.read()
+        if not Path(what).is_file():
+            return ""
+        return read_octets(Path(what), MOST_CHARACTERS + 1).decode()
+    except OSError as error:
+        raise Unusable(f"{what} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise Unusable("that is not text, so it is not a game.") from None
 
 
 def _begun(text: str, moves: str) -> Practice:
