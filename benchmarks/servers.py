@@ -74,6 +74,15 @@ def stage(folder: Path, database: Path, name: str, slower_ms: int = 0) -> Iterat
 
 
 @contextmanager
+def host(folder: Path, url: str, relay: str, only: str = "door,play,post") -> Iterator[Running]:
+    """What one host runs over a database that it shares with others; *folder* is its own."""
+    folder.mkdir(exist_ok=True)
+    shared = {"PBMSERV_DATABASE": url, "PBMSERV_RELAY": relay, "PBMSERV_WEB": ""}
+    with _ours((*_PBMSERV, "--only", only), folder, folder, shared) as running:
+        yield running
+
+
+@contextmanager
 def days_later(folder: Path, database: Path, days: int) -> Iterator[Running]:
     """`pbmserv serve` with a clock that is ahead; its letters go to Maildirs in *folder*."""
     with _ours(_LATER, folder, database, {DAYS: str(days)}) as running:

@@ -25,6 +25,11 @@ from pbmserv.store.delivery.claiming import Claiming
 
 MOST = 500
 """Arrivals in memory at a time; the others wait in the store."""
+CLAIMED = 32
+"""Arrivals that a play claims at a time, and most in hand when it claims more: nobody else can
+carry these out, and others may have nothing to do."""
+CLAIMED_OF_LANE = 8
+"""Of one lane, so that a flood leaves room for others. Until they are done, nobody claims more."""
 LEASE = timedelta(seconds=30)
 """How long claimed arrivals are one play's own if it does not renew them: it has died."""
 RESULTS_KEPT = timedelta(hours=1)
@@ -176,11 +181,11 @@ class OneStore(Arrivals):
             self._writer.submit(partial(arrivals.release, ids=held)).result()
 
     def new(self) -> list[Arrival]:
-        if len(self._in_hand) >= MOST:
+        if len(self._in_hand) > CLAIMED:
             return []
         now = self._clock.now()
         claim: Callable[[Connection], list[Arrival]] = partial(
-            arrivals.claim, now=now, until=now + LEASE, most=MOST // 5
+            arrivals.claim, now=now, until=now + LEASE, most=CLAIMED, of_lane=CLAIMED_OF_LANE
         )
         with self._mail.reading.connect() as connection:
             if not arrivals.has_free(connection, now):

@@ -46,7 +46,7 @@ def _stored(store: Database, lanes: Sequence[str]) -> list[int]:
 
 
 def _claimed(connection: Connection, most: int = 100) -> list[int]:
-    return [one.id for one in arrivals.claim(connection, NOW, UNTIL, most)]
+    return [one.id for one in arrivals.claim(connection, NOW, UNTIL, most, most)]
 
 
 def test_a_group_is_one_statement_and_keeps_its_order(store: Database) -> None:
@@ -85,12 +85,24 @@ def test_a_long_lane_of_another_play_hides_nobody_else(store: Database) -> None:
         assert _claimed(two) == numbers[-1:]
 
 
+def test_a_flood_leaves_room_for_others_in_one_claim_and_in_the_next(store: Database) -> None:
+    numbers = _stored(store, ["flood"] * 90 + ["bob", "carol"])
+    with store.writing.begin() as connection:
+        claimed = arrivals.claim(connection, NOW, UNTIL, 32, 8)
+    assert [one.id for one in claimed] == numbers[:8]
+    with store.writing.begin() as connection:
+        claimed = arrivals.claim(connection, NOW, UNTIL, 32, 8)
+    assert [one.lane for one in claimed] == ["bob", "carol"]
+
+
 def test_when_a_claim_has_run_out_another_play_begins_with_the_first(store: Database) -> None:
     numbers = _stored(store, ["alice"] * 3)
     with store.writing.begin() as one:
         assert _claimed(one, 2) == numbers[:2]
     with store.writing.begin() as two:
-        late = arrivals.claim(two, UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100)
+        late = arrivals.claim(
+            two, UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100, 100
+        )
     assert [one.id for one in late] == numbers
 
 
@@ -127,7 +139,7 @@ def test_what_a_claim_has_taken_whose_answer_never_came_is_claimed_again(
 
     def claimed() -> list[int]:
         until = next(moments)
-        job = partial(arrivals.claim, now=NOW, until=until, most=2)
+        job = partial(arrivals.claim, now=NOW, until=until, most=2, of_lane=2)
         return [one.id for one in claiming.claimed(job, until)]
 
     assert claimed() == numbers[:2]

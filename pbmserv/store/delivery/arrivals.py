@@ -8,6 +8,7 @@ what is settled. On PostgreSQL play claims rows for a while and removes them its
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -295,9 +296,11 @@ _CLAIM = (
 )
 
 
-def claim(connection: Connection, now: datetime, until: datetime, most: int) -> list[Arrival]:
-    """Take up to *most* of the oldest; no other play gets them, or later ones of their lanes,
-    before *until*.
+def claim(
+    connection: Connection, now: datetime, until: datetime, most: int, of_lane: int
+) -> list[Arrival]:
+    """Take up to *most* of the oldest, and *of_lane* of a lane; no other play gets them, or later
+    ones of their lanes, before *until*.
 
     What another play is claiming at this moment is locked, but not yet seen as claimed. So a lane
     is left from its first mail on that is neither ours nor gone: only the play that has the
@@ -309,7 +312,12 @@ def claim(connection: Connection, now: datetime, until: datetime, most: int) -> 
     lanes, ids = [row.lane for row in found], [row.id for row in found]
     firsts = connection.execute(_OF_OTHERS, {"lanes": lanes, "ids": ids, "last": ids[-1]})
     of_others: dict[str, int] = dict(firsts.all())
-    ours = [row for row in found if row.id < of_others.get(row.lane, row.id + 1)]
+    taken: Counter[str] = Counter()
+    ours = []
+    for row in found:
+        if taken[row.lane] < of_lane and row.id < of_others.get(row.lane, row.id + 1):
+            taken[row.lane] += 1
+            ours.append(row)
     connection.execute(_CLAIM, {"ids": [row.id for row in ours], "until": until})
     return [_arrival(row) for row in ours]
 
