@@ -9,6 +9,8 @@ import signal
 import threading
 from dataclasses import replace
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 from processes import DOMAIN, Process
@@ -72,6 +74,22 @@ def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> 
     secret = "postgresql+psycopg://games:hunter2@db.example/games"
     assert "hunter2" not in greeting(replace(settings, database=secret))
     assert "pages      off" in greeting(replace(settings, web=None))
+
+
+def test_the_one_address_of_the_greeting_is_the_mailbox(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with Process(tmp_path, url, web="127.0.0.1:0", mailbox="127.0.0.1:0") as server:
+        found = re.search(
+            r"^  (http://127\.0\.0\.1:\d+/([a-z2-7]{32})/)$", server.greeting, re.MULTILINE
+        )
+        assert found is not None
+        assert "A first game" not in server.greeting
+        with urlopen(found[1], timeout=20) as page:
+            assert "Sign both up" in page.read().decode()
+        with pytest.raises(HTTPError, match="404") as missing:
+            urlopen(found[1].replace(found[2], "a" * 32), timeout=20)
+        missing.value.close()
+        assert found[2] not in server.errors
 
 
 def commands_of(text: str) -> list[list[str]]:
