@@ -211,6 +211,9 @@ class _Parent:
 LATER = ("alembic.command", "encodings.idna", "typer._adapters", "typer.rich_utils")
 """What the server imports when it comes to need it."""
 
+WITH_A_COMPILER = "pbmserv.games.blackbox.bots.kernels"
+"""What no server imports: it wants the extra ``solver``."""
+
 
 def _get_ready() -> None:
     """Do all that a server does once: import everything, compile templates, find the games."""
@@ -222,7 +225,8 @@ def _get_ready() -> None:
     from pbmserv.engine.registry import Registry
 
     for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
-        import_module(module.name)
+        if module.name != WITH_A_COMPILER:
+            import_module(module.name)
     for name in LATER:
         import_module(name)
     build_command_line_once()
