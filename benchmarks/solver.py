@@ -9,11 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, log2
-from operator import itemgetter
 from statistics import mean, stdev
 from time import perf_counter
 
@@ -21,17 +19,16 @@ from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import KINDS, Goal, file_name, tree
+from pbmserv.games.blackbox.cli.studies import spectra, walked
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import HIT, field_of, geometry, trace_all
+from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.state import new_state
 
 QUICK = ((7, 3), (7, 4), (8, 3))
 ALL = (*QUICK, (8, 4))
 BITS = ((7, 4), (8, 3), (8, 4), (8, 5))
 GAMES = 100
-
-Spectrum = bytes
-"""Where rays into all ports come out, each as the port's number plus one, 0 = hit."""
 
 
 @dataclass(frozen=True)
@@ -110,59 +107,14 @@ def bits(side: int, atoms: int, port: int) -> float:
     return -sum(share * log2(share) for share in shares if share)
 
 
-def spectra(side: int, atoms: int) -> list[Spectrum]:
-    """Those of all layouts."""
-    board = geometry(side, side)
-    layouts = combinations(board.cells, atoms)
-    return [bytes(out + 1 for out in trace_all(board, one)) for one in layouts]
-
-
 def exact(side: int, atoms: int) -> Row:
     """Walk through everything."""
-    found = spectra(side, atoms)
+    found = spectra(Options(side, side, atoms, atoms))
     sizes = Counter(found)
     probes, points = walked(found, lambda told, _: told)
     _, thrifty = walked(found, lambda told, cost: told / cost)
     twins = sum(size for size in sizes.values() if size > 1)
     return Row(len(found), len(sizes), twins, probes, points, thrifty)
-
-
-def walked(
-    found: Sequence[Spectrum], worth: Callable[[float, float], float]
-) -> tuple[float, float]:
-    """Mean probes and points of a player who always fires where *worth* (bits, points) is most."""
-    probes = points = 0
-    for size, cost in _tree(list(found), worth):
-        probes += size
-        points += cost
-    return probes / len(found), points / len(found)
-
-
-def _tree(
-    found: list[Spectrum], worth: Callable[[float, float], float]
-) -> Iterator[tuple[int, int]]:
-    """For each probe in the tree: how many layouts come by, and the points all these pay."""
-    ports = range(len(found[0]))
-    todo = [found]
-    while todo:
-        group = todo.pop()
-        best, best_port, best_cost = 0.0, -1, 0
-        for port in ports:
-            shares = Counter(map(itemgetter(port), group))
-            if len(shares) == 1:
-                continue
-            told = log2(len(group)) - sum(n * log2(n) for n in shares.values()) / len(group)
-            cost = 2 * len(group) - shares[0] - shares[port + 1]
-            value = worth(told, cost / len(group))
-            if value > best + 1e-12:
-                best, best_port, best_cost = value, port, cost
-        if best_port < 0:
-            continue
-        yield len(group), best_cost
-        parts: dict[int, list[Spectrum]] = {}
-        for one in group:
-            parts.setdefault(one[best_port], []).append(one)
-        todo += [part for part in parts.values() if len(part) > 1]
 
 
 def played(level: str) -> str:

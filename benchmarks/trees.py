@@ -13,7 +13,6 @@ import lzma
 import sys
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import combinations
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -22,7 +21,8 @@ import numpy as np
 
 from pbmserv.games.blackbox.bots import kernels, trees
 from pbmserv.games.blackbox.bots.trees import KINDS, Goal
-from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.cli.studies import sums_over_orientations
+from pbmserv.games.blackbox.options import Options
 
 FOLDER = Path(trees.__file__).parent / trees.FOLDER
 
@@ -77,14 +77,8 @@ def planes(asked: Any, branches: Any, came: Any) -> tuple[bytes, bytes, bytes]:
 def ranks(kind: tuple[int, int, int], probes: Any) -> Sequence[int]:
     """How many layouts need so many probes, summed over their orientations."""
     width, height, atoms = kind
-    layouts = np.array(list(combinations(range(width * height), atoms)))
-    number = np.zeros((width * height,) * atoms, dtype=np.int32)
-    number[tuple(layouts.T)] = np.arange(len(layouts))
-    total = np.zeros(len(layouts), dtype=np.int64)
-    for turned in trees.orientations(geometry(width, height)):
-        cells = np.sort(np.array(turned)[layouts], axis=1)
-        total += probes[number[tuple(cells.T)]]
-    return [int(count) for count in np.bincount(total)]
+    options = Options(width, height, atoms, atoms)
+    return [int(count) for count in np.bincount(sums_over_orientations(options, probes))]
 
 
 def note(name: str, content: bytes) -> None:

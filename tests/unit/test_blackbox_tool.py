@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from itertools import combinations
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from typer.testing import CliRunner, Result
 
 from pbmserv.games.blackbox.bots import difficulty
 from pbmserv.games.blackbox.bots.difficulty import grade, is_unique
-from pbmserv.games.blackbox.cli import app
+from pbmserv.games.blackbox.cli import app, studies
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import Grade, Options
@@ -47,6 +48,7 @@ def test_the_example_of_each_command_works(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(studies, "find_spec", lambda _: None)  # compiling takes longer than all
     shown = re.sub(r"\s+", " ", printed(name, "--help"))
     found = re.search(r"Example: (pbmserv blackbox .*?) ╭", shown)
     assert found, shown
@@ -348,3 +350,54 @@ def test_analyse_refuses_what_is_no_game(what: str) -> None:
     result = run("analyse", *what.split())
     assert result.exit_code == 2
     assert result.stderr.startswith("pbmserv blackbox analyse: ")
+
+
+def study(*arguments: str) -> dict[str, str]:
+    """What `study` says, by its lines' names."""
+    lines = printed("study", *arguments).splitlines()
+    return {name.strip(): value for name, _, value in (line.partition("  ") for line in lines)}
+
+
+def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies, "find_spec", lambda _: None)
+    options = Options(4, 3, 4, 4)
+    spectra = [tuple(trace_all(options.board, one)) for one in combinations(range(12), 4)]
+    sizes = Counter(spectra)
+    told = {name: value.strip() for name, value in study("4x3/4").items()}
+    assert told["layouts"] == "495"
+    assert told["classes with the same result at every port"] == str(len(sizes))
+    twins = sum(size for size in sizes.values() if size > 1)
+    assert told["layouts that are not unique"].startswith(f"{twins} (")
+    shares = [Counter(one[port] for one in spectra).values() for port in (0, 1)]
+    bits = [-sum(n / 495 * log2(n / 495) for n in one) for one in shares]
+    assert told["bits of a first probe into A, B"] == " ".join(f"{one:.3f}" for one in bits)
+    assert 4 < float(told["greedy by bits: probes until one class is left"]) < 9
+    assert "Without numba the rest is left out: pip install pbmserv[solver]" in told
+    refused = run("study", "8x8/4")
+    assert refused.exit_code == 2
+    assert "635,376 layouts are too many without numba" in refused.stderr
+
+
+@pytest.mark.slow
+def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And trying every port is no worse than greedy play, which beats random ports."""
+    pytest.importorskip("numba")
+    fast = study("4x4/3")
+    monkeypatch.setattr(studies, "find_spec", lambda _: None)
+    plain = {name: value for name, value in study("4x4/3").items() if value}
+    assert len(plain) == 7
+    assert {name: fast[name] for name in plain} == plain
+    greedy = float(fast["greedy by bits: probes until one class is left"])
+    best = float(fast["every port tried, perfect in the end: probes"])
+    lots = float(fast["a random port that is not known: probes"].split()[0])
+    assert best <= greedy < lots
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("8x8/3-5", "name one number of atoms"), ("9x9/6", "10,000,000 are the most")],
+)
+def test_study_wants_a_board_that_can_be_walked_through(kind: str, said: str) -> None:
+    result = run("study", kind)
+    assert result.exit_code == 2
+    assert said in result.stderr

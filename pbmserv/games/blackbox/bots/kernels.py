@@ -296,7 +296,7 @@ def greedy_price(board, how, order, low, high, room, work):
     return paid
 
 
-@njit
+@njit(nogil=True)
 def random_price(board, seed):
     """How many probes all layouts cost a player who fires at any port not known yet."""
     np.random.seed(seed)
@@ -305,7 +305,7 @@ def random_price(board, seed):
     return greedy_price(board, (0, 2, 0), np.arange(total), 0, total, room_for(ports), work)
 
 
-@njit
+@njit(nogil=True)
 def grow(board, how, rollouts):
     """A tree that tells all layouts apart, its nodes in the order of their levels.
 

@@ -12,6 +12,7 @@ import typer
 from pbmserv.games.blackbox.cli.boxes import decode, encode, generate, rays
 from pbmserv.games.blackbox.cli.play import analyse, load, play, save
 from pbmserv.games.blackbox.cli.show import check, print_, show
+from pbmserv.games.blackbox.cli.studies import study
 
 _HELP = (
     "Blackbox at the command line: make, read, print and play boxes.\n\n"
@@ -25,6 +26,7 @@ _HELP = (
 
 app = typer.Typer(no_args_is_help=True, help=_HELP)
 app.command()(generate)
+app.command()(study)
 app.command()(decode)
 app.command()(encode)
 app.command()(rays)
