@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Protocol
 
 from jinja2 import Environment
@@ -15,6 +16,7 @@ from starlette.routing import Route
 
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
+from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
 from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, read_form, tagged
@@ -26,6 +28,11 @@ LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""
 LONGEST_FORM = 64_000
 """Octets of a form: more words than a player sends to an opponent."""
+
+MOST_KEPT = 500
+"""Pages of boards that are kept until somebody moves, of some 15 kB each."""
+_KEY = "\0key\0"
+"""Stands for a page's key; no scene can have it."""
 
 log = logging.getLogger("pbmserv.web")
 
@@ -134,7 +141,8 @@ def build(
     printer = Printer(pages, templates)
     site = _Site(printer, web_requests)
     application = Starlette(
-        routes=[
+        routes=[  # looked through from the first one on
+            Route("/b/{token}", site.board, methods=["GET", "POST"]),
             Route("/", site.front),
             Route("/help", site.help),
             Route("/help/{topic}", site.help),
@@ -144,7 +152,6 @@ def build(
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
             *public_routes(printer, web_requests.public),
             *personal_routes(printer, web_requests.personal),
-            Route("/b/{token}", site.board, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
         ],
         middleware=[Middleware(SafeResponses, fault=site.fault)],
@@ -162,6 +169,7 @@ class _Site:
         self._printer = printer
         self._text, self._failure = printer.text, printer.failure
         self._front = self._text("front")
+        self._kept: dict[str, tuple[tuple[BoardScene, tuple[str, ...], bool], str]] = {}
         self._help = HelpPages(printer.pages.games, printer.templates, printer.shared)
 
     async def front(self, request: Request) -> Response:
@@ -238,7 +246,17 @@ class _Site:
 
     def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> str:
         said = {"by_letter": by_letter, "refused": refused}
-        return self._text("board", page=page, bots=BOT_USERIDS, **said)
+        if page.draft or page.trouble or page.words or by_letter or refused:
+            return self._text("board", page=page, bots=BOT_USERIDS, **said)
+        # Nothing was put together: until somebody moves, all but its key stays as it is.
+        stamp = page.scene, page.undecided, page.declined
+        kept = self._kept.get(page.token)
+        if kept is None or kept[0][0] is not page.scene or kept[0][1:] != stamp[1:]:
+            text = self._text("board", page=replace(page, key=_KEY), bots=BOT_USERIDS, **said)
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            kept = self._kept[page.token] = stamp, text
+        return kept[1].replace(_KEY, page.key)
 
     async def refused(self, _request: Request, error: Exception) -> Response:
         """404 and 405, as a page without details."""

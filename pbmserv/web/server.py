@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import uvicorn
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -159,7 +158,7 @@ class SafeResponses:
     ) -> None:
         self._app = app
         self._fault = fault
-        self._headers = headers
+        self._headers = [(name.lower().encode(), text.encode()) for name, text in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -171,9 +170,8 @@ class SafeResponses:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                said = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
-                    said.setdefault(name, value)
+                said = {name for name, _ in message["headers"]}
+                message["headers"] += [one for one in self._headers if one[0] not in said]
             await send(message)
 
         try:

@@ -44,6 +44,8 @@ LONGEST_DRAFT = 1_000
 """Characters of a move that is being put together."""
 LONGEST_WORDS = 4_000
 """Characters that stay in the page while it is."""
+SCENES = 500
+"""Boards that are kept as they were shown, some 50 kB each."""
 LOOK_S = 0.1
 BOT_S = 3.0
 """Seconds that a page waits for a bot to move, so that its answer is there at once."""
@@ -171,6 +173,9 @@ class BoardPages:
         self._database = database
         self._clock = clock
         self._hand_in = hand_in
+        self._scenes: dict[
+            tuple[int, Seat], tuple[tuple[Position, str, tuple[str, ...]], BoardScene]
+        ] = {}
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
         """The page as its player sees it; ``None``: the link is not, or no longer, good."""
@@ -219,6 +224,21 @@ class BoardPages:
             seen = self.seen(connection, token)
             return None if seen is None else _looked(seen, look)
 
+    def _scene(
+        self, connection: Connection, board: BoardRow, position: Position, seat: Seat
+    ) -> BoardScene:
+        """As `scene_of`; one that was shown lately is there still, and its view with it."""
+        key = board.id, seat
+        stamp = position, board.status, board.names
+        kept = self._scenes.get(key)
+        if kept is not None and kept[0][0] is position and kept[0][1:] == stamp[1:]:
+            return kept[1]
+        scene = scene_of(connection, board, position, seat)
+        if len(self._scenes) >= SCENES:
+            self._scenes.clear()
+        self._scenes[key] = stamp, scene
+        return scene
+
     def seen(self, connection: Connection, token: str) -> BoardPage | None:
         """The page without a draft; ``None``: the link is not good."""
         found = _player_of(connection, self._services.mail_domain, token)
@@ -230,7 +250,7 @@ class BoardPages:
         positions = self._services.positions
         position = positions.newest(connection, board)
         positions.remember(board.id, position)
-        scene = scene_of(connection, board, position, sitter.seat)
+        scene = self._scene(connection, board, position, sitter.seat)
         declined = board.status == "declined"
         return BoardPage(
             token,
