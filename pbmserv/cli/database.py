@@ -106,22 +106,22 @@ def compact(
 
     from pbmserv import files
     from pbmserv.store.core import schema
-    from pbmserv.store.operators import compacting
+    from pbmserv.store.operators import health
 
     found = loaded(config)
     files.must_be_there(found.settings.database, found.sources)
     for url, stores in mail_and_game(found.settings.database):
         with opened(url) as database:
             schema.require(database)
-            before = compacting.room(database)
+            before = health.room(database)
             if "game" in stores:
                 dropped = _dropped(database, found.settings)
                 say(f"Dropped {dropped:,} old mails and letters.")
             if rebuild:
-                compacting.rebuild(database)
+                health.rebuild(database)
             else:
-                compacting.compact(database, time.sleep)
-            after = compacting.room(database)
+                health.compact(database, time.sleep)
+            after = health.room(database)
         say(f"{blank_passwords(url)}")
         say(f"  before: {before}")
         say(f"  now:    {after}")
