@@ -38,11 +38,12 @@ def letters_to_see(folder: Path) -> dict[str, Posted]:
         found["waiting"] = _one(_move(server, "alice", 3, "1"), ALICE)
         found["refusal"] = _one(_move(server, "alice", 1, "3,+b99"), ALICE)
         ended = _move(server, "alice", 1, "+e5,+g6,/d4,?")
+        found["report"] = _one(server.reply(_one(ended, ALICE), "report"), ALICE)
         found["result"] = _one(ended, ALICE)
         found["standings"] = _one(server.send(ALICE, "blackbox standings"), ALICE)
         found["games"] = _one(server.send(ALICE, "games alice bob all"), ALICE)
         several = f"showas alice {PASSWORD} 2 3\nlist\nmvoe 3\nprefs alice {PASSWORD}"
-        found["report"] = _one(server.send(ALICE, "multiple", several), ALICE)
+        found["summary"] = _one(server.send(ALICE, "multiple", several), ALICE)
         server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
         _move(server, "alice", 2, "5")
         found["digest"] = _one(server.live(hours=20), BOB)

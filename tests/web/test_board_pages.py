@@ -208,6 +208,21 @@ def test_a_bot_has_moved_when_the_page_comes_back(server: Running) -> None:
     assert "Your move" in alice.text
 
 
+def test_the_coach_reports_on_the_page_too(server: Running) -> None:
+    server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+    assert "Report" not in alice.text
+    alice.tap("A").press()
+    alice.press("solve")
+    assert "Layouts left" not in alice.text
+    alice.press("report")
+    assert "You gave up after 1 probe; the coach needs" in alice.text
+    assert "Layouts left" in alice.load().text
+    assert "Report" not in alice.text
+    assert "The coach's report: Blackbox 1" in [one.subject for one in server.letters(ALICE)]
+
+
 def test_practice_can_be_taken_back(server: Running) -> None:
     server.send(ALICE, "blackbox solo alice -practice")
     server.reply(server.letters(ALICE)[-1], "yes")

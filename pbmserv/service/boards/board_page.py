@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from email.message import EmailMessage
@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Tappable
+from pbmserv.engine.protocol import Aided, Tappable, coached
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import MoveError, Refusal
 from pbmserv.inbound.message import read_mail
@@ -32,7 +32,7 @@ from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.core.context import Services
-from pbmserv.store import solo
+from pbmserv.store import bots, solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -98,6 +98,8 @@ class BoardPage:
         scene: the board, or what the draft would make of it, or what a check has found.
         now: the view as it is.
         undecided: userids of those who have not accepted yet.
+        reports: what the coach has found for whom somebody asked; the reader's own box first.
+        awaits_report: the coach is still at work.
     """
 
     token: str
@@ -112,6 +114,8 @@ class BoardPage:
     undecided: tuple[str, ...] = ()
     declined: bool = False
     words: str = ""
+    reports: tuple[Mapping[str, Any], ...] = ()
+    awaits_report: bool = False
 
     at_once: ClassVar[bool] = False
     """A move is put together first."""
@@ -197,7 +201,7 @@ class BoardPages:
             if not thinks:
                 break
             await asyncio.sleep(LOOK_S)
-            thinks = await self._thinks(token)
+            thinks = await self._thinks(token, press)
         return done
 
     async def carried_out(self, envelope: Envelope) -> int:
@@ -213,9 +217,9 @@ class BoardPages:
         number: int = await self._hand_in(values, taken)
         return number
 
-    async def _thinks(self, token: str) -> bool:
+    async def _thinks(self, token: str, press: Press) -> bool:
         seen = await asyncio.to_thread(self._page, token, Look())
-        return seen is not None and seen.thinks
+        return seen is not None and (seen.thinks or _asks_coach(seen, press))
 
     # -- looks -----------------------------------------------------------------------------
 
@@ -252,6 +256,7 @@ class BoardPages:
         positions.remember(board.id, position)
         scene = self._scene(connection, board, position, sitter.seat)
         declined = board.status == "declined"
+        awaits_report = bots.is_report_due(connection, board.id)
         return BoardPage(
             token,
             player.id,
@@ -260,6 +265,8 @@ class BoardPages:
             scene.view,
             secrets.token_hex(8),
             undecided=() if declined else board.undecided,
+            reports=() if awaits_report else _reports(connection, board, position, sitter.seat),
+            awaits_report=awaits_report,
             declined=declined,
         )
 
@@ -296,8 +303,25 @@ class BoardPages:
                 refusal = Refusal(**words["refusal"])
                 page = replace(seen, trouble=why(refusal), example=refusal.example)
                 return Pressed(replace(page, draft=press.move, words=press.words))
-        by_letter = any(letter not in {"board", "result"} for letter, _ in letters)
-        return Pressed(by_letter=by_letter, thinks=seen.thinks)
+        by_letter = any(letter not in {"board", "result", "report"} for letter, _ in letters)
+        return Pressed(by_letter=by_letter, thinks=seen.thinks or _asks_coach(seen, press))
+
+
+def _asks_coach(seen: BoardPage, press: Press) -> bool:
+    return press.move.strip().lower() == "report" and seen.awaits_report
+
+
+def _reports(
+    connection: Connection, board: BoardRow, position: Position, seat: Seat
+) -> tuple[Mapping[str, Any], ...]:
+    """What the coach has found for this reader, if somebody has asked since the game was over."""
+    game = position.game
+    if seat in game.to_act(position.state) or not coached(game):
+        return ()
+    if position.outcome is None and not position.apart:  # the turn is another's
+        return ()
+    known = bots.found(connection, board.id, position.number)
+    return tuple(known[one] for one in game.reported(position.state, seat) if one in known)
 
 
 def scene_of(
