@@ -379,6 +379,7 @@ def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # most of it is compiling
 def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """And trying every port is no worse than greedy play, which beats random ports."""
     pytest.importorskip("numba")

@@ -108,6 +108,11 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
         words = solo.box_of(connection, "blackbox", solo.day_of_number(number))
     assert words is not None
     options = GAME.options(words, 1)
+    assert options.grade
+    assert f"Daily Box {number}: {options.grade}" in table.text
+    assert re.search(rf"Daily Box {number} [^|]{{5,30}} {options.grade} 2 0", archive.text)
+    assert f"This box is {options.grade}: " in alice.text
+    assert f"This box is {options.grade}: " in Tab(server.web_port, "/today").load().text
     cells = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
     alice.press("+" + ",+".join(cells) + ",?")
     assert feed(server, "/games.atom") == []  # it is over, and not to be seen yet
