@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from migrated import migrated
+from one_process import Server
 from running import start
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.cli.main import run
 from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
-from pbmserv.stages import app
 from pbmserv.store.core.database import Database
 
 pytestmark = pytest.mark.slow
@@ -112,7 +112,7 @@ def test_a_server_that_cannot_be_built_leaves_nothing_open(
     settings["PBMSERV_DKIM_KEYS"] = f"s1={tmp_path}/s1.pem"
     before = writers()
     with pytest.raises(ConfigError, match=r"s1\.pem"):
-        app.Server(load(settings, None).settings)
+        Server(load(settings, None).settings)
     assert connections.made
     assert connections.open_ones() == []
     assert writers() == before
