@@ -16,8 +16,10 @@ from chromium import chromium as browser
 from letters_to_see import letters_to_see
 from playwright.sync_api import Browser, Page
 
-WIDTHS = (320, 375, 600, 800)
-SCHEMES = ("light", "dark")
+from pbmserv.letters.environment import templates_root
+
+SCREENS = ((320, "light"), (320, "dark"), (375, "light"), (600, "light"), (800, "light"))
+"""Widths and colour schemes; the dark changes nothing but colours, so one width shows it."""
 IN_DAYLIGHT = ("challenge", "board", "eight", "result", "standings", "large", "help")
 IN_THE_DARK = ("board", "waiting", "refusal", "games", "digest")
 """What axe judges in which light; it takes half a second for each."""
@@ -52,7 +54,7 @@ def chromium(pages: dict[str, str]) -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture(params=[(w, s) for w in WIDTHS for s in SCHEMES], ids=lambda p: f"{p[0]}-{p[1]}")
+@pytest.fixture(scope="module", params=SCREENS, ids=lambda p: f"{p[0]}-{p[1]}")
 def screen(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page as wide as a phone or a window, in one colour scheme, that cannot reach the net."""
     width, scheme = request.param
@@ -94,6 +96,12 @@ def test_every_letter_fits_the_screen_and_is_accessible(
             scheme = "dark" if dark else "light"
             screen.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"), full_page=True)
     assert asked == []  # nothing is fetched from anywhere
+
+
+def test_the_dark_changes_nothing_but_colours() -> None:
+    style = (templates_root() / "letters" / "adaptive.css").read_text("utf-8")
+    (inside,) = re.findall(r"@media[^{]*\{(.*)\}", style, re.DOTALL)
+    assert set(re.findall(r"[{;]([a-z-]+):", inside)) == {"background", "border-color", "color"}
 
 
 def test_targets_are_large_enough_for_thumbs(screen: Page, pages: dict[str, str]) -> None:
