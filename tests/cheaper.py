@@ -1,14 +1,19 @@
-"""What takes long in each process of a run, and need not: templates are compiled once in all."""
+"""What takes long in each process of a run, and need not.
+
+Templates are compiled once in all processes, statements once in each one.
+"""
 
 from __future__ import annotations
 
 import os
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import typer
 from argon2 import PasswordHasher
 from jinja2 import FileSystemBytecodeCache
+from sqlalchemy import Connection, Engine, event
 
 from pbmserv.letters.environment import environment, templates_root
 from pbmserv.service.auth import passwords
@@ -44,3 +49,28 @@ def load_templates() -> None:
         forms = (".txt.j2", ".html.j2") if name.parent == Path("letters") else (".j2",)
         for form in forms:
             environment().get_template(f"{str(name).removesuffix('.j2')}{form}")
+
+
+def know_statements() -> None:
+    """An engine begins with the statements that those before it have compiled."""
+    event.listen(Engine, "engine_connect", _know)
+
+
+def _know(connection: Connection) -> None:
+    known = _COMPILED.setdefault(connection.dialect.name, _Compiled())
+    if connection.get_execution_options().get("compiled_cache") is not known:
+        connection.execution_options(compiled_cache=known)
+        connection.engine.update_execution_options(compiled_cache=known)
+
+
+class _Compiled(dict[Any, Any]):
+    """What SQLAlchemy made of statements; its own keys begin with the dialect of one engine."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key[1:], value)
+
+
+_COMPILED: dict[str, _Compiled] = {}

@@ -15,10 +15,15 @@ import uuid
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
-from cheaper import COMPILED, build_command_line_once, make_argon2_cheap, share_templates
+from cheaper import (
+    COMPILED,
+    build_command_line_once,
+    know_statements,
+    make_argon2_cheap,
+    share_templates,
+)
 from databases import Databases, administer, drop, url_of
 from examples import load_profile
 from forking import offer
@@ -26,7 +31,6 @@ from indoors import HandedIn, indoors
 from migrated import migrated
 from processes import Process
 from running import Correspondence, Running, start
-from sqlalchemy import Connection, Engine, event
 
 from pbmserv.monitoring.log_writing import Writing
 from pbmserv.store.core import schema
@@ -44,6 +48,7 @@ QUICK = "not slow"
 load_profile()
 make_argon2_cheap()
 build_command_line_once()
+know_statements()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -102,28 +107,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(50_000, 20, 100)
         gc.enable()
-
-
-@event.listens_for(Engine, "engine_connect")
-def _know_statements(connection: Connection) -> None:
-    """An engine of a test begins with the statements that those before it have compiled."""
-    known = _COMPILED.setdefault(connection.dialect.name, _Compiled())
-    if connection.get_execution_options().get("compiled_cache") is not known:
-        connection.execution_options(compiled_cache=known)
-        connection.engine.update_execution_options(compiled_cache=known)
-
-
-class _Compiled(dict[Any, Any]):
-    """What SQLAlchemy made of statements; its own keys begin with the dialect of one engine."""
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return super().get(key[1:], default)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key[1:], value)
-
-
-_COMPILED: dict[str, _Compiled] = {}
 
 
 @pytest.hookimpl(optionalhook=True)

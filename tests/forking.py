@@ -216,9 +216,15 @@ WITH_A_COMPILER = "pbmserv.games.blackbox.bots.kernels"
 
 
 def _get_ready() -> None:
-    """Do all that a server does once: import everything, compile templates, find the games."""
+    """Do all that a server does once: import everything, learn templates, compile statements."""
     import typer
-    from cheaper import build_command_line_once, load_templates, make_argon2_cheap, share_templates
+    from cheaper import (
+        build_command_line_once,
+        know_statements,
+        load_templates,
+        make_argon2_cheap,
+        share_templates,
+    )
 
     import pbmserv
     from pbmserv.cli.main import app
@@ -234,9 +240,28 @@ def _get_ready() -> None:
     share_templates()
     load_templates()
     make_argon2_cheap()
+    know_statements()
     Registry.installed()
+    _play()
     gc.collect()
     gc.freeze()
+
+
+def _play() -> None:
+    """Serve a short game here: what is learnt on the way, every fork knows."""
+    from indoors import PASSWORD, address_of, indoors
+
+    alice, bob = map(address_of, ("alice", "bob"))
+    with tempfile.TemporaryDirectory() as folder, indoors(Path(folder)) as server:
+        server.sign_up("alice", "bob")
+        server.send(alice, f"blackbox challenge alice {PASSWORD} bob")
+        server.send(bob, f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
+        server.send(alice, f"blackbox move 1 alice {PASSWORD} e5,f6,g7,h8")
+        for port in "ab":
+            server.send(alice, f"blackbox move 1 alice {PASSWORD} {port}")
+            server.send(bob, f"blackbox move 1 bob {PASSWORD} {port}")
+        server.send(alice, f"blackbox move 1 alice {PASSWORD} zz")
+        server.send(alice, f"blackbox resign 1 alice {PASSWORD}")
 
 
 def _leave_after(main: Callable[[], None]) -> NoReturn:
