@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import OperatorError
 from pbmserv.games.blackbox.bots.levels import Level
+from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.log import LineFormatter
 from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
@@ -306,3 +307,18 @@ def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
         status = connection.execute(select(board_table.c.status)).scalar_one()
     assert status in {"finished", "declined"}
     assert waiting(server) == 0
+
+
+def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("atoms at B2")
+
+    monkeypatch.setattr(Blackbox, "report", staticmethod(fail))
+    server.begin(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
+    ended = one(server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}"))
+    told = one(server.reply(ended, "report"))
+    assert "No report on board 1" in told.text
+    assert "the coach cannot work a report out" in caplog.text
+    assert "B2" not in caplog.text

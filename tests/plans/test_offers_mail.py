@@ -48,6 +48,8 @@ def test_heaps_by_mail(heaps: Running) -> None:
     heaps.send(bela, "heaps move 1 bela secret propose")
     assert '"propose" cannot be played now.' in flat(heaps.letter(bela))
 
+    heaps.send(bela, "heaps report 1")
+    assert "Heaps has no coach, so there is no report." in flat(heaps.letter(bela))
     heaps.send(bela, "heaps queue 1 bela secret 1; 2; hello")
     assert "This is no move of Heaps." in flat(heaps.letter(bela))
     heaps.send(bela, "heaps queue 1 bela secret 1 if #: 2")
