@@ -40,7 +40,7 @@ BY_BOARD = {
     **dict.fromkeys(
         (
             *("plies", "seats", "submitted_moves", "followers"),
-            *("scores", "rating_changes", "house_turns"),
+            *("scores", "rating_changes", "house_turns", "analyses", "awaited_analyses"),
         ),
         "board_id",
     ),
