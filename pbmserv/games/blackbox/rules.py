@@ -178,13 +178,15 @@ class _Turn:
 
     def box(self) -> Box:
         """The box after what was applied so far."""
+        before, aids = self._before, self._aids
         return Box(
-            hider=self._before.hider,
+            hider=before.hider,
             guesses_left=self._guesses_left,
             marks=tuple(self._marks),
-            atoms=self._before.atoms,
-            markers=frozenset(self._aids.markers),
-            sealed=frozenset(self._aids.sealed),
+            atoms=before.atoms,
+            # thousands of boxes are remembered, and most moves leave these as they were
+            markers=before.markers if aids.markers == before.markers else frozenset(aids.markers),
+            sealed=before.sealed if aids.sealed == before.sealed else frozenset(aids.sealed),
             detours=self._detours,
             fired=self._fired,
             result=self._result,

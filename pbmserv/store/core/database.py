@@ -86,7 +86,7 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
             "synchronous=FULL",
             "journal_size_limit=67108864",  # a log that a long reader made grow shrinks again
             "foreign_keys=ON",
-            "cache_size=-16000",
+            "cache_size=-4000",  # kB; each connection fills its own, and the kernel has the file
             "temp_store=MEMORY",
         ):
             dbapi_connection.execute(f"PRAGMA {pragma}")
