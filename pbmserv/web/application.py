@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Protocol
 
 from jinja2 import Environment
@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
-from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
 from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, read_form, tagged
@@ -169,7 +168,7 @@ class _Site:
         self._printer = printer
         self._text, self._failure = printer.text, printer.failure
         self._front = self._text("front")
-        self._kept: dict[str, tuple[tuple[BoardScene, tuple[str, ...], bool], str]] = {}
+        self._kept: dict[str, tuple[BoardPage, str]] = {}
         self._help = HelpPages(printer.pages.games, printer.templates, printer.shared)
 
     async def front(self, request: Request) -> Response:
@@ -248,14 +247,13 @@ class _Site:
         said = {"by_letter": by_letter, "refused": refused}
         if page.draft or page.trouble or page.words or by_letter or refused:
             return self._text("board", page=page, bots=BOT_USERIDS, **said)
-        # Nothing was put together: until somebody moves, all but its key stays as it is.
-        stamp = page.scene, page.undecided, page.declined
+        # Nothing was put together: until something happens, all but its key stays as it is.
         kept = self._kept.get(page.token)
-        if kept is None or kept[0][0] is not page.scene or kept[0][1:] != stamp[1:]:
+        if kept is None or not _is_same(kept[0], page):
             text = self._text("board", page=replace(page, key=_KEY), bots=BOT_USERIDS, **said)
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-            kept = self._kept[page.token] = stamp, text
+            kept = self._kept[page.token] = page, text
         return kept[1].replace(_KEY, page.key)
 
     async def refused(self, _request: Request, error: Exception) -> Response:
@@ -272,3 +270,15 @@ class _Site:
         """500: the log names the fault, the page does not."""
         log.error("a page failed", exc_info=error)
         return self._failure(500, "fault")
+
+
+_BY_VALUE = [one.name for one in fields(BoardPage) if one.name not in {"key", "scene", "now"}]
+
+
+def _is_same(kept: BoardPage, page: BoardPage) -> bool:
+    """Whether two pages show the same; a scene that has not changed is the very same object."""
+    return (
+        kept.scene is page.scene
+        and kept.now is page.now
+        and all(getattr(kept, name) == getattr(page, name) for name in _BY_VALUE)
+    )

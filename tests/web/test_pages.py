@@ -113,6 +113,12 @@ class CommandContext:
     async def dailies(self) -> list[object]:
         return []
 
+    async def finished(self, userid: str, most: int) -> list[object]:
+        return []
+
+    async def tables(self, most: int) -> list[object]:
+        return []
+
     async def guest(self, state: str, tap: str, *, check: bool) -> object:
         domain = SimpleNamespace(ring=KeyRing({1: b"a key"}))
         services = SimpleNamespace(mail_domain=domain, registry=Registry.installed())

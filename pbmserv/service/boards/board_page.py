@@ -177,9 +177,7 @@ class BoardPages:
         self._database = database
         self._clock = clock
         self._hand_in = hand_in
-        self._scenes: dict[
-            tuple[int, Seat], tuple[tuple[Position, str, tuple[str, ...]], BoardScene]
-        ] = {}
+        self._scenes: dict[tuple[int, Seat], tuple[Position, tuple[Any, ...], BoardScene]] = {}
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
         """The page as its player sees it; ``None``: the link is not, or no longer, good."""
@@ -233,14 +231,14 @@ class BoardPages:
     ) -> BoardScene:
         """As `scene_of`; one that was shown lately is there still, and its view with it."""
         key = board.id, seat
-        stamp = position, board.status, board.names
+        stamp = board.status, board.names, board.rated, board.options, board.terms
         kept = self._scenes.get(key)
-        if kept is not None and kept[0][0] is position and kept[0][1:] == stamp[1:]:
-            return kept[1]
+        if kept is not None and kept[0] is position and kept[1] == stamp:
+            return kept[2]
         scene = scene_of(connection, board, position, seat)
         if len(self._scenes) >= SCENES:
             self._scenes.clear()
-        self._scenes[key] = stamp, scene
+        self._scenes[key] = position, stamp, scene
         return scene
 
     def seen(self, connection: Connection, token: str) -> BoardPage | None:
