@@ -174,7 +174,7 @@ def test_a_file_that_is_no_key_stops_the_start_and_is_not_quoted(tmp_path: Path,
     file.chmod(0o600)
     with pytest.raises(ConfigError) as caught:
         load(NamedFile("k", file))
-    assert "no private key in PEM" in str(caught.value)
+    assert "is not a PEM private key" in str(caught.value)
     assert "AAAA" not in str(caught.value)
     with pytest.raises(ConfigError, match="No such file"):
         load(NamedFile("k", tmp_path / "missing.pem"))

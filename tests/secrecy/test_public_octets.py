@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from asking import Answer, all_asked, site_of
+from asking_pages import Answer, all_asked, site_of
 from layouts import other_secrets
 from test_hidden_atoms import quiet_world
 from worlds import HIDER, SOLVER, Sent, World, board_of, play, tell

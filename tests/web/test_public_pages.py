@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
-from asking import Answer, asked, site_of
+from asking_pages import Answer, asked, site_of
 from pressing import Tab, page_of
 from running import Running, start
 
