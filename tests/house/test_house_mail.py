@@ -149,7 +149,7 @@ def test_words_to_the_house_are_kindly_refused(server: Indoors) -> None:
 
 def test_a_refused_challenge_leaves_nothing_behind(server: Indoors) -> None:
     for words, why in (
-        ("-race -scoring=timed", "it would be quicker than anybody"),
+        ("-race -scoring=timed", "it would beat everybody"),
         ("-race -scoring=first", "it would always come first"),
     ):
         refused = one(server.send(ALICE, f"blackbox challenge alice house {words}"))
