@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.views import View
 from pbmserv.store.boards import boards
 
 WIDTH = 76
-VOID = {"br", "hr", "meta", "img", "input", "link"}
+VOID = {"br", "hr", "meta", "col", "img", "input", "link"}
 SINGLE = (
     *("Date", "From", "To", "Reply-To", "Subject", "Message-ID", "In-Reply-To", "References"),
     *("Auto-Submitted", "X-Loop", "List-Id", "MIME-Version", "Content-Type"),
