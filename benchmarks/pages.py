@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--profile", type=Path)
     chosen = parser.parse_args()
     sys.path[:0] = [str(Path(__file__).parent.parent / "tests")]
-    from asking import asked, site_of
+    from asking_pages import asked, site_of
     from indoors import indoors
 
     with tempfile.TemporaryDirectory() as folder, indoors(Path(folder)) as server:

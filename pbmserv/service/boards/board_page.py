@@ -254,7 +254,8 @@ class BoardPages:
         positions.remember(board.id, position)
         scene = self._scene(connection, board, position, sitter.seat)
         declined = board.status == "declined"
-        awaits_report = bots.is_report_due(connection, board.id)
+        done = _is_done(position, sitter.seat)
+        awaits_report = done and bots.is_report_due(connection, board.id)
         return BoardPage(
             token,
             player.id,
@@ -263,7 +264,9 @@ class BoardPages:
             scene.view,
             secrets.token_hex(8),
             undecided=() if declined else board.undecided,
-            reports=() if awaits_report else _reports(connection, board, position, sitter.seat),
+            reports=_reports(connection, board, position, sitter.seat)
+            if done and not awaits_report
+            else (),
             awaits_report=awaits_report,
             declined=declined,
         )
@@ -309,14 +312,19 @@ def _asks_coach(seen: BoardPage, press: Press) -> bool:
     return press.move.strip().lower() == "report" and seen.awaits_report
 
 
+def _is_done(position: Position, seat: Seat) -> bool:
+    """Whether this seat plays no more: it may read what its play was worth."""
+    if position.outcome is not None:
+        return True
+    return position.apart and seat not in position.game.to_act(position.state)
+
+
 def _reports(
     connection: Connection, board: BoardRow, position: Position, seat: Seat
 ) -> tuple[Mapping[str, Any], ...]:
     """What the coach has found for this reader, if somebody has asked since the game was over."""
     game = position.game
-    if seat in game.to_act(position.state) or not coached(game):
-        return ()
-    if position.outcome is None and not position.apart:  # the turn is another's
+    if not coached(game):
         return ()
     known = bots.found(connection, board.id, position.number)
     return tuple(known[one] for one in game.reported(position.state, seat) if one in known)
