@@ -208,6 +208,7 @@ def test_a_bot_has_moved_when_the_page_comes_back(server: Running) -> None:
     assert "Your move" in alice.text
 
 
+@pytest.mark.both_databases
 def test_the_coach_reports_on_the_page_too(server: Running) -> None:
     server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
     server.reply(server.letters(ALICE)[-1], "yes")
