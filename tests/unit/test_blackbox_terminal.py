@@ -186,7 +186,7 @@ def test_undo_redo_restart_and_a_new_box() -> None:
         await house.press("enter", "u", "u")
         assert house.box.marks[0] == ""
         await house.press("u")
-        assert "Nothing has been done yet" in house.text("told")
+        assert "There is nothing to take back yet" in house.text("told")
         await house.press("r", "R")
         assert house.box.marks[0] == ""
         await house.press("u")
