@@ -45,6 +45,8 @@ POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 QUICK = "not slow"
 """What `make test-quick` selects: nothing of it asks for PostgreSQL."""
 
+pytest_plugins = ["both_stores"]
+
 load_profile()
 make_argon2_cheap()
 build_command_line_once()

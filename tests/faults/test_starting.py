@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from processes import Process, refused_to_start
+from processes import Process, refused_to_start, wait_until
 from programs import free_port
 from wire import Wire, mail
 
@@ -131,8 +131,7 @@ def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> No
     with Wire(first.port) as wire:
         raw = mail(ALICE, "signup alice wonder-land")
         assert wire.mail(ALICE, OURS, raw).startswith("250")
-    listed = first.command("user", "list")
-    assert "alice" in listed
+    wait_until(lambda: "alice" in first.command("user", "list"), "her mail is carried out")
     assert "pbmserv.sqlite3 has the right schema" in first.command("db", "check")
     first.kill()  # the mark dies with its process
     second = Process(tmp_path, url)

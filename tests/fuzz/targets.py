@@ -70,7 +70,7 @@ class Shelf:
 
     def submit(self, group: Any) -> Future[None]:
         """As a writer does with the door's groups of what has arrived."""
-        group.gather()
+        group.members += group.waiting()
         before = len(self.arrived)
         self.arrived += [new for new, _ in group.members]
         group.numbers = list(range(before + 1, len(self.arrived) + 1))

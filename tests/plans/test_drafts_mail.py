@@ -85,7 +85,7 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
 
     game.server.send(WATCHER, "blackbox preview 1 3,3")
     (refused,) = game.server.letters(WATCHER)
-    assert "A move fires one port" in flat(refused)
+    assert "You can fire only one port" in flat(refused)
     assert game.plies()[2:] == []
     assert game.read(1) == []
 

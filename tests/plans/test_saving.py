@@ -161,7 +161,7 @@ def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
             "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n",
             'its line "CPARAMS" is missing',
         ),
-        ((SAVED / "locks.sav").read_text().replace(":F0", ":FF"), "is no move that can be made"),
+        ((SAVED / "locks.sav").read_text().replace(":F0", ":FF"), "is not a legal move there"),
     ],
 )
 def test_a_file_that_is_none_is_refused_and_leaves_no_board(

@@ -132,7 +132,7 @@ def test_the_largest_box_and_its_long_id_fit() -> None:
         (["0x3"], IDS, '"0x3" is not a layout'),
         (["11x1"], IDS, '"11x1" is not a layout'),
         (["2x3"], "", "there are no game IDs."),
-        (["2x3"], "8x8/5#a\nhello", 'line 2: "hello" is no game ID.'),
+        (["2x3"], "8x8/5#a\nhello", 'line 2: "hello" is not a game ID.'),
         (["9x9"], "26x26/60#a", "26x26 boxes are too small to read with 9x9 on a page"),
         (["1x1", "--scale", "0.2"], "8x8/5#a", "at --scale 0.2 a 8x8 box is too small"),
         (["1x1", "--title", "\u65e5"], "8x8/5#a", "--title can only have Latin letters"),

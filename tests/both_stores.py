@@ -1,0 +1,91 @@
+"""Each place that asks SQLite something is seen to ask PostgreSQL, too.
+
+Most stories run on SQLite alone. That is safe only as long as no statement is left that a real
+PostgreSQL has never had, so a whole run notes which lines of `pbmserv` ask which database, and
+fails if one of them has asked SQLite alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+import pbmserv
+
+_OURS = str(Path(pbmserv.__file__).parent)
+_HANDING_ON = str(Path(_OURS, "store", "core"))
+
+SQLITE_ALONE: dict[str, str] = {}
+"""Lines that ask SQLite only, as ``file:function``, and why that is right."""
+
+_asked: dict[str, set[str]] = defaultdict(set)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if _is_whole(config):
+        event.listen(Engine, "before_cursor_execute", _note)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["asked"] = {dialect: sorted(places) for dialect, places in _asked.items()}
+    elif _is_whole(session.config) and session.exitstatus == 0 and _sqlite_alone():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    for dialect, places in getattr(node, "workeroutput", {}).get("asked", {}).items():
+        _asked[dialect].update(places)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _is_whole(terminalreporter.config) and (places := _sqlite_alone()):
+        terminalreporter.section("asked of SQLite alone", red=True)
+        for place in places:
+            terminalreporter.line(place)
+        terminalreporter.line(
+            "Mark a test that comes here with both_databases, or a dialog with "
+            '"also on: PostgreSQL".'
+        )
+
+
+def _is_whole(config: pytest.Config) -> bool:
+    """Whether this is a run of everything; a part of the tests proves nothing here."""
+    given = getattr(config, "workerinput", {}).get("is_whole")
+    if given is not None:
+        return bool(given)
+    option = config.option
+    is_all = config.args_source is not pytest.Config.ArgsSource.ARGS
+    return bool(is_all and not option.keyword and not option.markexpr and not option.collectonly)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["is_whole"] = _is_whole(node.config)
+
+
+def _note(connection: Any, *_: object) -> None:
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(_OURS) and not name.startswith(_HANDING_ON):
+            place = f"{name[len(_OURS) + 1 :]}:{frame.f_lineno} {frame.f_code.co_qualname}"
+            _asked[connection.dialect.name].add(place)
+            return
+        frame = frame.f_back  # type: ignore[assignment]
+
+
+def _sqlite_alone() -> list[str]:
+    return [
+        place
+        for place in sorted(_asked["sqlite"] - _asked["postgresql"])
+        if f"{place.partition(':')[0]}:{place.rpartition(' ')[2]}" not in SQLITE_ALONE
+    ]
