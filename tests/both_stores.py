@@ -21,8 +21,26 @@ import pbmserv
 _OURS = str(Path(pbmserv.__file__).parent)
 _HANDING_ON = str(Path(_OURS, "store", "core"))
 
-SQLITE_ALONE: dict[str, str] = {}
-"""Lines that ask SQLite only, as ``file:function``, and why that is right."""
+TWO_FILES = "only SQLite keeps mails in a file of its own, and notes there what is done"
+SQLITE_FILES = "copies and compacts SQLite's files; PostgreSQL has tools of its own"
+COMMANDS = "hands on to `store`, which is tried on both; the commands themselves run on SQLite"
+
+SQLITE_ALONE = {
+    "cli/boards.py:_compare_ratings": COMMANDS,
+    "cli/database.py:check": COMMANDS,
+    "cli/database.py:upgrade": COMMANDS,
+    "store/delivery/arrivals.py:oldest_after": TWO_FILES,
+    "store/delivery/arrivals.py:remove": TWO_FILES,
+    "store/delivery/arrivals.py:settled_before": TWO_FILES,
+    "store/delivery/arrivals.py:settled_since": TWO_FILES,
+    "store/delivery/arrivals.py:store_of": TWO_FILES,
+    "store/delivery/arrivals.py:take_over": TWO_FILES,
+    "store/operators/backup_sqlite.py": SQLITE_FILES,
+    "store/operators/health.py:_pragma": SQLITE_FILES,
+    "store/operators/health.py:_step_by_step": SQLITE_FILES,
+    "store/operators/health.py:under_way": TWO_FILES,
+}
+"""Files, or ``file:function``, that ask SQLite only, and why that is right."""
 
 _asked: dict[str, set[str]] = defaultdict(set)
 
@@ -87,5 +105,6 @@ def _sqlite_alone() -> list[str]:
     return [
         place
         for place in sorted(_asked["sqlite"] - _asked["postgresql"])
-        if f"{place.partition(':')[0]}:{place.rpartition(' ')[2]}" not in SQLITE_ALONE
+        if not {file := place.partition(":")[0], f"{file}:{place.rpartition(' ')[2]}"}
+        & SQLITE_ALONE.keys()
     ]

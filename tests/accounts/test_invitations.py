@@ -20,8 +20,8 @@ FRIEND = "friend@far.example"
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, web_url="https://games.example") as server:
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database_url, web_url="https://games.example") as server:
         server.sign_up("alice", "bob", "carol", "dave")
         yield server
 
@@ -352,6 +352,7 @@ def test_one_click_by_mail_ends_all_invitations_for_good(house: Indoors) -> None
     assert kinds(invite(house, "bob", FRIEND)) == [("invited", BOB)]
 
 
+@pytest.mark.both_databases
 def test_one_click_by_page_writes_to_nobody_but_the_inviter(house: Indoors) -> None:
     letter = invited(house)
     page, _ = way_out(letter)

@@ -109,6 +109,7 @@ def test_two_hard_ones_give_an_address_up_and_each_opponent_is_told_once(
     assert house.server.outbox.next_due() is None  # nothing that a sender would find again
 
 
+@pytest.mark.both_databases
 def test_a_mail_with_a_password_brings_everything_back(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)
@@ -338,6 +339,7 @@ def test_letters_that_let_somebody_back_in_are_always_tried(house: Indoors) -> N
     assert {one.kind for one in letters} == kinds
 
 
+@pytest.mark.both_databases
 def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)
@@ -352,6 +354,7 @@ def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
         assert connection.execute(select(bounces)).all() == []
 
 
+@pytest.mark.both_databases
 def test_who_shares_the_address_can_be_reached_again_as_well(any_house: Indoors) -> None:
     house = any_house
     house.send(ALICE, f"signup dave {PASSWORD}")

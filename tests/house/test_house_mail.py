@@ -30,8 +30,8 @@ HIDING = "b3,d3,h8,f2"
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as found:
+def server(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database_url) as found:
         found.sign_up("alice", "bob")
         yield found
 
@@ -204,6 +204,7 @@ def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
     assert "* house fired port" in one(server.reply(letter, "5")).text
 
 
+@pytest.mark.both_databases
 def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
     server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -160,6 +160,8 @@ def test_boards_of_the_same_players_that_end_at_once_are_all_right(
             found = ratings.of_player(connection, "blackbox", player)
             assert found is not None
             assert found.standing.games == 12
+            assert histories.count(connection, player, ("finished",), "blackbox") == 12
+            assert histories.count(connection, player, ("playing",), None) == 0
             changes = ratings.last_changes(connection, "blackbox", player, 50)[::-1]
             assert [change.number for change in changes] == list(range(1, 13))
             for one, following in pairwise(changes):

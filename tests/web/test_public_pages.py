@@ -42,6 +42,7 @@ def subjects(html: str) -> list[str]:
     return [parse_qs(urlsplit(unescape(link)).query)["subject"][0] for link in links]
 
 
+@pytest.mark.both_databases
 def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -> None:
     page = Tab(server.web_port, "/seeks").load()
     assert "Nobody looks for an opponent" in page.text
@@ -91,6 +92,7 @@ def daily_of(server: Running, address: str) -> Tab:
     return Tab(server.web_port, page_of(letters[-1])).load()
 
 
+@pytest.mark.both_databases
 def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Running) -> None:
     archive = Tab(server.web_port, "/daily").load()
     assert "Nobody has got one yet" in archive.text
@@ -140,6 +142,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
         assert Tab(server.web_port, other).load().status == 404
 
 
+@pytest.mark.both_databases
 def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: Running) -> None:
     for n in range(3):
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
