@@ -1,12 +1,14 @@
-"""Each place that asks SQLite something is seen to ask PostgreSQL, too.
+"""Each function of the store that asks SQLite something is seen to ask PostgreSQL, too.
 
 Most stories run on SQLite alone. That is safe only as long as no statement is left that a real
-PostgreSQL has never had, so a whole run notes which lines of `pbmserv` ask which database, and
-fails if one of them has asked SQLite alone.
+PostgreSQL has never had, so a whole run notes which functions ask which database, and fails if
+one of them has asked SQLite alone. (`store/core` has the statements of the databases themselves;
+`tests/store` tries them on both.)
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -18,29 +20,26 @@ from sqlalchemy.engine import Engine
 
 import pbmserv
 
-_OURS = str(Path(pbmserv.__file__).parent)
-_HANDING_ON = str(Path(_OURS, "store", "core"))
+_STORE = str(Path(pbmserv.__file__).parent / "store") + os.sep
+_CORE = _STORE + "core" + os.sep
 
 TWO_FILES = "only SQLite keeps mails in a file of its own, and notes there what is done"
 SQLITE_FILES = "copies and compacts SQLite's files; PostgreSQL has tools of its own"
-COMMANDS = "hands on to `store`, which is tried on both; the commands themselves run on SQLite"
 
 SQLITE_ALONE = {
-    "cli/boards.py:_compare_ratings": COMMANDS,
-    "cli/database.py:check": COMMANDS,
-    "cli/database.py:upgrade": COMMANDS,
-    "store/delivery/arrivals.py:oldest_after": TWO_FILES,
-    "store/delivery/arrivals.py:remove": TWO_FILES,
-    "store/delivery/arrivals.py:settled_before": TWO_FILES,
-    "store/delivery/arrivals.py:settled_since": TWO_FILES,
-    "store/delivery/arrivals.py:store_of": TWO_FILES,
-    "store/delivery/arrivals.py:take_over": TWO_FILES,
-    "store/operators/backup_sqlite.py": SQLITE_FILES,
-    "store/operators/health.py:_pragma": SQLITE_FILES,
-    "store/operators/health.py:_step_by_step": SQLITE_FILES,
-    "store/operators/health.py:under_way": TWO_FILES,
+    "delivery/arrivals.py:forget_settled": TWO_FILES,
+    "delivery/arrivals.py:oldest_after": TWO_FILES,
+    "delivery/arrivals.py:remove": TWO_FILES,
+    "delivery/arrivals.py:settled_before": TWO_FILES,
+    "delivery/arrivals.py:settled_since": TWO_FILES,
+    "delivery/arrivals.py:store_of": TWO_FILES,
+    "delivery/arrivals.py:take_over": TWO_FILES,
+    "operators/backup_sqlite.py": SQLITE_FILES,
+    "operators/health.py:_pragma": SQLITE_FILES,
+    "operators/health.py:_step_by_step": SQLITE_FILES,
+    "operators/health.py:under_way": TWO_FILES,
 }
-"""Files, or ``file:function``, that ask SQLite only, and why that is right."""
+"""Files of the store, or ``file:function``, that ask SQLite only, and why that is right."""
 
 _asked: dict[str, set[str]] = defaultdict(set)
 
@@ -94,8 +93,8 @@ def _note(connection: Any, *_: object) -> None:
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if name.startswith(_OURS) and not name.startswith(_HANDING_ON):
-            place = f"{name[len(_OURS) + 1 :]}:{frame.f_lineno} {frame.f_code.co_qualname}"
+        if name.startswith(_STORE) and not name.startswith(_CORE):
+            place = f"{name.removeprefix(_STORE)}:{frame.f_code.co_qualname}"
             _asked[connection.dialect.name].add(place)
             return
         frame = frame.f_back  # type: ignore[assignment]
@@ -105,6 +104,5 @@ def _sqlite_alone() -> list[str]:
     return [
         place
         for place in sorted(_asked["sqlite"] - _asked["postgresql"])
-        if not {file := place.partition(":")[0], f"{file}:{place.rpartition(' ')[2]}"}
-        & SQLITE_ALONE.keys()
+        if not {place, place.partition(":")[0]} & SQLITE_ALONE.keys()
     ]
