@@ -158,7 +158,9 @@ def test_a_from_address_proves_nothing(house: Indoors) -> None:
     assert unreachable(house)
 
 
-def test_results_come_as_they_were_and_reminders_do_not(house: Indoors) -> None:
+@pytest.mark.both_databases
+def test_results_come_as_they_were_and_reminders_do_not(any_house: Indoors) -> None:
+    house = any_house
     number = begun(house)
     given_up(house, number)
     house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
@@ -329,7 +331,9 @@ def test_one_mail_a_day_waits_as_a_whole(house: Indoors) -> None:
     assert "Later 2." in tray.text
 
 
-def test_letters_that_let_somebody_back_in_are_always_tried(house: Indoors) -> None:
+@pytest.mark.both_databases
+def test_letters_that_let_somebody_back_in_are_always_tried(any_house: Indoors) -> None:
+    house = any_house
     given_up(house, begun(house))
     (reset,) = house.send(ALICE, "forgot alice")
     assert (reset.recipient, reset.kind) == (ALICE, "reset")
