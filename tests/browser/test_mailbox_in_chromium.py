@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from chromium import chromium as browser
-from playwright.sync_api import Browser, FrameLocator, Page
+from playwright.sync_api import Browser, FrameLocator, Page, expect
 from running import Running, start
 
 from pbmserv.web.mailbox import secret_of
@@ -136,7 +136,7 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     assert "found all the atoms and won" in board.inner_text("h1")
     for name in ("alice", "bob"):
         reader.open_newest(name)
-        assert "found all the atoms and won" in reader.letter.locator("body").inner_text()
+        expect(reader.letter.locator("body")).to_contain_text("found all the atoms and won")
 
 
 def test_without_scripts_all_but_the_waiting_is_the_same(
