@@ -33,6 +33,7 @@ def test_a_move_can_be_followed_from_the_mail_over_the_board_to_its_letters(
         reply = server.send(player.address, "Re", HIDINGS[seat], to=table.addresses[seat])
         assert reply.startswith("250")
     server.settle()
+    server.server.sender.stop(20)  # a letter's line follows its delivery
     first, second = facts(caplog, "mail")
     at_the_door = facts(caplog, "arrival")
     assert [one["arrival"] for one in at_the_door] == [first["arrival"], second["arrival"]]
@@ -168,6 +169,7 @@ def test_no_line_holds_a_token_an_address_a_move_or_words(
     server.reply(asked, "b3,d3,h8,f2\nsnark")
     server.send(alice, "change password wonderland callooh", to=asked.reply_to)
     server.settle()
+    server.server.sender.stop(20)
     tokens = [server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, n)) for n in (1, 2)]
     tokens.append(asked.reply_to)
     text = "\n".join(written(caplog))
