@@ -20,7 +20,7 @@ from datetime import datetime
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import perf_counter, thread_time
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -52,6 +52,7 @@ LONGEST_S = 300.0
 Form = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
 """Carries out what a page asks for; what came of it, as JSON."""
 
+T = TypeVar("T")
 log = logging.getLogger("pbmserv.play")
 
 
@@ -244,9 +245,8 @@ class Play:
             return partial(self._mails.carry_out, known, now)
         lane.is_held = True
         self._checked += 1
-        self._checks.vet(incoming).add_done_callback(
-            lambda future: self._events.put(partial(self._is_checked, lane, task, future))
-        )
+        is_checked = partial(self._is_checked, lane, task)
+        self._checks.vet(incoming).add_done_callback(partial(self._tell, is_checked))
         return None
 
     def _deadly(self, task: Task) -> ToKeep:
@@ -304,8 +304,11 @@ class Play:
             self._stopping.set()
             return
         for one, future in zip(read, futures, strict=True):
-            back = partial(self._is_done, *one)
-            future.add_done_callback(lambda done, back=back: self._events.put(partial(back, done)))  # type: ignore[misc]
+            future.add_done_callback(partial(self._tell, partial(self._is_done, *one)))
+
+    def _tell(self, then: Callable[[Future[T]], None], future: Future[T]) -> None:
+        """Have play's own thread go on with what another thread has ready."""
+        self._events.put(partial(then, future))
 
     def _settled(
         self, arrival: Arrival, job: Callable[[Connection], Any], connection: Connection

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
@@ -20,6 +19,7 @@ from pbmserv.cli import queues
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.queues import KeptMail
 
 SIGNED = Signature("olga", "mended")
 
@@ -186,24 +186,16 @@ def test_the_operators_commands_work_on_a_new_database() -> None:
     assert shown.stderr.startswith("There is no mail 9.")
 
 
-@dataclass(frozen=True)
-class Kept:
-    id: int
-    received_at: datetime
-    sender: str
-    recipient: str
-    subject: str
-    error: str
-
-
-class KeptMails:
+class Mails:
     """An operator's view on two kept mails."""
 
     def list(self):
         moment = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
         return [
-            Kept(3, moment, "bob@example.org", "p@x", "[red]blackbox[/red] \x1b[2J", "KeyError"),
-            Kept(4, moment, "", "p@x", "move " * 30, "RecursionError"),
+            KeptMail(
+                3, moment, "bob@example.org", "p@x", "[red]blackbox[/red] \x1b[2J", "KeyError"
+            ),
+            KeptMail(4, moment, "", "p@x", "move " * 30, "RecursionError"),
         ]
 
     def show(self, number):
@@ -216,7 +208,7 @@ class KeptMails:
         return f"Mail {number} was carried out."
 
 
-class NoMails(KeptMails):
+class NoMails(Mails):
     def list(self):
         return []
 
@@ -226,7 +218,7 @@ def test_kept_mails_are_listed_in_the_terminal_s_columns_and_nothing_in_them_is_
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "dumb")  # 80 columns and no colours
-    queues.print_list(KeptMails())
+    queues.print_list(Mails())
     out = capsys.readouterr().out
     assert "2026-05-01 12:30" in out
     assert "[red]" in out
@@ -238,8 +230,8 @@ def test_kept_mails_are_listed_in_the_terminal_s_columns_and_nothing_in_them_is_
 
 
 def test_one_kept_mail_is_shown_and_tried_again(capsys) -> None:
-    queues.print_mail(KeptMails(), 3)
-    queues.print_retry(KeptMails(), 3, SIGNED)
+    queues.print_mail(Mails(), 3)
+    queues.print_retry(Mails(), 3, SIGNED)
     assert capsys.readouterr().out == ("Subject: hello\n\n?[2Jbody\nMail 3 was carried out.\n")
 
 
@@ -255,7 +247,7 @@ def test_one_kept_mail_is_shown_and_tried_again(capsys) -> None:
 )
 def test_an_unknown_mail_is_said_to_be_unknown(capsys, step, said) -> None:
     with pytest.raises(typer.Exit) as leaving:
-        step(KeptMails(), 9)
+        step(Mails(), 9)
     assert leaving.value.exit_code == 1
     assert capsys.readouterr().err == f"{said}\n"
 
