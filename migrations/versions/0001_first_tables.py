@@ -225,6 +225,7 @@ def make_game() -> None:
         sa.Column("remind", sa.String(40), nullable=False, server_default=""),
         sa.Column("broadcasts", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("report", sa.String(6), nullable=False, server_default="ask"),
+        sa.Column("public", sa.Boolean, nullable=False, server_default=sa.true()),
         sa.Column("digest_minute", sa.SmallInteger),
         sa.Column("digest_due", INSTANT),
         sa.Column("away_until", INSTANT),

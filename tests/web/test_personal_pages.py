@@ -180,6 +180,7 @@ NOW = {
     "tz": "UTC",
     "remind": "off",
     "accept": "ask",
+    "public": "yes",
     "broadcast": "off",
 }
 

@@ -45,7 +45,7 @@ LINK_EVERY = timedelta(hours=3)
 MOST_OF_ADDRESS = 5
 """Players of one address who get a link."""
 
-_SETTINGS = ("format", "digest", "tz", "remind", "accept", "report", "broadcast")
+_SETTINGS = ("format", "digest", "tz", "remind", "accept", "report", "public", "broadcast")
 
 
 @dataclass(frozen=True, slots=True)

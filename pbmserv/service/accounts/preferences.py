@@ -136,6 +136,12 @@ class _Wishes:
             raise self.refused("pref-report", "report", value, "always")
         self.columns["report"] = value
 
+    def public(self, value: str) -> None:
+        """``public=yes|no``"""
+        if value not in _SWITCH:
+            raise self.refused("pref-public", "public", value, "no")
+        self.columns["public"] = _SWITCH[value]
+
     def block(self, value: str) -> None:
         """``block=bob`` or ``block=bob,carol``"""
         for userid in value.split(","):
@@ -195,8 +201,12 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
     "broadcast": _Wishes.broadcast,
     "broadcasts": _Wishes.broadcast,
     "report": _Wishes.report,
+    "public": _Wishes.public,
 }
-_WRITTEN = ("format", "digest", "tz", "remind", "accept", "report", "block", "unblock", "broadcast")
+_WRITTEN = (
+    *("format", "digest", "tz", "remind", "accept", "report", "public"),
+    *("block", "unblock", "broadcast"),
+)
 
 
 def prefs(context: CommandContext, command: Prefs) -> Answer:
@@ -230,6 +240,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "accept": player.accept,
         "broadcast": "on" if player.broadcasts else "off",
         "report": player.report,
+        "public": "yes" if player.public else "no",
         "blocked": preferences.blocked(context.connection, player.id),
         "seeks": [
             " ".join((seek.game, str(seek.seats), *seek.options))

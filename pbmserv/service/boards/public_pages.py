@@ -1,6 +1,7 @@
 """What everybody may read on the pages: players, ratings, seeks, games, the boxes of the day.
 
-All of it is what a stranger gets as an answer to a mail; looking never changes anything.
+All of it is what a stranger gets as an answer to a mail, but for the names of players who want none
+of theirs there (``prefs public=no``); looking never changes anything.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards import queries
 from pbmserv.service.boards.board_page import scene_of
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import races_of, shown_player, spoils
+from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player, spoils
 from pbmserv.service.core.results import Answer
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box, daily_pages
@@ -140,14 +141,14 @@ class PublicPages:
 
     async def game(self, number: int, turn: int | None) -> GamePage | None:
         """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""
-        return await asyncio.to_thread(self._looked, partial(_game, number=number, turn=turn))
+        return await asyncio.to_thread(self._seen, partial(_game, number=number, turn=turn))
 
     async def stamp(self, number: int) -> tuple[Any, ...] | None:
         """What a board's page is made of, to tell whether it has changed; ``None``: there is none.
 
         It is never shown.
         """
-        return await asyncio.to_thread(self._looked, partial(_stamp, number=number))
+        return await asyncio.to_thread(self._seen, partial(_stamp, number=number))
 
     async def standings(self) -> list[Words]:
         """The best players of each game: words of the letter ``standings``."""
@@ -155,8 +156,6 @@ class PublicPages:
 
     async def player(self, userid: str) -> PublicPlayer | None:
         """What everybody may know of a player; ``None``: there is none of this name."""
-        if not USERID.fullmatch(userid.lower()):
-            return None
         return await asyncio.to_thread(self._player, userid.lower())
 
     async def seeks(self) -> list[Words]:
@@ -182,6 +181,8 @@ class PublicPages:
         return await asyncio.to_thread(self._looked, partial(daily_pages.daily, number=number))
 
     def _player(self, userid: str) -> PublicPlayer | None:
+        if self._seen(partial(_named_player, userid=userid)) is None:
+            return None
         ratings = self._told(rating.explain, Ratings(None, (userid,)))
         ended = self._told(queries.history, History(None, (userid,)))
         running = self._told(queries.games, Games(None, (userid,)))
@@ -206,6 +207,10 @@ class PublicPages:
         return self._looked(look)
 
     def _looked(self, look: Callable[[CommandContext], T]) -> T:
+        """What somebody finds, without the names that are not to be there."""
+        return self._seen(lambda context: named(context, look(context)))
+
+    def _seen(self, look: Callable[[CommandContext], T]) -> T:
         with self._database.reading.connect() as connection:
             return look(clock_context(self._services, connection, self._clock.now()))
 
@@ -219,7 +224,7 @@ def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | 
         part = queries.watched(context, board, turn)
     except Refused:  # so many turns have not been made
         return None
-    newest = context.position(board)
+    newest, board = context.position(board), anonymous(board)
     kept, declined = part.words["kept"], bool(part.words["declined"])
     position = newest if part.ply is None else newest.at(part.ply)
     scene = scene_of(connection, board, position, None)
@@ -236,7 +241,13 @@ def _stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
     board = boards.load(context.connection, number)
     if board is None:
         return None
-    return board.status, board.plies, board.names, spoils(context, board)
+    return board.status, board.plies, anonymous(board).names, spoils(context, board)
+
+
+def _named_player(context: CommandContext, userid: str) -> Player | None:
+    """Whoever plays under a name and may be named."""
+    found = shown_player(context, userid) if USERID.fullmatch(userid) else None
+    return found if found is not None and found.public else None
 
 
 def _drawn(position: Position, end: Position | None, seats: int) -> tuple[Drawing, ...]:
@@ -257,7 +268,7 @@ def _finished(context: CommandContext, userid: str, most: int) -> list[Finished]
     connection = context.connection
     games = {game.info.key: game.info.title for game in context.services.registry}
     if userid:
-        player = shown_player(context, userid) if USERID.fullmatch(userid) else None
+        player = _named_player(context, userid)
         if player is None:
             return None
         found = histories.of_player(connection, player.id, None, most)

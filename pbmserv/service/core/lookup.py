@@ -10,9 +10,10 @@ of another board is just what nobody shall find out by naming boxes until one is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 from pbmserv.commands.table.catalogue import nearest
 from pbmserv.engine.protocol import RacingGame, races
@@ -22,7 +23,7 @@ from pbmserv.errors import Refused
 from pbmserv.service.core.budget import Work
 from pbmserv.store import bots as rows
 from pbmserv.store import solo
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
@@ -31,6 +32,9 @@ from pbmserv.store.solo import EPOCH
 
 if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
+
+
+T = TypeVar("T")
 
 
 def known_game(context: CommandContext, key: str) -> AnyGame:
@@ -183,6 +187,86 @@ def shown_player(context: CommandContext, userid: str) -> Player | None:
     if found is None and userid in BOT_USERIDS:
         return rows.known(context.connection, userid)
     return found
+
+
+# -- names on public pages -----------------------------------------------------------------
+
+_NAMES = frozenset({"name", "of", "others", "players", "userid", "waiting", "winners"})
+"""Under these words of letters and pages names of players stand."""
+
+
+def named(context: CommandContext, told: T) -> T:
+    """What a page that everybody may read tells, without names of players who want that so.
+
+    Args:
+        told: mappings, sequences and dataclasses; a board that is drawn names nobody any more, if
+            it was made of what `anonymous` gave.
+    """
+    names = frozenset(_names_in(told))
+    unnamed = preferences.unnamed(context.connection, names) if names else names
+    return cast("T", _renamed(told, unnamed)) if unnamed else told
+
+
+def anonymous(board: BoardRow) -> BoardRow:
+    """A board as pages that everybody may read name its players."""
+    unnamed = frozenset(one.userid for one in board.sitters if not one.public)
+    if not unnamed:
+        return board
+    called = _called(board.names, unnamed)
+    return replace(
+        board,
+        sitters=tuple(replace(one, userid=called[one.userid]) for one in board.sitters),
+    )
+
+
+def _called(names: Sequence[str], unnamed: frozenset[str]) -> dict[str, str]:
+    """What each player of a board is called: one is "a player"; several are told apart."""
+    seats = [seat for seat, name in enumerate(names, 1) if name in unnamed]
+    if len(seats) == 1:
+        return {name: "a player" if name in unnamed else name for name in names}
+    return {
+        name: f"player {seat}" if name in unnamed else name for seat, name in enumerate(names, 1)
+    }
+
+
+def _parts(told: object) -> dict[str, Any]:
+    """What stands in a mapping or a dataclass, by name."""
+    if isinstance(told, Mapping):
+        return dict(told)
+    if is_dataclass(told) and not isinstance(told, type):
+        return {one.name: getattr(told, one.name) for one in fields(told)}
+    return {}
+
+
+def _names_in(told: object) -> Iterator[str]:
+    if isinstance(told, list | tuple):
+        for one in told:
+            yield from _names_in(one)
+    for word, one in _parts(told).items():
+        if word in _NAMES:
+            yield from [one] if isinstance(one, str) else one
+        elif isinstance(one, list | tuple | Mapping):
+            yield from _names_in(one)
+
+
+def _renamed(told: object, unnamed: frozenset[str]) -> object:
+    if isinstance(told, list | tuple):
+        return type(told)(_renamed(one, unnamed) for one in told)
+    parts = _parts(told)
+    called = _called(parts.get("players", ()), unnamed)
+    changed: dict[str, Any] = {}
+    for word, one in parts.items():
+        if word in _NAMES:
+            new = [
+                called.get(name, "a player" if name in unnamed else name)
+                for name in ([one] if isinstance(one, str) else one)
+            ]
+            changed[word] = new[0] if isinstance(one, str) else type(one)(new)
+        elif isinstance(one, list | tuple | Mapping):
+            changed[word] = _renamed(one, unnamed)
+    if isinstance(told, Mapping):
+        return {**told, **changed}
+    return replace(cast("Any", told), **changed) if changed else told
 
 
 def not_seated(board: BoardRow) -> Refused:

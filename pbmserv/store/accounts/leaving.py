@@ -121,6 +121,7 @@ def erase(connection: Connection, player: Player) -> str:
             remind="",
             broadcasts=False,
             report="ask",
+            public=True,
             digest_minute=None,
             digest_due=None,
             away_until=None,

@@ -48,6 +48,7 @@ class Player:
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
         broadcasts: wants the operators' words to everybody.
         report: the coach's report comes with each result (``always``) or when asked for (``ask``).
+        public: pages that everybody may read name them.
         digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
         away_until: end of the last absence, which may be over.
         unreachable_since: letters to every address came back; ``None`` = they arrive.
@@ -65,6 +66,7 @@ class Player:
     remind: str
     broadcasts: bool
     report: str
+    public: bool
     digest_minute: int | None
     away_until: datetime | None
     unreachable_since: datetime | None

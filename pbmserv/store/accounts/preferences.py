@@ -5,7 +5,7 @@ Also when they were last told something that nobody wants to read twice a day.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -53,6 +53,12 @@ def wanting_broadcasts(connection: Connection) -> list[Player]:
     return player_rows.listed(
         connection, players.c.broadcasts, players.c.state == PlayerState.ACTIVE
     )
+
+
+def unnamed(connection: Connection, userids: Collection[str]) -> frozenset[str]:
+    """Which of these players want no page that everybody may read to name them."""
+    wanted = players.c.userid.in_(userids), players.c.public.is_(False)
+    return frozenset(connection.execute(select(players.c.userid).where(*wanted)).scalars())
 
 
 # -- blocks -------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ class Sitter:
     """A player at a board.
 
     Attributes:
-        state, tz, remind, away_until, unreachable_since: as `Player` has them.
+        state, tz, remind, public, away_until, unreachable_since: as `Player` has them.
         digest: gets one mail a day.
         plan: moves that wait for their turn, as `engine.plans` writes them; nobody else's to know.
     """
@@ -37,6 +37,7 @@ class Sitter:
     state: PlayerState
     tz: str
     remind: str
+    public: bool
     away_until: datetime | None
     digest: bool
     unreachable_since: datetime | None

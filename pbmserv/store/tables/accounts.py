@@ -17,6 +17,7 @@ from sqlalchemy import (
     Table,
     Text,
     false,
+    true,
 )
 
 from pbmserv.store.tables.columns import Instant, Key, State, metadata
@@ -70,6 +71,7 @@ players = Table(
     Column("remind", String(40), nullable=False, server_default=""),
     Column("broadcasts", Boolean, nullable=False, server_default=false()),
     Column("report", String(6), nullable=False, server_default="ask"),
+    Column("public", Boolean, nullable=False, server_default=true()),
     Column("digest_minute", SmallInteger, nullable=True),
     Column("digest_due", Instant, nullable=True),
     Column("away_until", Instant, nullable=True),
@@ -82,6 +84,7 @@ address they ever got.
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
 at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
 next. `report`: ``ask``, or ``always`` for the coach's report with each result.
+`public`: pages that everybody may read name them.
 `unreachable_since`: every address of theirs is given up, since letters came back."""
 
 Index(
