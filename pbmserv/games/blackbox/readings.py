@@ -37,6 +37,8 @@ _TOKEN = re.compile(
     r"|(?P<sign>[+/-])"
 )
 
+_SAID = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
+_SPOKEN = re.compile(rf"(?<=\bport )({_SAID})\b")
 _VERBS = {
     **dict.fromkeys(("fire", "shoot", "probe", "send", "launch", "try", "zap", "pick"), "fire"),
     **dict.fromkeys(("choose", "port", "ray", "laser", "shot", "beam"), "fire"),
@@ -199,6 +201,7 @@ def _others(view: View, marks: Sequence[str]) -> list[str]:
 def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
     """The parts of a text; ``None`` where something else is between them, as in most sentences."""
     plain = text.lower().replace("\u2019", "'").rstrip(".! ")
+    plain = _SPOKEN.sub(lambda said: str(_SAID.split("|").index(said[0]) + 1), plain)
     plain, found, at = _QUOTES.sub(" ", plain).strip(), [], 0
     if any(plain.count(a) != plain.count(b) for a, b in ("()", "[]")):
         return None  # "a)" begins a list
