@@ -57,6 +57,7 @@ class Printer:
         base: see `Pages`.
         shared: what every page's template needs.
         style, icon: the stylesheet and the icon.
+        replay: the script that steps through a game.
     """
 
     def __init__(self, pages: Pages, templates: Environment) -> None:
@@ -65,8 +66,12 @@ class Printer:
         self.templates = templates
         self.style = templates.get_template("web/style.css").render()
         self.icon = templates.get_template("web/icon.svg").render()
-        version = hashlib.sha256(self.style.encode()).hexdigest()[:12]
-        self.shared = {"pages": pages, "style": f"{pages.base}/style.css?v={version}"}
+        self.replay = templates.get_template("web/replay.js").render()
+        self.shared = {
+            "pages": pages,
+            "style": f"{pages.base}/style.css?v={_version(self.style)}",
+            "replay": f"{pages.base}/replay.js?v={_version(self.replay)}",
+        }
 
     def text(self, name: str, **values: Any) -> str:
         """A page: ``web/NAME.html.j2``."""
@@ -79,6 +84,11 @@ class Printer:
     def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
         """A page that says why there is none."""
         return html(self.text(name), status, {**PRIVATE, **(headers or {})})
+
+
+def _version(text: str) -> str:
+    """A word that changes with what browsers may keep."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 class Rendered:

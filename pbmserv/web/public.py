@@ -16,8 +16,9 @@ from pbmserv.engine.types import Drawing
 from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestPage
-from pbmserv.web.pages import BRIEFLY, SHARED, UNLISTED, Printer, Rendered, tagged
+from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
 from pbmserv.web.pictures import Ink, rating_graph
+from pbmserv.web.server import HEADERS
 
 LONGEST_NUMBER = 9
 """Digits of a number in a path."""
@@ -27,6 +28,8 @@ MOST_RENDERED = 500
 """Pages and pictures of boards that are kept, of some 20 kB each."""
 
 
+STEPPING = f"{HEADERS['Content-Security-Policy']}; script-src 'self'; connect-src 'self'"
+"""The one page with a script; nobody's words are on it, and no token."""
 ATOM = "application/atom+xml; charset=utf-8"
 IN_A_FEED = 30
 IN_THE_SITEMAP = 500
@@ -91,6 +94,7 @@ def public_routes(printer: Printer, service: PublicRequests) -> list[Route]:
         Route("/game/{number:int}.svg", site.picture),
         Route("/game/{number:int}.png", site.picture),
         Route("/game/{number:int}", site.game),
+        Route("/replay.js", site.replay),
         Route("/standings", site.standings),
         Route("/players/{userid}", site.player),
         Route("/games.atom", site.games_feed),
@@ -166,7 +170,13 @@ class _Public:
             drawn = [self._ink.inside(one, self._words(found.scene, one)) for one in found.drawings]
             return self._printer.text("game", page=found, drawn=drawn).encode()
 
-        return await self._of_board(request, "text/html; charset=utf-8", make)
+        answer = await self._of_board(request, "text/html; charset=utf-8", make)
+        answer.headers["Content-Security-Policy"] = STEPPING
+        return answer
+
+    async def replay(self, request: Request) -> Response:
+        """The script of that page, which does without it, too."""
+        return tagged(request, self._printer.replay, "text/javascript; charset=utf-8", LASTING)
 
     async def picture(self, request: Request) -> Response:
         """The same as a picture: nothing of a box that others have still to solve."""

@@ -1,4 +1,4 @@
-"""The system's browser; Playwright's own is not downloaded."""
+"""The system's browser, and what people do in it; Playwright's own is not downloaded."""
 
 from __future__ import annotations
 
@@ -7,13 +7,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+from running import Running
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+
+
+PRESSED = (
+    *("button:not(.first)", "summary", "input:not([type=hidden])", "select", "textarea"),
+    *("a.quiet", "a.button", "nav a"),
+)
+TARGETS = (
+    f"() => [...document.querySelectorAll('{', '.join(f'main {one}' for one in PRESSED)}')]"
+    ".filter(one => one.offsetParent).map(one => one.getBoundingClientRect().height)"
+)
+FOCUSED = """() => {
+    const one = document.activeElement, box = one.getBoundingClientRect();
+    const look = getComputedStyle(one);
+    return {
+        name: (one.getAttribute('aria-label') || one.innerText || one.id || '').trim(),
+        isSeen: box.width > 0 && box.top < innerHeight && box.bottom > 0,
+        outline: look.outlineStyle === 'none' ? 0 : parseFloat(look.outlineWidth),
+    };
+}"""
+MOST_STOPS = 150
+"""Presses of the tabulator that somebody may need to get anywhere on a page."""
 
 
 @contextmanager
@@ -26,3 +49,57 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield browser
         browser.close()
+
+
+def opened(
+    chromium: Browser, server: Running, path: str, width: int, scheme: str, *, scripts: bool = False
+) -> Page:
+    """The page in somebody's own browser, in which no script can run, or some can."""
+    viewport = {"width": width, "height": 740}
+    context = chromium.new_context(
+        viewport=viewport, color_scheme=scheme, java_script_enabled=scripts
+    )
+    screen = context.new_page()
+    screen.goto(f"http://127.0.0.1:{server.web_port}{path}")
+    return screen
+
+
+def looked_at(chromium: Browser, screen: Page, width: int, scheme: str) -> None:
+    """Judge what the page shows now where scripts can measure it."""
+    viewport = {"width": width, "height": 740}
+    context = chromium.new_context(viewport=viewport, color_scheme=scheme, bypass_csp=True)
+    copy = context.new_page()
+    copy.goto(screen.url)
+    assert copy.evaluate("document.documentElement.scrollWidth") <= width
+    assert min(copy.evaluate(TARGETS), default=44) >= 44
+    violations = Axe().run(copy).response["violations"]
+    assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations] == []
+    context.close()
+
+
+def tap(screen: Page, *spots: str) -> None:
+    for spot in spots:
+        screen.locator(f'button[name="tap"][value="{spot}"]').click()
+
+
+def send(screen: Page) -> None:
+    screen.get_by_role("button", name="Send", exact=True).click()
+
+
+def reach(screen: Page, name: str, key: str = "Tab") -> None:
+    """Go to what has this name, or begins with it, by the tabulator; wherever the focus is on the
+    way, it is seen."""
+    for _ in range(MOST_STOPS):
+        screen.keyboard.press(key)
+        here = screen.evaluate(FOCUSED)
+        assert here["isSeen"], here
+        assert here["outline"] >= 2, here
+        if here["name"].startswith(name):
+            return
+    raise AssertionError(f"no way to {name!r}")
+
+
+def enter(screen: Page) -> None:
+    """Press what has the focus; another page comes."""
+    with screen.expect_navigation():
+        screen.keyboard.press("Enter")

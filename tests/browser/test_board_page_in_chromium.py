@@ -2,66 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from axe_playwright_python.sync_playwright import Axe
-from chromium import chromium as browser
-from playwright.sync_api import Browser, Page
+from chromium import enter, looked_at, opened, reach, send, tap
+from playwright.sync_api import Browser
 from pressing import page_of
-from running import Running, start
+from running import Running
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
-TALLEST_TARGET = """() => [...document.querySelectorAll('main button:not(.first), main summary')]
-    .filter(one => one.offsetParent).map(one => one.getBoundingClientRect().height)"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as started:
-        yield started
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Running]:
-    with start(f"sqlite:///{tmp_path}/game.sqlite3", tmp_path, signup="open") as running:
-        for name in ("alice", "bob"):
-            running.send(f"{name}@players.example", f"signup {name} wonder-land")
-        yield running
-
-
-def opened(chromium: Browser, server: Running, path: str, width: int, scheme: str) -> Page:
-    """The page in somebody's own browser, in which no script can run."""
-    viewport = {"width": width, "height": 740}
-    context = chromium.new_context(
-        viewport=viewport, color_scheme=scheme, java_script_enabled=False
-    )
-    screen = context.new_page()
-    screen.goto(f"http://127.0.0.1:{server.web_port}{path}")
-    return screen
-
-
-def looked_at(chromium: Browser, screen: Page, width: int, scheme: str) -> None:
-    """Judge what the page shows now where scripts can measure it."""
-    viewport = {"width": width, "height": 740}
-    context = chromium.new_context(viewport=viewport, color_scheme=scheme, bypass_csp=True)
-    copy = context.new_page()
-    copy.goto(screen.url)
-    assert copy.evaluate("document.documentElement.scrollWidth") <= width
-    assert min(copy.evaluate(TALLEST_TARGET), default=44) >= 44
-    violations = Axe().run(copy).response["violations"]
-    assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations] == []
-    context.close()
-
-
-def tap(screen: Page, *spots: str) -> None:
-    for spot in spots:
-        screen.locator(f'button[name="tap"][value="{spot}"]').click()
-
-
-def send(screen: Page) -> None:
-    screen.get_by_role("button", name="Send", exact=True).click()
 
 
 def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> None:
@@ -112,3 +58,44 @@ def test_public_pages_and_wide_boards_fit_a_phone(chromium: Browser, server: Run
         screen = opened(chromium, server, one, 320, "light")
         looked_at(chromium, screen, 320, "dark")
         screen.context.close()
+
+
+def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
+    chromium: Browser, server: Running
+) -> None:
+    """Without scripts, and the focus is always to be seen."""
+    server.send(ALICE, "blackbox challenge alice wonder-land bob")
+    (welcome, *_, asked) = server.letters(BOB)
+    mine = welcome.text.rpartition("http://games.example")[2].strip()
+    server.reply(asked, "a1,c4,e5,g2")
+    server.send(ALICE, "blackbox move 1 alice wonder-land b3,d3,f6,g7")
+    server.send(ALICE, "blackbox move 1 alice wonder-land 4")
+    screen = opened(chromium, server, mine, 375, "light")
+    assert "1 board waits for you" in screen.inner_text("h1")
+    reach(screen, "Your move on board 1")
+    enter(screen)
+    assert "/b/" in screen.url
+    reach(screen, "B3: empty")
+    enter(screen)
+    reach(screen, "Port B: not used")
+    enter(screen)
+    assert screen.locator("#move").input_value() == "+B3,B"
+    reach(screen, "Say something to alice")
+    screen.keyboard.press("Enter")
+    reach(screen, "words")
+    screen.keyboard.type("Your turn!")
+    reach(screen, "Send", "Shift+Tab")
+    enter(screen)
+    assert "alice to move" in screen.inner_text("h1")
+    assert "Your turn!" in server.letters(ALICE)[-1].text
+    screen.goto(f"http://127.0.0.1:{server.web_port}{mine}")
+    assert "Nobody waits for you" in screen.inner_text("h1")
+
+    # Preferences, with what a keyboard does in lists and fields.
+    reach(screen, "name you")
+    screen.keyboard.press("ArrowDown")
+    reach(screen, "Save")
+    enter(screen)
+    assert "Your preferences are changed." in screen.inner_text("main")
+    assert "Pages that everybody may read call you" in screen.inner_text("main")
+    screen.context.close()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from chromium import chromium as browser
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 from running import Running, start
 
@@ -18,12 +17,6 @@ SMALLEST_TARGET = """() => [...document.querySelectorAll('header a, main button,
     'main a:not(.letter-text a), main input:not([type=hidden])')]
     .filter(one => one.offsetParent).map(one => one.getBoundingClientRect().height)"""
 PICTURES = os.environ.get("PBMSERV_SCREENSHOTS", "")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from chromium import chromium as browser
-from playwright.sync_api import Browser
+from chromium import looked_at, opened, tap
+from playwright.sync_api import Browser, expect
 from pressing import Tab, page_of
-from running import Running, start
-from test_board_page_in_chromium import looked_at, opened, tap
+from running import Running
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 PAGES = ("/seeks", "/daily", "/players/alice", "/game/2", "/game/2?turn=4", "/standings")
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as started:
-        yield started
-
-
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Running]:
-    with start(f"sqlite:///{tmp_path}/game.sqlite3", tmp_path, signup="open") as running:
-        for name in ("alice", "bob"):
-            running.send(f"{name}@players.example", f"signup {name} wonder-land")
-        running.send(BOB, "blackbox seek bob wonder-land -size=8x8")
-        running.send(ALICE, "blackbox daily alice wonder-land 07:30")
-        running.send(ALICE, "blackbox challenge alice wonder-land bob")
-        letters = [running.letters(one)[-1] for one in (ALICE, BOB)]
-        alice, bob = (Tab(running.web_port, page_of(one)).load() for one in letters)
-        bob.press("b3,d3,f6,g7")
-        alice.load().press("a1,c4,e5,g2")
-        for port in ("a,+b3", "5", "c", "l"):
-            alice.load().press(port)
-            bob.load().press(port)
-        alice.load().press("resign")
-        yield running
+def played(server: Running) -> Running:
+    """The server after a seek, a daily box and a game that is over."""
+    server.send(BOB, "blackbox seek bob wonder-land -size=8x8")
+    server.send(ALICE, "blackbox daily alice wonder-land 07:30")
+    server.send(ALICE, "blackbox challenge alice wonder-land bob")
+    letters = [server.letters(one)[-1] for one in (ALICE, BOB)]
+    alice, bob = (Tab(server.web_port, page_of(one)).load() for one in letters)
+    bob.press("b3,d3,f6,g7")
+    alice.load().press("a1,c4,e5,g2")
+    for port in ("a,+b3", "5", "c", "l"):
+        alice.load().press(port)
+        bob.load().press(port)
+    alice.load().press("resign")
+    return server
 
 
 def test_a_guest_plays_today_s_box_without_scripts(chromium: Browser, server: Running) -> None:
@@ -59,17 +46,45 @@ def test_a_guest_plays_today_s_box_without_scripts(chromium: Browser, server: Ru
     screen.context.close()
 
 
-def test_public_pages_fit_and_are_accessible(chromium: Browser, server: Running) -> None:
+def test_public_pages_fit_and_are_accessible(chromium: Browser, played: Running) -> None:
     for number, path in enumerate(PAGES):
         width, scheme = ((320, "light"), (375, "dark"), (1200, "light"))[number % 3]
-        screen = opened(chromium, server, path, width, scheme)
+        screen = opened(chromium, played, path, width, scheme)
         looked_at(chromium, screen, width, scheme)
-        if folder := os.environ.get("PBMSERV_SCREENSHOTS"):
-            name = path.strip("/").replace("/", "-").replace("?", "-")
-            screen.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"), full_page=True)
         screen.context.close()
-    screen = opened(chromium, server, "/game/2?turn=3", 375, "light")
-    screen.locator('a[rel="next"]').click()
-    assert screen.url.endswith("?turn=4")
-    assert screen.locator("svg.drawn").count() == 2
-    screen.context.close()
+
+
+def test_a_game_is_stepped_through_by_slider_keys_and_links(
+    chromium: Browser, played: Running
+) -> None:
+    for scripts in (True, False):
+        screen = opened(chromium, played, "/game/2?turn=3", 375, "light", scripts=scripts)
+        screen.locator('a[rel="next"]').click()
+        assert screen.url.endswith("?turn=4")
+        assert screen.locator("svg.drawn").count() == 2
+        slider = screen.get_by_label("After move")
+        slider.focus()
+        screen.keyboard.press("ArrowRight")
+        if scripts:
+            expect(screen.locator("#steps span")).to_have_text("5 of 11")
+            expect(screen.locator("#share code")).to_have_text("http://games.example/game/2?turn=5")
+            assert screen.url.endswith("?turn=5")
+            expect(slider).to_be_focused()
+            expect(screen.get_by_role("button", name="Show")).to_be_hidden()
+            expect(screen.locator("#told")).to_contain_text("alice fired port 5")
+            # The keys work from anywhere; what is quickly passed over is not shown later.
+            screen.locator("summary").click()
+            for _ in range(20):
+                screen.keyboard.press("ArrowLeft")
+            expect(screen.locator("#steps span")).to_have_text("0 of 11")
+            expect(screen.locator("main details")).to_have_attribute("open", "")
+            screen.keyboard.press("ArrowRight")
+            expect(screen.locator("#steps span")).to_have_text("1 of 11")
+            screen.reload()
+            expect(slider).to_have_value("1")
+        else:
+            screen.get_by_role("button", name="Show").press("Enter")
+            assert screen.url.endswith("?turn=5")
+            assert screen.inner_text("#steps span") == "5 of 11"
+        looked_at(chromium, screen, 320, "dark")
+        screen.context.close()

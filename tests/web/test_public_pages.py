@@ -294,7 +294,13 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
         assert f"http://games.example/game/1?turn={turn}</code>" in public.html
         assert f'og:image" content="http://games.example/game/1.png?turn={turn}"' in public.html
     assert 'rel="next"' in public.html
-    assert not re.search(r"\sstyle=|<script", public.html)
+    assert 'type="range" id="turn" name="turn" min="0" max="7" value="6"' in public.html
+    assert re.findall(r"\sstyle=|<script[^>]*>", public.html) == [
+        f'<script src="{script}" defer>'
+        for script in re.findall(r'"(/replay.js[^"]*)"', public.html)
+    ]
+    assert "script-src 'self'" in public.headers["content-security-policy"]
+    assert "script" not in Tab(server.web_port, "/today").load().headers["content-security-policy"]
     for kind, mark in (("svg", "<svg"), ("png", "PNG")):
         picture = octets_of(server, f"/game/1.{kind}?turn=4")
         assert mark.encode() in picture[:8]
