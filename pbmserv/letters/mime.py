@@ -34,6 +34,7 @@ _LONGEST_ENCODED_WORD = 64
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # All that may stand in a 7bit body: RFC 5322 forbids NUL and bare CR, and a
 # terminal would act upon the other controls.
+_LINE_FEED = 0x0A
 _PLAIN_OCTETS = bytes((0x09, 0x0A, *range(0x20, 0x7F)))
 
 # Non-ASCII by RFC 6532, 3.2; lone surrogates are no characters.
@@ -170,6 +171,9 @@ def _header_lines(headers: Headers) -> str:
 
 _EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 _FILETIME_EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
+_BEGUN = b"\x01" + (
+    (_EPOCH - _FILETIME_EPOCH) // timedelta(microseconds=1) * 10 >> 16 & 0xFFFFFFFFFF
+).to_bytes(5)
 
 
 def _for_outlook(headers: Headers) -> tuple[str, ...]:
@@ -181,10 +185,8 @@ def _for_outlook(headers: Headers) -> tuple[str, ...]:
     """
     if not headers.thread:
         return ()
-    begun = (_EPOCH - _FILETIME_EPOCH) // timedelta(microseconds=1) * 10
     since = (headers.date - _EPOCH) // timedelta(microseconds=1) * 10
-    index = b"\x01" + (begun >> 16 & 0xFFFFFFFFFF).to_bytes(5)
-    index += sha256(headers.thread.encode()).digest()[:16]
+    index = _BEGUN + sha256(headers.thread.encode()).digest()[:16]
     index += (1 << 31 | since >> 23 & 0x7FFFFFFF).to_bytes(4)
     index += sha256(headers.message_id.encode()).digest()[:1]
     coded = base64.b64encode(index).decode("ascii")
@@ -223,7 +225,8 @@ def _thread_ids(ids: tuple[str, ...]) -> str:
     words, blanks, 2 kB long: all seen) is left out: a thread that breaks is a
     smaller evil than a player who is never answered.
     """
-    if _CONTROL.search("".join(ids)):
+    joined = "".join(ids)
+    if not joined.isprintable() and _CONTROL.search(joined):
         raise ServerFault(f"control character in a message id: {ids!r}")
     return "\r\n ".join(filter(_MESSAGE_ID.fullmatch, ids))
 
@@ -259,7 +262,8 @@ def _unstructured(text: str) -> str:
 
 def _one_line(text: str) -> str:
     """A display text without line ends and other control characters."""
-    return _CONTROL.sub(" ", text).strip()
+    # What can be printed has no control character, and nearly all texts of ours are such.
+    return text.strip() if text.isprintable() else _CONTROL.sub(" ", text).strip()
 
 
 def _needs_encoding(shown: str) -> bool:
@@ -323,10 +327,20 @@ def _travels_as_it_is(octets: bytes) -> bool:
     """
     return (
         not octets.translate(None, _PLAIN_OCTETS)
-        and not (b"\nF" in octets and b"\nFrom " in octets)  # two are found sooner than six
-        and not octets.startswith(b"From ")
+        and not _has_from_line(octets)
         and not _has_long_line(octets)
     )
+
+
+def _has_from_line(octets: bytes) -> bool:
+    """Whether a line begins with ``From ``; goes from one F to the next, since one octet is found
+    ten times as fast as two."""
+    at = octets.find(b"F")
+    while at >= 0:
+        if octets.startswith(b"From ", at) and (at == 0 or octets[at - 1] == _LINE_FEED):
+            return True
+        at = octets.find(b"F", at + 1)
+    return False
 
 
 def _has_long_line(octets: bytes) -> bool:

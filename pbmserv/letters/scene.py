@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal
 
 from markupsafe import Markup
@@ -73,12 +72,12 @@ class BoardScene:
     terms: Terms
     daily: int
 
-    @cached_property
+    @property
     def key(self) -> str:
         """The game's key: its template folder and its word in commands."""
         return self.game.info.key
 
-    @cached_property
+    @property
     def title(self) -> str:
         """The game's name for people."""
         return self.game.info.title

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from itertools import compress
 from math import gcd
 from operator import attrgetter, not_
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import EMPTY, Spots, Told, spots_of, tell
@@ -19,6 +19,23 @@ from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, 
 
 FIRED = "its result"
 """Stands in an expected view where a mark will be that nobody can know yet."""
+
+
+_Worked = TypeVar("_Worked")
+
+
+class lazy(Generic[_Worked]):  # noqa: N801 - as `property`
+    """As `cached_property`, whose lock takes longer than most of what is worked out here (Python
+    3.12 has none any more)."""
+
+    def __init__(self, work: Callable[[Any], _Worked]) -> None:
+        self._work = work
+        self._name = work.__name__
+        self.__doc__ = work.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> _Worked:
+        value = instance.__dict__[self._name] = self._work(instance)
+        return value
 
 
 class Row(NamedTuple):
@@ -84,7 +101,7 @@ class BoxView:
         first = self.board.width + self.board.height
         return self.marks[first : first + self.board.width]
 
-    @cached_property
+    @lazy
     def rows(self) -> tuple[Row, ...]:
         """The rows from top to bottom."""
         board, marks, cells = self.board, self.marks, self._cells()
@@ -94,22 +111,22 @@ class BoxView:
         texts = [tuple(cells[at : at + width]) for at in range(0, width * height, width)]
         return tuple(map(Row, board.left, lefts, texts, board.right, rights))
 
-    @cached_property
+    @lazy
     def told(self) -> Told:
         """What is drawn, as facts."""
         return tell(self.board, self.marks, list(map(_CELLS, self.rows)))
 
-    @cached_property
+    @lazy
     def spots(self) -> Spots:
         """What is drawn, place by place, each with the name that moves call it."""
         return spots_of(self.board, self.marks, list(map(_CELLS, self.rows)))
 
-    @cached_property
+    @lazy
     def unused_ports(self) -> tuple[str, ...]:
         """The labels of the ports that show no mark, in port order."""
         return tuple(compress(self.board.ports, map(not_, self.marks)))
 
-    @cached_property
+    @lazy
     def results(self) -> tuple[tuple[int, int], ...]:
         """(port, where the ray came out), as `geometry.trace`; a detour at its first port."""
         shown: dict[str, int] = {}
@@ -209,7 +226,7 @@ class Examples:
         extra = max(0, len(self.markers) - self.options.most)
         return "".join([f"/{names[cell]}," for cell in sorted(self.markers)[:extra]]) + "?"
 
-    @cached_property
+    @lazy
     def _free(self) -> list[int]:
         """The cells without a marker."""
         return [cell for cell in _spread(self.options.board) if cell not in self.markers]
@@ -248,7 +265,7 @@ class View:
     outcome: Outcome | None
     scores: tuple[ScoreLine, ...] = ()
 
-    @cached_property
+    @lazy
     def shown(self) -> tuple[BoxView, ...]:
         """The boxes in the order to show them: the reader's own first, in a race only that one."""
         if self.options.race and self.phase != "over":
@@ -256,12 +273,12 @@ class View:
         first = self.seat or 0
         return self.boxes[first:] + self.boxes[:first]
 
-    @cached_property
+    @lazy
     def own(self) -> BoxView | None:
         """The box that the reader solves."""
         return None if self.seat is None else self.boxes[self.seat]
 
-    @cached_property
+    @lazy
     def hides_in(self) -> BoxView | None:
         """The box that the reader hides atoms in; ``None`` for a spectator."""
         if self.seat is not None:
@@ -270,13 +287,13 @@ class View:
                     return box
         return None
 
-    @cached_property
+    @lazy
     def has_hidden(self) -> bool:
         """Whether the reader has no atoms left to hide."""
         box = self.hides_in
         return box is None or box.filled
 
-    @cached_property
+    @lazy
     def may_act(self) -> bool:
         """Whether the reader may use a turn now."""
         return self.seat in self.to_act
@@ -286,12 +303,12 @@ class View:
         """Whether the reader may set markers and seals now."""
         return self.own is not None and self.has_hidden and self.outcome is None
 
-    @cached_property
+    @lazy
     def unused_ports(self) -> tuple[str, ...]:
         """The ports of the reader's own box that show no mark yet."""
         return self.own.unused_ports if self.own else ()
 
-    @cached_property
+    @lazy
     def guesses_left(self) -> int:
         """The reader's own guesses; 0 for a spectator."""
         return self.own.guesses_left if self.own else 0
@@ -301,22 +318,22 @@ class View:
         """Whether the reader may guess as often as it takes."""
         return self.own is not None and self.own.endless
 
-    @cached_property
+    @lazy
     def marker_count(self) -> int:
         """How many markers stand on the reader's own box."""
         return len(self.own.markers) if self.own else 0
 
-    @cached_property
+    @lazy
     def atoms_wanted(self) -> str:
         """How many atoms a box holds, as players read it: ``4`` or ``3-5``."""
         return self.options.atoms
 
-    @cached_property
+    @lazy
     def width(self) -> int:
         """Cells across."""
         return self.options.width
 
-    @cached_property
+    @lazy
     def examples(self) -> Examples:
         """Texts that work in this position, for advice."""
         own = self.own
