@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from aiosmtpd.lmtp import LMTP
@@ -50,8 +50,12 @@ rxYE3fDSfrv9cDADbWloLdBWsB7PQ8qBK6tlyVm/rK0=
 
 @dataclass
 class Peer:
-    """A mail server that answers as it is told and remembers what it got."""
+    """A mail server that answers as it is told and remembers what it got.
 
+    `takes_several` is whether it offers PIPELINING.
+    """
+
+    takes_several: bool = False
     replies: dict[str, str] = field(default_factory=dict)
     mails: list[Envelope] = field(default_factory=list)
     names: list[str | None] = field(default_factory=list)
@@ -60,6 +64,12 @@ class Peer:
     connections: list[asyncio.Transport] = field(default_factory=list)
     port: int = 0
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+
+    async def handle_EHLO(
+        self, server: SMTP, session: Session, envelope: Envelope, name: str, replies: list[str]
+    ) -> list[str]:
+        session.host_name = name
+        return [*replies[:-1], "250-PIPELINING", replies[-1]] if self.takes_several else replies
 
     async def handle_MAIL(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -128,7 +138,19 @@ class Peer:
         await asyncio.sleep(0)
 
 
+class Counting(SMTP):
+    """Notes what comes in one piece."""
+
+    read: ClassVar[list[bytes]] = []
+
+    def data_received(self, data: bytes) -> None:
+        self.read.append(data)
+        super().data_received(data)
+
+
 Start = Callable[..., Peer]
+SEVERAL = pytest.mark.parametrize("several", [False, True], ids=["one by one", "pipelined"])
+"""Whether the peer offers PIPELINING."""
 
 
 @pytest.fixture
@@ -136,8 +158,14 @@ def start() -> Iterator[Start]:
     """Starts peers, and ends them after the test."""
     endings: list[Callable[[], None]] = []
 
-    def begin(kind: type[SMTP] = SMTP, path: Path | None = None, **options: Any) -> Peer:
-        peer = Peer()
+    def begin(
+        kind: type[SMTP] = SMTP,
+        path: Path | None = None,
+        *,
+        takes_several: bool = False,
+        **options: Any,
+    ) -> Peer:
+        peer = Peer(takes_several=takes_several)
         tls = options.pop("implicit_tls", None)
         if options.pop("login", False):
             options |= {"authenticator": peer.authenticate}
@@ -203,8 +231,9 @@ def tls(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     return server, ssl.create_default_context(cafile=str(file))
 
 
-def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open) -> None:
-    peer = start()
+@SEVERAL
+def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open, several: bool) -> None:
+    peer = start(takes_several=several)
     open_to(peer).deliver(LETTER)
     [mail] = peer.mails
     assert mail.content == LETTER.raw
@@ -212,6 +241,55 @@ def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open) -> None:
     assert f"SIZE={len(LETTER.raw)}" in mail.mail_options
     assert "SMTPUTF8" not in mail.mail_options
     assert peer.names == ["play.example"]
+
+
+def test_what_can_go_together_goes_in_one_write(start: Start, open_to: Open) -> None:
+    """RFC 2920 section 3.1."""
+    peer = start(Counting, takes_several=True)
+    relay = open_to(peer)
+    relay.deliver(LETTER)
+    Counting.read.clear()
+    relay.deliver(LETTER)
+    assert [read.split(b"\r\n")[0][:4] for read in Counting.read] == [b"MAIL", b"Subj"]
+    assert Counting.read[0].count(b"\r\n") == 3
+
+
+@pytest.mark.parametrize("after", ["250 nothing taken", "554 no valid recipients", ""])
+def test_a_dot_ends_data_that_nobody_gets(after: str) -> None:
+    """RFC 2920 section 3.1: DATA may be accepted though every recipient was refused."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        said: list[bytes] = []
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as lines, suppress(OSError):
+                connection.sendall(b"220 here\r\n")
+                for line in lines:
+                    said.append(line.strip())
+                    match line[:4].upper().strip():
+                        case b"EHLO":
+                            reply = "250-here\r\n250 PIPELINING"
+                        case b"RCPT":
+                            reply = "550 5.1.1 no such user"
+                        case b"DATA":
+                            reply = "354 go on"
+                        case b".":
+                            reply = after
+                        case _:
+                            reply = "250 ok"
+                    if not reply:
+                        return
+                    connection.sendall(reply.encode() + b"\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        relay = open_relay(f"smtp://127.0.0.1:{listener.getsockname()[1]}")
+        with pytest.raises(RelayPermanent, match="no such user"):
+            relay.deliver(LETTER)
+        relay.close()
+        thread.join()
+    assert said[4] == b"."
+    assert said[5:] == ([b"rset", b"quit"] if after else [])
 
 
 def test_many_letters_share_one_connection(start: Start, open_to: Open) -> None:
@@ -240,8 +318,11 @@ def test_threads_have_connections_of_their_own(start: Start, open_to: Open) -> N
     assert len(peer.connections) <= 3
 
 
-def test_a_connection_that_died_while_idle_is_replaced_unseen(start: Start, open_to: Open) -> None:
-    peer = start()
+@SEVERAL
+def test_a_connection_that_died_while_idle_is_replaced_unseen(
+    start: Start, open_to: Open, several: bool
+) -> None:
+    peer = start(takes_several=several)
     relay = open_to(peer)
     relay.deliver(LETTER)
     peer.drop_connections()
@@ -264,6 +345,7 @@ def test_a_relay_that_takes_so_many_letters_a_connection_gets_a_new_one(
     relay.deliver(LETTER)
 
 
+@SEVERAL
 @pytest.mark.parametrize("command", ["MAIL", "RCPT", "DATA"])
 @pytest.mark.parametrize(
     ("reply", "error"),
@@ -279,9 +361,9 @@ def test_a_relay_that_takes_so_many_letters_a_connection_gets_a_new_one(
     ],
 )
 def test_refusals_are_told_apart(
-    start: Start, open_to: Open, command: str, reply: str, error: type[Exception]
+    start: Start, open_to: Open, several: bool, command: str, reply: str, error: type[Exception]
 ) -> None:
-    peer = start()
+    peer = start(takes_several=several)
     relay = open_to(peer)
     peer.replies[command] = reply
     with pytest.raises(error) as caught:
@@ -383,8 +465,11 @@ def test_a_server_that_quotes_our_sender_brings_no_token_into_the_log(
     assert "+***@" in str(caught.value)
 
 
-def test_after_a_refused_letter_the_connection_goes_on(start: Start, open_to: Open) -> None:
-    peer = start()
+@SEVERAL
+def test_after_a_refused_letter_the_connection_goes_on(
+    start: Start, open_to: Open, several: bool
+) -> None:
+    peer = start(takes_several=several)
     relay = open_to(peer)
     peer.replies["RCPT"] = "550 no such user"
     for _ in range(2):
@@ -395,11 +480,12 @@ def test_after_a_refused_letter_the_connection_goes_on(start: Start, open_to: Op
     assert len(peer.connections) == 1
 
 
+@SEVERAL
 @pytest.mark.parametrize("command", ["RCPT", "DATA"])
 def test_a_connection_that_breaks_in_mid_letter_is_not_tried_twice(
-    start: Start, open_to: Open, command: str
+    start: Start, open_to: Open, several: bool, command: str
 ) -> None:
-    peer = start()
+    peer = start(takes_several=several)
     relay = open_to(peer)
     peer.replies[command] = "drop"
     with pytest.raises(RelayDown):
