@@ -233,13 +233,22 @@ def field_of(board: Geometry) -> Field:
 
 def trace_in(field: Field, atoms: bytearray, port: int) -> int:
     """As `trace`, in squares that `Field.filled` has made."""
-    place, ahead, left = field.doors[port]
+    return walk(atoms, field.exits, *field.doors[port], port)
+
+
+def walk(
+    atoms: bytearray, exits: Sequence[int], place: int, ahead: int, left: int, port: int
+) -> int:
+    """As `trace_in`, with plain values only, so that numba can compile it, too.
+
+    Args:
+        place, ahead, left: the port's door, see `Field`.
+    """
     front = place + ahead
     if atoms[front]:
         return HIT
     if atoms[front + left] or atoms[front - left]:
         return port
-    exits = field.exits
     place = front
     while True:
         front = place + ahead

@@ -1,20 +1,27 @@
 """The layouts that a solver must still reckon with, each with the weight of its likelihood.
 
-They come from `search`. On boards too large for it atoms wander: they are moved one at a time, and
-a move that explains fewer results is made, too, but seldom (the Metropolis rule). Whatever fits on
-the way is kept. That is no fair sample, but one to play by.
+They come from `search`, and on larger boards from the loops of `sampler`. Where those cannot run
+and the board is too large for `search`, atoms wander: they are moved one at a time, and a move that
+explains fewer results is made, too, but seldom (the Metropolis rule). Whatever fits on the way is
+kept. That is no fair sample, but one to play by.
 """
 
 from __future__ import annotations
 
+import logging
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from functools import cache
+from itertools import accumulate, combinations
 from math import comb, log
+from mmap import PAGESIZE, PROT_EXEC, PROT_READ, PROT_WRITE, mmap
+from types import ModuleType
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots.search import Case, Result, search
-from pbmserv.games.blackbox.geometry import Field, Geometry, field_of, trace_all, trace_in
+from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of, trace_all, trace_in
+from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.views import View
 
 ALL = 300
@@ -38,6 +45,29 @@ LARGE = 144
 LARGE_RACE = 100
 """The same in a race, where one mail leads to all of the bot's turns."""
 
+PLAIN = 1_000_000
+"""Layouts of a board up to which `search` does in plain Python: 8x8 with 4 atoms has 635,376."""
+
+COMPILED = 1_500_000
+"""Rays of a search by compiled loops, about a twentieth of a second: enough for 10x10 with 6 atoms,
+once three results are known. Where a search comes to no end anyway, it gets less."""
+
+CASES = 8_000
+"""How many cases it may find."""
+
+CROWD = 1000
+"""Layouts to play by, on boards as large as 10x10; larger ones get less, but not below these:"""
+
+FEWEST_SETTLED = 300
+
+MOVES, ROUNDS = 200, 4
+"""See `sampler.settle`."""
+
+DOUBTED = 12
+"""A sample of so few kinds of layouts is drawn anew, and compared."""
+
+DRAWN_ANEW = 2
+"""How often."""
 
 WARMTH = 0.3
 """How readily a move that makes things worse is made, in results (0.3: one in 28)."""
@@ -46,6 +76,8 @@ STUCK = 600
 """Moves without anything new after which it begins elsewhere."""
 
 _FINE = 1 << 16
+
+logger = logging.getLogger("pbmserv.games")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +88,8 @@ class Candidates:
         layouts: all of them, or a sample.
         weights: how likely each of them is, in any unit.
         spectra: for each layout where rays into all ports come out.
-        complete: these are all there are.
+        complete: these are all there are; on boards too large to prove it, a few of those that rays
+            cannot tell apart may be missing.
     """
 
     layouts: Sequence[frozenset[int]]
@@ -66,28 +99,96 @@ class Candidates:
 
 
 def candidates(view: View, rng: Rng) -> Candidates:
-    """What the reader of a view must still reckon with in the own box.
-
-    How many atoms there are counts as equally likely for every number the options allow.
-    """
+    """What the reader of a view must still reckon with in the own box."""
     own, options = view.own, view.options
     assert own is not None
-    board, counts = options.board, range(options.least, options.most + 1)
-    cells = len(board.cells)
-    likely = _likelihoods(cells, counts)
     effort = _effort(view)
-    sample = max(FEWEST, int(SAMPLE * effort))
-    found = search(board, own.results, options.least, options.most, int(SEARCHED * effort))
-    if not found.complete:
-        layouts = wander(board, own.results, counts, sample, int(WANDERED * effort), rng)
-        return _fitting(view, layouts, [likely[len(one)] for one in layouts], complete=False)
-    ways = [_ways(case, counts) for case in found.cases]
-    if sum(map(sum, ways)) <= ALL:
-        layouts = [layout for case in found.cases for layout in _expanded(case, counts)]
-        return _fitting(view, layouts, [likely[len(one)] for one in layouts], complete=True)
-    shares = [[n * likely[k] for n, k in zip(row, counts, strict=True)] for row in ways]
-    layouts = _drawn(found.cases, counts, shares, sample, rng)
-    return _fitting(view, layouts, [1] * len(layouts), complete=False)
+    cells = len(options.board.cells)
+    wanted = max(FEWEST, int(SAMPLE * effort))
+    if _loops_for(options) is not None:
+        wanted = max(FEWEST_SETTLED, CROWD * 100 // max(100, cells))
+    return _fitting(view, consistent(options, own.results, wanted, effort, rng))
+
+
+def consistent(
+    options: Options, results: Sequence[Result], wanted: int, effort: float, rng: Rng
+) -> Candidates:
+    """Layouts that explain some results, without their spectra; with the same lots the same ones.
+
+    How many atoms there are counts as equally likely for every number the options allow.
+
+    Args:
+        wanted: how many, about, where these cannot be all.
+        effort: how much of the usual effort plain Python may make; compiled loops need no bound.
+    """
+    board, counts = options.board, range(options.least, options.most + 1)
+    likely = _likelihoods(len(board.cells), counts)
+    loops = _loops_for(options)
+    if loops is None:
+        found = search(board, results, options.least, options.most, int(SEARCHED * effort))
+    else:
+        rays = COMPILED if len(board.cells) <= LARGE else COMPILED // 10
+        found = loops.search(board, results, options.least, options.most, rays, CASES)
+    if found.complete:
+        ways = [_ways(case, counts) for case in found.cases]
+        if sum(map(sum, ways)) <= (ALL if loops is None else wanted):
+            layouts = [layout for case in found.cases for layout in _expanded(case, counts)]
+            return Candidates(layouts, [likely[len(one)] for one in layouts], (), complete=True)
+        shares = [[n * likely[k] for n, k in zip(row, counts, strict=True)] for row in ways]
+        layouts = _drawn(found.cases, counts, shares, wanted, rng)
+        return Candidates(layouts, [1] * len(layouts), (), complete=False)
+    if loops is not None:
+        return _settled(loops, options, results, wanted, rng)
+    layouts = wander(board, results, counts, wanted, int(WANDERED * effort), rng)
+    return Candidates(layouts, [likely[len(one)] for one in layouts], (), complete=False)
+
+
+def _settled(
+    loops: ModuleType, options: Options, results: Sequence[Result], wanted: int, rng: Rng
+) -> Candidates:
+    """A sample. Where it holds hardly any different layouts others are drawn, each from a beginning
+    of its own: if all find the same, as far as rays can tell, these count as all there are."""
+    board, limits = options.board, (options.least, options.most)
+    # Detours first: what turns a ray is hard to place once much else is.
+    ordered = sorted(results, key=lambda ray: (ray[1] in (HIT, ray[0]), ray))
+    found: dict[frozenset[int], None] = {}
+    kinds: list[set[tuple[int, ...]]] = []
+    for _ in range(1 + DRAWN_ANEW):
+        seed = rng.below(1 << 63)
+        sample = loops.settled(board, ordered, limits, wanted, MOVES, ROUNDS, seed)
+        found |= dict.fromkeys(sample)
+        kinds.append({tuple(shown) for shown in loops.spectra(board, sample)})
+        if len(kinds[-1]) > DOUBTED:
+            break
+    complete = len(kinds) > DRAWN_ANEW and kinds[0] == kinds[1] == kinds[-1] != set()
+    layouts = list(found)
+    if not complete:
+        return Candidates(layouts, [1] * len(layouts), (), complete=False)
+    likely = _likelihoods(len(board.cells), range(options.least, options.most + 1))
+    return Candidates(layouts, [likely[len(one)] for one in layouts], (), complete=True)
+
+
+def _loops_for(options: Options) -> ModuleType | None:
+    """The module `sampler`; ``None`` on a small board, and where it cannot be had."""
+    cells = len(options.board.cells)
+    layouts = sum(comb(cells, count) for count in range(options.least, options.most + 1))
+    return compiled_loops() if layouts > PLAIN else None
+
+
+@cache
+def compiled_loops() -> ModuleType | None:
+    """The module `sampler`; ``None`` where numba is missing, or may not compile."""
+    try:
+        # What it compiles is written and then run, which the system may forbid.
+        with mmap(-1, PAGESIZE, prot=PROT_READ | PROT_WRITE | PROT_EXEC):
+            from pbmserv.games.blackbox.bots import sampler
+    except (ImportError, OSError) as missing:
+        logger.warning(
+            "the house is weak on large Blackbox boards: pip install pbmserv[solver]",
+            extra={"because": str(missing)},
+        )
+        return None
+    return sampler
 
 
 def _effort(view: View) -> float:
@@ -129,44 +230,36 @@ def _drawn(
     rng: Rng,
 ) -> list[frozenset[int]]:
     """Different layouts of these cases, up to *sample*, drawn by their shares."""
-    sums = [sum(row) for row in shares]
-    total = sum(sums)
+    ends = list(accumulate(map(sum, shares)))
     drawn: dict[frozenset[int], None] = {}
-    for lot in sorted(rng.below(total) for _ in range(sample)):
-        case, rest = _share_of(lot, sums)
-        which, _ = _share_of(rest, shares[case])
+    for lot in sorted(rng.below(ends[-1]) for _ in range(sample)):
+        case = bisect(ends, lot)
+        which = bisect(list(accumulate(shares[case])), lot - (ends[case] - sum(shares[case])))
         atoms, open_ = cases[case].atoms, cases[case].open
         more = rng.sample(open_, counts[which] - len(atoms))
         drawn[frozenset((*atoms, *more))] = None
     return list(drawn)
 
 
-def _share_of(lot: int, shares: Sequence[int]) -> tuple[int, int]:
-    """In whose share a lot lies, and how far in."""
-    for which, share in enumerate(shares):
-        if lot < share:
-            return which, lot
-        lot -= share
-    raise AssertionError("lots are below the sum of the shares")
-
-
-def _fitting(
-    view: View, layouts: Sequence[frozenset[int]], weights: Sequence[int], *, complete: bool
-) -> Candidates:
-    """Those that earlier guesses have not shown to be wrong."""
-    own, board = view.own, view.options.board
+def _fitting(view: View, found: Candidates) -> Candidates:
+    """Those that earlier guesses have not shown to be wrong, with their spectra."""
+    own, options = view.own, view.options
     assert own is not None
-    wrong = set(own.guessed)
-    guessed = own.guessed if view.options.fair else ()
+    board, wrong = options.board, set(own.guessed)
+    guessed = own.guessed if options.fair else ()
     wrong_spectra = [trace_all(board, layout) for layout in guessed]
-    kept = []
-    for layout, weight in zip(layouts, weights, strict=True):
-        if layout not in wrong:
-            spectrum = trace_all(board, layout)
-            if spectrum not in wrong_spectra:
-                kept.append((layout, weight, spectrum))
+    loops = _loops_for(options)
+    if loops is None:
+        spectra: Sequence[Sequence[int]] = [trace_all(board, layout) for layout in found.layouts]
+    else:
+        spectra = loops.spectra(board, found.layouts)
+    kept = [
+        (layout, weight, spectrum)
+        for layout, weight, spectrum in zip(found.layouts, found.weights, spectra, strict=True)
+        if layout not in wrong and spectrum not in wrong_spectra
+    ]
     return Candidates(
-        [one[0] for one in kept], [one[1] for one in kept], [one[2] for one in kept], complete
+        [one[0] for one in kept], [one[1] for one in kept], [one[2] for one in kept], found.complete
     )
 
 

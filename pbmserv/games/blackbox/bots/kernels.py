@@ -1,7 +1,7 @@
 """The loops that look at all layouts of a board, compiled by numba (the extra ``solver``).
 
 Only numbers that are whole are compared, so every machine gets the same trees, bit for bit. Import
-it where numba is known to be there; nothing that plays needs it.
+it where numba is known to be there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pbmserv.games.blackbox.geometry import field_of, geometry
+from pbmserv.games.blackbox.geometry import field_of, geometry, walk
 
 BITS, THRIFT, ANY = 0, 1, 2
 """What a player looks for: bits, bits for each point that a probe is expected to cost, or nothing:
@@ -70,30 +70,7 @@ def _results(doors, exits, squares, atoms, total):
     return found
 
 
-@njit
-def _trace(filled, exits, place, ahead, left, port):
-    """As `geometry.trace_in`."""
-    front = place + ahead
-    if filled[front]:
-        return -1
-    if filled[front + left] or filled[front - left]:
-        return port
-    place = front
-    while True:
-        front = place + ahead
-        if filled[front]:
-            return -1
-        if filled[front + left]:
-            if filled[front - left]:
-                ahead, left = -ahead, -left
-            else:
-                ahead, left = -left, ahead
-        elif filled[front - left]:
-            ahead, left = left, -ahead
-        elif exits[front] < 0:
-            place = front
-        else:
-            return exits[front]
+_trace = njit(walk)
 
 
 def classes_of(results: Any) -> Any:

@@ -1,0 +1,394 @@
+"""Layouts that explain some results, found by loops that numba compiles (the extra ``solver``).
+
+`search` goes through all cases, as the module `search` does, many times as quick. Where there are
+too many, `settled` takes the results in one after the other, with many layouts at once: those that
+contradict a new result die out, the others take their place, and then the atoms of each wander (a
+particle filter whose particles move by the Metropolis rule). Only whole numbers are compared and
+lots come from a seed, so the same results and seed give the same layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, UNKNOWN, Case, Found, Result
+from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, walk
+
+ASKS = HIT - 1
+"""In place of a result: it depends on a square that is not known."""
+
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    """Compiled when it is first called; what was compiled is kept where there is a place for it."""
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # neither the package's folder nor the user's own can be written
+        return njit(nogil=True)(function)
+
+
+_trace = _compiled(walk)
+
+
+@cache
+def _field(board: Geometry) -> Any:
+    """What all loops ask of a board: exits, doors and squares as in `geometry.Field`, and for each
+    square its cell, -1: it is none."""
+    field = field_of(board)
+    cells = [-1] * len(field.empty)
+    for cell, square in enumerate(field.squares):
+        cells[square] = cell
+    parts = (field.exits, field.doors, field.squares, cells)
+    return tuple(np.array(part, dtype=np.int64) for part in parts)
+
+
+def search(
+    board: Geometry, results: Iterable[Result], least: int, most: int, rays: int, room: int
+) -> Found:
+    """As `search.search`; it gives up, too, when there are more than *room* cases."""
+    # A detour is fired from its other end, too: there it divides elsewhere.
+    told = dict(results)
+    told |= {out: port for port, out in told.items() if out >= 0}
+    rows, complete = _divide(_field(board), *_arrays(told.items()), least, most, rays, room)
+    if not complete:
+        return Found([], complete=False)
+    cases = [
+        Case(
+            tuple(np.flatnonzero(row == ATOM).tolist()),
+            tuple(np.flatnonzero(row == UNKNOWN).tolist()),
+        )
+        for row in rows
+    ]
+    return Found(cases, complete=True)
+
+
+def settled(
+    board: Geometry,
+    results: Iterable[Result],
+    limits: tuple[int, int],
+    people: int,
+    moves: int,
+    rounds: int,
+    seed: int,
+) -> list[frozenset[int]]:
+    """Different layouts that explain the results, at most *people* of them.
+
+    Args:
+        results: in the order in which they are taken in.
+        limits: the least and the most atoms there may be; each number is as likely as any.
+        people: how many layouts are in it at once.
+        moves: how often an atom of each of them moves after each result.
+        rounds: how often all that is done at most while few explain all results so far.
+        seed: of the lots, below 2^63.
+    """
+    least, most = limits
+    rows = _settle(_field(board), *_arrays(results), least, most, people, moves, rounds, seed)
+    return list(dict.fromkeys(frozenset(row) - {-1} for row in rows.tolist()))
+
+
+def spectra(board: Geometry, layouts: Sequence[frozenset[int]]) -> list[list[int]]:
+    """For each layout where rays into all ports come out."""
+    most = max(map(len, layouts), default=0)
+    rows = [[*layout, *[-1] * (most - len(layout))] for layout in layouts]
+    shown: list[list[int]] = _spectra(
+        _field(board), np.array(rows, dtype=np.int16).reshape(len(rows), most)
+    ).tolist()
+    return shown
+
+
+def _arrays(results: Iterable[Result]) -> Any:
+    pairs = np.array([*results], dtype=np.int64).reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+@_compiled
+def _spectra(field, layouts):
+    """As `spectra`, of rows of cells."""
+    exits, doors, squares, _ = field
+    found = np.full((layouts.shape[0], doors.shape[0]), ASKS, dtype=np.int16)
+    filled = np.zeros(exits.shape[0], dtype=np.uint8)
+    for row in range(layouts.shape[0]):
+        filled[:] = 0
+        for cell in layouts[row]:
+            if cell >= 0:
+                filled[squares[cell]] = 1
+        for port, door in enumerate(doors):
+            if found[row, port] == ASKS:
+                out = _trace(filled, exits, door[0], door[1], door[2], port)
+                found[row, port] = out
+                if out >= 0:
+                    found[row, out] = port
+    return found
+
+
+@_compiled
+def _go_on(filled, exits, place, ahead, left, full, seen):
+    """A ray from where it stands; *full*: what is unknown is empty, since all atoms are placed.
+    ``seen`` gets 1 for each square it looks into.
+
+    Returns:
+        the result or `ASKS`, where it stands then, its step ahead, its step to the left, and the
+        square that it asks for.
+    """
+    unknown = UNKNOWN + 1 if full else UNKNOWN
+    while True:
+        front = place + ahead
+        seen[front] = 1
+        if filled[front] == ATOM:
+            return HIT, place, ahead, left, front
+        if filled[front] == unknown:
+            return ASKS, place, ahead, left, front
+        seen[front + left] = seen[front - left] = 1
+        on_left, on_right = filled[front + left], filled[front - left]
+        if exits[place] >= 0 and (on_left == ATOM or on_right == ATOM):
+            return exits[place], place, ahead, left, front
+        if on_left == unknown:
+            return ASKS, place, ahead, left, front + left
+        if on_right == unknown:
+            return ASKS, place, ahead, left, front - left
+        if on_left == ATOM:
+            if on_right == ATOM:
+                ahead, left = -ahead, -left
+            else:
+                ahead, left = -left, ahead
+        elif on_right == ATOM:
+            ahead, left = left, -ahead
+        elif exits[front] < 0:
+            place = front
+        else:
+            return exits[front], place, ahead, left, front
+
+
+@_compiled
+def _divide(field, ports, outs, least, most, budget, room):
+    """As `search`: for each case a row of what all cells are, and whether these are all cases."""
+    exits, doors, squares, _ = field
+    cells, rays = squares.shape[0], ports.shape[0]
+    filled = np.zeros(exits.shape[0], dtype=np.uint8)
+    for square in squares:
+        filled[square] = UNKNOWN
+    # For each choice so far how all rays stand: place, ahead, left, the square they ask for.
+    stand = np.empty((cells + 2, rays, 4), dtype=np.int32)
+    for ray in range(rays):
+        stand[0, ray, :3] = doors[ports[ray]]
+        stand[0, ray, 3] = 0
+    asked = np.zeros(exits.shape[0], dtype=np.int32)
+    chosen = np.empty(cells + 2, dtype=np.int64)
+    other = np.zeros(cells + 2, dtype=np.uint8)
+    found = np.empty((room, cells), dtype=np.uint8)
+    seen = np.zeros_like(filled)
+    cases, placed, unknown, level, fresh = 0, 0, cells, 0, 0
+    while True:
+        full, fits, best = placed == most, True, -1
+        asked[:] = 0
+        for ray in range(rays):
+            square = stand[level, ray, 3]
+            if square >= 0 and (full or square == fresh):
+                budget -= 1
+                stance = stand[level, ray]
+                out, place, ahead, left, square = _go_on(
+                    filled, exits, stance[0], stance[1], stance[2], full, seen
+                )
+                if out not in (ASKS, outs[ray]):
+                    fits = False
+                    break
+                square = square if out == ASKS else -1
+                stance[0], stance[1], stance[2], stance[3] = place, ahead, left, square
+            if square >= 0:
+                asked[square] += 1
+                if best < 0 or asked[square] > asked[best]:
+                    best = square
+        if fits and best < 0 and placed + unknown >= least:
+            if cases == room:
+                return found, False
+            for cell in range(cells):
+                known = filled[squares[cell]]
+                found[cases, cell] = EMPTY if full and known == UNKNOWN else known
+            cases += 1
+        if fits and best >= 0:
+            if budget < 1:
+                return found[:cases], False
+            chosen[level] = best
+            unknown -= 1
+            other[level] = placed + unknown >= least
+            filled[best] = EMPTY if other[level] else ATOM
+            placed += filled[best] == ATOM
+        else:  # to the last choice that leaves another
+            level -= 1
+            while level >= 0 and not other[level]:
+                placed -= filled[chosen[level]] == ATOM
+                filled[chosen[level]] = UNKNOWN
+                unknown += 1
+                level -= 1
+            if level < 0:
+                return found[:cases], True
+            other[level] = 0
+            filled[chosen[level]] = ATOM
+            placed += 1
+        fresh = chosen[level]
+        stand[level + 1] = stand[level]
+        level += 1
+
+
+@_compiled
+def _lot(lots):
+    """The next 64 bits (splitmix64, Steele, Lea and Flood 2014)."""
+    lots[0] += np.uint64(0x9E3779B97F4A7C15)
+    bits = lots[0]
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@_compiled
+def _below(lots, end):
+    return np.int64(((_lot(lots) >> np.uint64(32)) * np.uint64(end)) >> np.uint64(32))
+
+
+@_compiled
+def _look(field, port, filled, seen):
+    """The result of a ray; ``seen`` gets 1 for each square it looks into, else 0."""
+    door = field[1][port]
+    seen[:] = 0
+    return _go_on(filled, field[0], door[0], door[1], door[2], True, seen)[0]
+
+
+@_compiled
+def _helpful(field, port, out, seen, filled, lots, other):
+    """A square where an atom may mend a ray that should come out at *out*, 0 = there is none: the
+    ray looks into it, and of a detour also the ray from its other end."""
+    squares = field[2]
+    other[:] = 1
+    if out not in (HIT, port):
+        _look(field, out, filled, other)
+    at = _below(lots, squares.shape[0])
+    for _ in range(squares.shape[0]):
+        if seen[squares[at]] and other[squares[at]] and not filled[squares[at]]:
+            return squares[at]
+        at = at + 1 if at + 1 < squares.shape[0] else 0
+    return 0
+
+
+@_compiled
+def _wander(field, rays, filled, atoms, moves, lots, room):
+    """Move atoms about, one at a time, and let a move stand that leaves more results contradicted
+    in one of 32 cases for each of them. How many are contradicted in the end."""
+    exits, doors, squares, cells = field
+    ports, outs, number = rays
+    seen, wrong, after, touched, other = room
+    bad = 0
+    for ray in range(number):
+        wrong[ray] = _look(field, ports[ray], filled, seen[ray]) != outs[ray]
+        bad += wrong[ray]
+    for _ in range(moves if atoms.shape[0] else 0):
+        which, kind = _below(lots, atoms.shape[0]), _below(lots, 16)
+        old = atoms[which]
+        if kind < 8 and bad:
+            ray = _below(lots, number)
+            while not wrong[ray]:
+                ray = ray + 1 if ray + 1 < number else 0
+            new = _helpful(field, ports[ray], outs[ray], seen[ray], filled, lots, other)
+        elif kind < 12:
+            new = squares[_below(lots, squares.shape[0])]
+        else:
+            step = _below(lots, 8)
+            step += step > 3
+            new = old + doors[0, 1] * (step // 3 - 1) + step % 3 - 1
+        if cells[new] < 0 or filled[new]:
+            continue
+        filled[old], filled[new] = 0, 1
+        allowed, chance = bad, _lot(lots)
+        while chance & np.uint64(31) == 0 and allowed < number:
+            allowed += 1
+            chance = chance >> np.uint64(5) | np.uint64(1) << np.uint64(60)
+        now, many = bad, 0
+        for ray in range(number):
+            if seen[ray, old] | seen[ray, new]:
+                touched[many] = ray
+                many += 1
+                now -= wrong[ray]
+        at = 0
+        while now <= allowed and at < many:
+            ray = touched[at]
+            door = doors[ports[ray]]
+            out = _trace(filled, exits, door[0], door[1], door[2], ports[ray])
+            after[ray] = out != outs[ray]
+            now += after[ray]
+            at += 1
+        if now > allowed:
+            filled[old], filled[new] = 1, 0
+            continue
+        atoms[which], bad = new, now
+        for ray in touched[:many]:
+            wrong[ray] = after[ray]
+            _look(field, ports[ray], filled, seen[ray])
+    return bad
+
+
+@_compiled
+def _settle(field, ports, outs, least, most, people, moves, rounds, seed):
+    """As `settled`: a row of cells for each layout, in no order, -1 where there is no further atom;
+    the same one may come more than once."""
+    exits, doors, squares, cells = field
+    number, size = ports.shape[0], exits.shape[0]
+    lots = np.array([seed], dtype=np.uint64)
+    room = (
+        np.zeros((number, size), dtype=np.uint8),
+        np.zeros(number, dtype=np.int64),
+        np.zeros(number, dtype=np.int64),
+        np.zeros(number, dtype=np.int64),
+        np.zeros(size, dtype=np.uint8),
+    )
+    filled = np.zeros(size, dtype=np.uint8)
+    every = np.zeros((people, most), dtype=np.int64)
+    counts = np.empty(people, dtype=np.int64)
+    bad = np.zeros(people, dtype=np.int64)
+    order = squares.copy()
+    for one in range(people):
+        counts[one] = least + _below(lots, most - least + 1)
+        for at in range(counts[one]):
+            other = at + _below(lots, order.shape[0] - at)
+            order[at], order[other] = order[other], order[at]
+            every[one, at] = order[at]
+    for ray in range(number):
+        door = doors[ports[ray]]
+        for one in range(people):
+            filled[every[one, : counts[one]]] = 1
+            out = _trace(filled, exits, door[0], door[1], door[2], ports[ray])
+            bad[one] += out != outs[ray]
+            filled[every[one, : counts[one]]] = 0
+        for _ in range(rounds):
+            every, counts, bad = _survivors(every, counts, bad, lots)
+            for one in range(people):
+                atoms = every[one, : counts[one]]
+                filled[atoms] = 1
+                rays = ports, outs, ray + 1
+                bad[one] = _wander(field, rays, filled, atoms, moves, lots, room)
+                filled[atoms] = 0
+            if 4 * (bad == 0).sum() >= people:
+                break
+    found = np.full((people, most), -1, dtype=np.int16)
+    for one in range(people):
+        for at in range(counts[one]):
+            found[one, at] = cells[every[one, at]]
+    return found[bad == 0]
+
+
+@_compiled
+def _survivors(every, counts, bad, lots):
+    """As many layouts again, drawn with replacement: one that leaves a result more contradicted
+    has a thirty-second of the chance."""
+    people, fewest = every.shape[0], bad.min()
+    ends = np.cumsum(np.int64(1) << np.maximum(0, 30 - 5 * (bad - fewest)))
+    drawn = np.empty(people, dtype=np.int64)
+    at, lot = 0, _below(lots, ends[-1] // people + 1)
+    for one in range(people):
+        while at < people - 1 and ends[at] <= lot:
+            at += 1
+        drawn[one] = at
+        lot += ends[-1] // people
+    return every[drawn], counts[drawn], bad[drawn]

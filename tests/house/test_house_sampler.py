@@ -1,0 +1,206 @@
+"""The compiled loops: what they find fits, nothing is left out, and samples are fair."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from random import Random
+
+import pytest
+
+from pbmserv.engine.types import Rng, Seat
+from pbmserv.games.blackbox import bots
+from pbmserv.games.blackbox.bots import candidates as finding
+from pbmserv.games.blackbox.bots import search as plain
+from pbmserv.games.blackbox.bots.candidates import candidates, compiled_loops
+from pbmserv.games.blackbox.bots.levels import LEVELS
+from pbmserv.games.blackbox.bots.search import Case, Result
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import Geometry, geometry, trace_all
+from pbmserv.games.blackbox.state import new_state
+from pbmserv.games.blackbox.views import View
+
+sampler = pytest.importorskip("pbmserv.games.blackbox.bots.sampler")
+pytestmark = pytest.mark.slow
+
+NO_END = 10**9
+ALICE = Seat(0)
+LARGE = ("-size=15x15", "-atoms=10")
+
+
+def told(board: Geometry, count: int, ports: int, seed: int) -> list[Result]:
+    """What some ports of a box drawn by lot show."""
+    lots = Random(seed)
+    real = trace_all(board, lots.sample(board.cells, count))
+    return [(port, real[port]) for port in lots.sample(range(len(real)), ports)]
+
+
+def explains(board: Geometry, layout: frozenset[int], results: list[Result]) -> bool:
+    outs = trace_all(board, layout)
+    return all(outs[port] == out for port, out in results)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_search_finds_the_layouts_that_plain_python_finds(seed: int) -> None:
+    board, count = geometry(3 + seed % 4, 3 + seed % 3), 1 + seed % 4
+    results = told(board, count, seed % 7, seed)
+    least = max(0, count - seed % 2)
+    rooms = (board, results, least, count, NO_END)
+    layouts = [
+        {
+            frozenset((*case.atoms, *more))
+            for case in found.cases
+            for more in combinations(case.open, number - len(case.atoms))
+        }
+        for found in (plain.search(*rooms), sampler.search(*rooms, 20_000))
+        for number in (count,)
+    ]
+    assert layouts[0] == layouts[1] != set()
+
+
+def test_a_search_gives_up_when_rays_or_room_are_used_up() -> None:
+    board = geometry(10, 10)
+    assert not sampler.search(board, told(board, 6, 3, 1), 6, 6, 1_000, 8_000).complete
+    assert not sampler.search(board, told(board, 6, 3, 1), 6, 6, NO_END, 10).complete
+    assert sampler.search(board, [], 6, 6, 10, 1).cases == [Case((), tuple(board.cells))]
+
+
+@pytest.mark.parametrize(
+    ("side", "count", "ports"), [(5, 0, 4), (9, 5, 8), (15, 10, 14), (26, 20, 9)]
+)
+def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, ports: int) -> None:
+    board = geometry(side, side)
+    results = told(board, count, ports, side)
+    found = sampler.settled(board, results, (count, count), 100, 100, 4, 7)
+    assert len(found) == len(set(found)) >= 1
+    assert all(len(layout) == count and explains(board, layout, results) for layout in found)
+    assert found == sampler.settled(board, results, (count, count), 100, 100, 4, 7)
+
+
+def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
+    """Each of 40 to 200 layouts that fit is drawn about as often as the others."""
+    board, count = geometry(6, 6), 3
+    results = told(board, count, 3, 4)
+    fits = [
+        one
+        for one in map(frozenset, combinations(board.cells, count))
+        if explains(board, one, results)
+    ]
+    assert 40 <= len(fits) <= 200
+    drawn: Counter[frozenset[int]] = Counter()
+    for seed in range(300):
+        drawn.update(sampler.settled(board, results, (count, count), 20, 100, 4, seed))
+    assert set(drawn) == set(fits)
+    mean = drawn.total() / len(fits)
+    assert min(drawn.values()) > mean / 2
+    assert max(drawn.values()) < mean * 2
+
+
+def test_each_number_of_atoms_counts_as_equally_likely() -> None:
+    board = geometry(6, 6)
+    results = told(board, 3, 1, 5)
+    drawn: Counter[int] = Counter()
+    for seed in range(8):
+        drawn.update(map(len, sampler.settled(board, results, (2, 3), 200, 50, 4, seed)))
+    likely = []
+    for count in (2, 3):
+        every = list(map(frozenset, combinations(board.cells, count)))
+        likely.append(sum(explains(board, one, results) for one in every) / len(every))
+    assert drawn[2] / drawn[3] == pytest.approx(likely[0] / likely[1], rel=0.3)
+
+
+def test_spectra_are_those_of_plain_python() -> None:
+    board = geometry(12, 7)
+    layouts = [frozenset(Random(seed).sample(board.cells, seed)) for seed in range(9)]
+    assert sampler.spectra(board, layouts) == [trace_all(board, layout) for layout in layouts]
+
+
+# -- what the house makes of it ----------------------------------------------------------------
+
+
+def box_of(words: tuple[str, ...], seed: int) -> frozenset[int]:
+    """Atoms of a box drawn by lot."""
+    options = GAME.options(words, 2)
+    return frozenset(Random(seed).sample(options.board.cells, options.least))
+
+
+def view_of(words: tuple[str, ...], atoms: frozenset[int], fired: range) -> View:
+    """What alice sees of these atoms once she has fired at some ports."""
+    options = GAME.options(words, 2)
+    start = new_state(options, 2)
+    state = replace(start, boxes=tuple(replace(box, atoms=atoms) for box in start.boxes), turns=2)
+    for port in fired:
+        own = GAME.view(state, ALICE).own
+        assert own is not None
+        if not own.marks[port]:
+            move = GAME.parse(GAME.view(state, ALICE), options.board.ports[port])
+            state = replace(GAME.apply(state, ALICE, move, Rng(b"", 0)).state, turns=2)
+    return GAME.view(state, ALICE)
+
+
+def test_the_house_knows_a_large_box_when_its_results_leave_one() -> None:
+    atoms = box_of(LARGE, 4)
+    found = candidates(view_of(LARGE, atoms, range(0, 60, 2)), Rng(b"known", 1))
+    assert found.complete
+    assert atoms in found.layouts
+    own = view_of(LARGE, atoms, range(0, 60, 2)).own
+    assert own is not None
+    for spectrum in found.spectra:
+        assert all(spectrum[port] == out for port, out in own.results)
+
+
+def test_the_house_is_not_sure_of_a_large_box_too_early() -> None:
+    found = candidates(view_of(LARGE, box_of(LARGE, 4), range(0, 60, 7)), Rng(b"early", 1))
+    assert len(found.layouts) > 20
+    assert not found.complete
+
+
+def test_a_guess_that_was_wrong_is_no_candidate() -> None:
+    atoms = box_of(LARGE, 4)
+    view = view_of(LARGE, atoms, range(0, 60, 2))
+    assert view.own is not None
+    boxes = tuple(replace(box, guessed=(atoms,)) for box in view.boxes)
+    found = candidates(replace(view, boxes=boxes), Rng(b"known", 1))
+    assert atoms not in found.layouts
+
+
+def test_on_a_large_board_the_house_knows_what_its_view_tells_and_no_more() -> None:
+    """Two boxes that look alike so far lead to the same move, and so does the same again."""
+    ports = range(0, 60, 9)
+    first = view_of(LARGE, box_of(LARGE, 8), ports)
+    found = candidates(first, Rng(b"one", 1))
+    for layout in found.layouts[:3]:
+        other = view_of(LARGE, layout, ports)
+        moves = {LEVELS["house-hard"].choose(view, Rng(b"turn", 3)) for view in (first, other)}
+        assert len(moves) == 1
+    assert candidates(first, Rng(b"one", 1)).layouts == found.layouts
+
+
+def test_without_numba_the_house_says_so_and_plays_as_it_can(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delattr(bots, "sampler", raising=False)
+    monkeypatch.setitem(sys.modules, "pbmserv.games.blackbox.bots.sampler", None)
+    with caplog.at_level(logging.WARNING, "pbmserv.games"):
+        assert compiled_loops.__wrapped__() is None
+    assert "pip install pbmserv[solver]" in caplog.text
+    monkeypatch.setattr(finding, "compiled_loops", lambda: None)
+    view = view_of(LARGE, box_of(LARGE, 8), range(0, 60, 9))
+    found = candidates(view, Rng(b"plain", 1))
+    assert found.layouts
+    assert view.own is not None
+    for spectrum in found.spectra:
+        assert all(spectrum[port] == out for port, out in view.own.results)
+
+
+def test_where_what_was_compiled_may_not_run_the_house_does_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError("Operation not permitted")
+
+    monkeypatch.setattr(finding, "mmap", refused)
+    assert compiled_loops.__wrapped__() is None
