@@ -32,13 +32,15 @@ def site_of(server: Server) -> Starlette:
     return build(pages, server.web_stage.web_requests, environment(), health)
 
 
-async def asked(site: Starlette, path: str, **headers: str) -> Answer:
-    """The answer to a GET."""
+async def asked(
+    site: Starlette, path: str, method: str = "GET", body: bytes = b"", **headers: str
+) -> Answer:
+    """The answer to a request."""
     plain, _, query = path.partition("?")
     told = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {
         "type": "http",
-        "method": "GET",
+        "method": method,
         "path": plain,
         "raw_path": plain.encode(),
         "query_string": query.encode(),
@@ -52,7 +54,7 @@ async def asked(site: Starlette, path: str, **headers: str) -> Answer:
     found: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Any) -> None:
         found.append(message)

@@ -1,11 +1,11 @@
-"""Finds games by entry point and keeps them by (key, rules_version)."""
+"""Finds games by entry point and keeps them by (key, rules_version); and games for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from pbmserv.engine.protocol import Game, races
 from pbmserv.errors import ServerFault
@@ -14,6 +14,21 @@ GROUP = "pbmserv.games"
 
 AnyGame = Game[Any, Any, Any]
 """A game whose options, state and view the caller only passes along."""
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A game that programs can read.
+
+    Attributes:
+        facts_type: a frozen dataclass, all of it JSON-ready, whose docstring says what it means.
+    """
+
+    facts_type: type[Any]
+
+    def facts(self, view: Any) -> Any:
+        """What the reader of *view* sees: a function of the view alone, as everything is."""
+        ...
 
 
 class Registry:

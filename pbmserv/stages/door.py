@@ -30,7 +30,7 @@ from pbmserv.log import reason
 from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source, Verdict
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
-from pbmserv.service.limits.rates import Over, Traffic
+from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.service.time.retention import Quota
 from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
@@ -118,6 +118,7 @@ class Door:
 
         Raises:
             TryLater: the database could not take it, or too much waits.
+            TooMany: its player has sent too much.
         """
         if kind == "press":
             return await self._press(Envelope(**values))
@@ -128,6 +129,12 @@ class Door:
         """Store a mail that a page has written for its reader; its number."""
         begun = perf_counter()
         player = _player(self._mail_domain.read(envelope.recipient))
+        try:
+            self._traffic.spoke(player)
+        except TooMany:
+            outcome = Outcome(TOO_MANY, "put-off", "over the limit of the player")
+            self._noted(envelope, outcome, NOWHERE, begun)
+            raise
         lane, octets = _lane(NOWHERE, player), len(envelope.raw)
         if not (
             self.shares.has_room(lane, octets)

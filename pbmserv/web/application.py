@@ -1,8 +1,9 @@
-"""The web pages as a Starlette application: front page, help, confirmation, health."""
+"""The web pages as a Starlette application: front page, help, and what opens from letters."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Protocol
 
@@ -13,20 +14,36 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
+from pbmserv.service.accounts.personal_page import MOST_DRAWN, Change, PersonalPage
 from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
+from pbmserv.service.limits.rates import TooMany
 from pbmserv.web.help import HelpPages
-from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, read_form, tagged
-from pbmserv.web.personal import PersonalRequests, personal_routes
+from pbmserv.web.pages import (
+    LASTING,
+    PRIVATE,
+    SHARED,
+    Pages,
+    Printer,
+    html,
+    read_form,
+    seconds_until,
+    tagged,
+)
 from pbmserv.web.public import PublicRequests, is_number, public_routes
-from pbmserv.web.server import Health, SafeResponses, health_routes
+from pbmserv.web.server import Health, SafeResponses, health_routes, mounted
 
 LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""
 LONGEST_FORM = 64_000
 """Octets of a form: more words than a player sends to an opponent."""
+LONGEST_WISH = 8_000
+"""Octets of a form of a player's own page."""
+DONE = frozenset({"prefs", "away", "back", "address", "export", "signoff", "delete"})
+"""What the forms of the page ask for."""
 
 MOST_KEPT = 500
 """Pages of boards that are kept until somebody moves, of some 15 kB each."""
@@ -86,8 +103,28 @@ class Boards(Protocol):
         """The page as its player sees it; ``None`` = the link is not good."""
         ...
 
+    async def look(self, token: str) -> BoardPage | None:
+        """The same for a program: see `BoardPages.look`."""
+        ...
+
     async def press(self, token: str, press: Press) -> Pressed | None:
         """Carry out what was sent: see `BoardPages.press`."""
+        ...
+
+
+class PersonalRequests(Protocol):
+    """What these pages ask of the service."""
+
+    async def page(self, token: str) -> PersonalPage | None:
+        """The page as its player sees it; ``None`` = the link is not good."""
+        ...
+
+    async def ask_link(self, who: str) -> None:
+        """Have a link mailed to a player, if there is one."""
+        ...
+
+    async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
+        """Carry out what was sent: see `PersonalPages.press`."""
         ...
 
 
@@ -138,7 +175,7 @@ def build(
         health: says whether the server is well.
     """
     printer = Printer(pages, templates)
-    site = _Site(printer, web_requests)
+    site, own = _Site(printer, web_requests), _Personal(printer, web_requests.personal)
     application = Starlette(
         routes=[  # looked through from the first one on
             Route("/b/{token}", site.board, methods=["GET", "POST"]),
@@ -150,14 +187,27 @@ def build(
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
             *public_routes(printer, web_requests.public),
-            *personal_routes(printer, web_requests.personal),
+            Route("/mine", own.link, methods=["GET", "POST"]),
+            Route("/mine/{token}", own.page, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
+            Route("/api", site.to_api),
+            mounted("/api", lambda: _api(printer, web_requests)),
         ],
         middleware=[Middleware(SafeResponses, fault=site.fault)],
-        exception_handlers={HTTPException: site.refused, StillWorking: site.working},
+        exception_handlers={
+            HTTPException: site.refused,
+            StillWorking: site.working,
+            TooMany: site.too_many,
+        },
     )
     application.router.redirect_slashes = False  # it would echo the Host header
     return application
+
+
+def _api(printer: Printer, web_requests: WebRequests) -> ASGIApp:
+    from pbmserv.web.api import build_api
+
+    return build_api(printer, web_requests)
 
 
 class _Site:
@@ -256,6 +306,12 @@ class _Site:
             kept = self._kept[page.token] = page, text
         return kept[1].replace(_KEY, page.key)
 
+    async def to_api(self, _request: Request) -> Response:
+        """The address with a slash at its end, below which the others lie."""
+        return Response(
+            status_code=308, headers={**SHARED, "Location": f"{self._printer.base}/api/"}
+        )
+
     async def refused(self, _request: Request, error: Exception) -> Response:
         """404 and 405, as a page without details."""
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -265,6 +321,11 @@ class _Site:
     async def working(self, _request: Request, _error: Exception) -> Response:
         """202: it is stored and will be done."""
         return self._failure(202, "working")
+
+    async def too_many(self, _request: Request, error: Exception) -> Response:
+        """429: their player has sent as much as the server takes."""
+        again = seconds_until(error.over.again) if isinstance(error, TooMany) else 0
+        return self._failure(429, "too-many", {"Retry-After": str(again)})
 
     def fault(self, error: Exception) -> Response:
         """500: the log names the fault, the page does not."""
@@ -282,3 +343,51 @@ def _is_same(kept: BoardPage, page: BoardPage) -> bool:
         and kept.now is page.now
         and all(getattr(kept, name) == getattr(page, name) for name in _BY_VALUE)
     )
+
+
+class _Personal:
+    """A player's own page, which opens from a letter, and the form that has its link mailed."""
+
+    def __init__(self, printer: Printer, service: PersonalRequests) -> None:
+        self._printer = printer
+        self._service = service
+        self._form = printer.text("mine-link", why="")
+        self._asked = printer.text("mine-asked")
+
+    async def link(self, request: Request) -> Response:
+        """The form; a POST always gets the same answer, as quickly."""
+        if request.method == "GET":
+            return tagged(request, self._form, headers=SHARED)
+        who = (await read_form(request, LONGEST_WISH)).get("who", "")
+        if who.strip():
+            await self._service.ask_link(who)
+        return html(self._asked, headers=PRIVATE)
+
+    async def page(self, request: Request) -> Response:
+        """The page; a POST asks for a change, and leads back to it."""
+        token: str = request.path_params["token"]
+        if len(token) > LONGEST_TOKEN:
+            return self._gone()
+        if request.method == "GET":
+            found = await self._service.page(token)
+            done = request.query_params.get("done", "")
+            return self._gone() if found is None else self._shown(found, done)
+        fields = await read_form(request, LONGEST_WISH)
+        if fields.get("do") not in DONE:
+            return self._printer.failure(400, "no-form")
+        change = await self._service.press(token, fields)
+        if change is None:
+            return self._gone()
+        if change.refused is not None:
+            return self._shown(change.refused, status=422)
+        if not change.is_open:
+            return html(self._printer.text("mine-link", why="changed"), headers=PRIVATE)
+        way = f"{self._printer.base}/mine/{token}?done={fields['do']}"
+        return Response(status_code=303, headers={**PRIVATE, "Location": way})
+
+    def _shown(self, page: PersonalPage, done: str = "", status: int = 200) -> Response:
+        said = {"done": done if done in DONE else "", "drawn": MOST_DRAWN, "bots": BOT_USERIDS}
+        return html(self._printer.text("mine", page=page, **said), status, PRIVATE)
+
+    def _gone(self) -> Response:
+        return html(self._printer.text("mine-link", why="expired"), 404, PRIVATE)

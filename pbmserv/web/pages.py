@@ -7,6 +7,8 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import ceil
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -25,6 +27,7 @@ PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 """For the one who has the link."""
 UNLISTED = {"X-Robots-Tag": "noindex, nofollow"}
 """For everybody, but not for search engines."""
+DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +159,24 @@ def tagged(
 
 async def read_form(request: Request, longest: int) -> dict[str, str]:
     """The fields of a form; nothing of one that has more than *longest* octets."""
+    body = await read_body(request, longest)
+    try:
+        fields = parse_qsl((body or b"").decode("ascii"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        return {}
+    return dict(fields)
+
+
+async def read_body(request: Request, longest: int) -> bytes | None:
+    """What was posted; ``None``: more than *longest* octets."""
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > longest:
-            return {}
-    try:
-        fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=20)
-    except ValueError:
-        return {}
-    return dict(fields)
+            return None
+    return body
+
+
+def seconds_until(moment: datetime) -> int:
+    """For ``Retry-After`` (RFC 9110 section 10.2.3); at least one, at most a day."""
+    return min(max(1, ceil((moment - datetime.now(UTC)).total_seconds())), DAY_S)

@@ -66,7 +66,7 @@ class PublicRequests(Protocol):
         """One of them; ``None`` = nobody has got it."""
         ...
 
-    async def finished(self, userid: str, most: int) -> Sequence[Finished] | None:
+    async def finished(self, userid: str, most: int, before: int = 0) -> Sequence[Finished] | None:
         """Games that are over and may be seen: see `PublicPages.finished`."""
         ...
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pbmserv.errors import ServerFault
@@ -181,6 +182,21 @@ class SafeResponses:
             if started:  # half an answer is out: the connection has to end
                 raise
             await page(scope, receive, send_safely)
+
+
+def mounted(path: str, make: Callable[[], ASGIApp]) -> Mount:
+    """An application below *path*, which is made with the first request to it: few ask for it."""
+    made: list[ASGIApp] = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if not made:
+            made.append(make())
+        await made[0](scope, receive, send)
+
+    mount = Mount(path, application)
+    # Whatever is asked for below is the application's to refuse, line ends in it, too.
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount
 
 
 log = logging.getLogger("pbmserv.web")

@@ -1,21 +1,28 @@
-"""What everybody may read: no octet of a page, picture or feed depends on what is hidden."""
+"""What everybody may read, and a seat: no octet of page, picture, feed or JSON tells secrets."""
 
 from __future__ import annotations
 
+import asyncio
 import random
 from pathlib import Path
 
-from asking_pages import Answer, all_asked, site_of
+from asking_pages import Answer, all_asked, asked, site_of
 from layouts import other_secrets
 from test_hidden_atoms import quiet_world
 from worlds import HIDER, SOLVER, Sent, World, board_of, play, tell
+
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.store.accounts import players
 
 PATHS = (
     *("/", "/standings", "/seeks", "/daily", f"/players/{SOLVER}", f"/players/{HIDER}"),
     *("/game/1", "/game/1.svg", "/game/1.png", "/game/1?turn=0", "/game/1?turn=3"),
     *("/games.atom", "/daily.atom", f"/players/{HIDER}/games.atom", "/sitemap.xml", "/today"),
     *("/game/1.svg?turn=2", "/game/1.png?turn=2", "/game/1?turn=99", "/game/2"),
+    *("/api/boards/1", "/api/boards/1?turn=3", "/api/boards/1?turn=99", "/api/boards"),
+    *(f"/api/players/{HIDER}", f"/api/players/{HIDER}/boards", "/api/ratings", "/api/seeks"),
 )
+SEAT = "/api/seat"
 
 
 def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
@@ -25,8 +32,20 @@ def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
     for number, mail in enumerate(mails, 1):
         tell(world, mail)
         if number % 3 == 0 or number == len(mails):
-            found.append(all_asked(site, *PATHS))
+            answers = all_asked(site, *PATHS)
+            token = token_of(world, SOLVER)
+            answers[SEAT] = asyncio.run(asked(site, SEAT, authorization=f"Bearer {token}"))
+            found.append(answers)
     return found
+
+
+def token_of(world: World, userid: str) -> str:
+    """The token of a player's seat."""
+    with world.server.database.reading.connect() as connection:
+        player = players.by_userid(connection, userid)
+    assert player is not None
+    told = ReplyAddress(Purpose.BOARD, player.id, 1, 1, player.reply_epoch)
+    return world.server.mail_domain.ring.token(told)
 
 
 def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path: Path) -> None:
@@ -42,7 +61,9 @@ def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path:
     with quiet_world(tmp_path / "other") as world:
         there = read_all_along(world, others)
     for number, (one, other) in enumerate(zip(here, there, strict=True)):
-        for path in PATHS:
+        for path in (*PATHS, SEAT):
             assert one[path] == other[path], (number, path)
     assert here[-1]["/game/1.png"].body.startswith(b"\x89PNG")
-    assert len({one["/game/1"].header("etag") for one in here}) > 1
+    for path in ("/game/1", "/api/boards/1", SEAT):
+        assert len({one[path].header("etag") for one in here}) > 1
+    assert all(one[SEAT].status == 200 for one in here)

@@ -184,7 +184,9 @@ def of_everybody(server: Running, *more: str) -> list[str]:
     for path in paths:
         if "{token}" not in path and not path.startswith("/health"):
             found.add(path.replace("{number:int}", "1").replace("{topic}", "prefs"))
-    return sorted(found - {"/players/{userid}", "/players/{userid}/games.atom"})
+    for path in ("/", "/games", "/boards", "/boards/1", "/boards/2", "/ratings", "/seeks"):
+        found.add(f"/api{path}")
+    return sorted(found - {"/players/{userid}", "/players/{userid}/games.atom", "/api"})
 
 
 @pytest.mark.both_databases
@@ -205,12 +207,15 @@ def test_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
     options = GAME.options(words, 1)
     atoms = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
     alice.press("+" + ",+".join(atoms) + ",?")
-    own = ("/players/alice", "/players/alice/games.atom")
+    own = ["/players/alice", "/players/alice/games.atom"]
+    own += ["/api/players/alice", "/api/players/alice/boards"]
     paths = of_everybody(server, "/game/1?turn=3", "/players/bob", f"/daily/{number}", "/game/2")
+    paths += ["/api/boards/1?turn=3", "/api/players/bob", "/api/players/bob/boards"]
     named = {path: octets_of(server, path, 404) for path in (*paths, *own)}
     telling = {path for path, octets in named.items() if b"alice" in octets}
     assert telling >= {"/game/1", "/game/2", "/game/1.svg", "/seeks", "/standings", "/games.atom"}
     assert telling >= {f"/daily/{number}", "/players/bob", *own}
+    assert telling >= {"/api/boards", "/api/boards/1", "/api/players/bob", "/api/ratings"}
 
     server.send(ALICE, f"prefs alice {PASSWORD} public=no")
     quiet = {path: octets_of(server, path, 404) for path in paths}

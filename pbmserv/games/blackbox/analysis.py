@@ -1,13 +1,13 @@
 """What a player can work out from the own view alone.
 
-What a move would do, what a plan may make a move depend on, and which results the own markers
-explain (the "test ray" of the Windows game).
+What programs read of it, what a move would do, what a plan may make a move depend on, and which
+results the own markers explain (the "test ray" of the Windows game).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from pbmserv.engine.types import Move, Note, Preview, Seat, Value
 from pbmserv.errors import Illegal, NotUnderstood
@@ -18,6 +18,79 @@ from pbmserv.games.blackbox.readings import elements_of
 from pbmserv.games.blackbox.rules import exit_of, kind_of, names
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
+
+
+@dataclass(frozen=True, slots=True)
+class BlackboxBox:
+    """A box, as its reader may see it. Labels of ports and names of cells are what moves call them.
+
+    Attributes:
+        solver: the seat that looks for the atoms in it.
+        hider: the seat that hides them; null = the server.
+        ports: each port with what its ray did: "" = not fired, "#" = hit, "%" = reflection, else
+            the label of the port where it came out. In the order top, right, bottom, left.
+        cells: the names of the cells, row by row.
+        markers: the cells where its solver thinks atoms are.
+        sealed: the cells that the reader has sealed.
+        atoms: the cells with an atom; null while the reader may not know.
+        guesses_left: null = as many as it takes.
+        fired: the port that was fired last; null = none.
+    """
+
+    solver: int
+    hider: int | None
+    ports: dict[str, str]
+    cells: list[list[str]]
+    markers: list[str]
+    sealed: list[str]
+    atoms: list[str] | None
+    guesses_left: int | None
+    fired: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BlackboxBoard:
+    """A board of Blackbox.
+
+    Attributes:
+        phase: "hiding", "playing", "done" (in a race that others still run) or "over".
+        atoms: how many a box holds: "4", or "3-5".
+        must_hide: the reader has still to hide atoms for somebody.
+        boxes: those the reader may see, the reader's own first.
+    """
+
+    phase: str
+    atoms: str
+    must_hide: bool
+    boxes: list[BlackboxBox]
+
+
+def facts_of(view: View) -> BlackboxBoard:
+    """What a reader sees, for programs."""
+    boxes = [_box_facts(box) for box in view.shown]
+    must_hide = view.seat is not None and view.outcome is None and not view.has_hidden
+    return BlackboxBoard(view.phase, view.atoms_wanted, must_hide, boxes)
+
+
+def _box_facts(box: BoxView) -> BlackboxBox:
+    board = box.board
+
+    def names(cells: Iterable[int]) -> list[str]:
+        return [board.names[cell] for cell in sorted(cells)]
+
+    width = board.width
+    return BlackboxBox(
+        solver=box.seat,
+        hider=box.hider,
+        ports={label: box.result(port) for port, label in enumerate(board.ports)},
+        cells=[list(board.names[at : at + width]) for at in range(0, len(board.names), width)],
+        markers=names(box.markers),
+        sealed=names(box.sealed),
+        atoms=None if box.atoms is None else names(box.atoms),
+        guesses_left=None if box.endless else box.guesses_left,
+        fired=None if box.fired is None else board.ports[box.fired],
+    )
+
 
 DETOUR = "detour"
 

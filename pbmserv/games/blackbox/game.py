@@ -65,6 +65,8 @@ class Blackbox:
     condition = staticmethod(analysis.read_condition)
     holds = staticmethod(analysis.holds)
     expect = staticmethod(analysis.expect)
+    facts = staticmethod(analysis.facts_of)
+    facts_type = analysis.BlackboxBoard
     preview = staticmethod(analysis.preview)
     check = staticmethod(analysis.check_markers)
     drawn = staticmethod(analysis.test_ray)

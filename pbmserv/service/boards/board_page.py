@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Tappable, coached
+from pbmserv.engine.protocol import Aided, Tappable
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import MoveError, Refusal
 from pbmserv.inbound.message import read_mail
@@ -31,6 +31,7 @@ from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.boards.reports import found, is_done
 from pbmserv.service.core.context import Services
 from pbmserv.store import bots, solo
 from pbmserv.store.accounts import players
@@ -39,6 +40,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
+from pbmserv.store.tables.mail import MailState
 
 LONGEST_DRAFT = 1_000
 """Characters of a move that is being put together."""
@@ -149,11 +151,13 @@ class Pressed:
 
     Attributes:
         refused: the page with the reason, if it was.
+        code: of that `Refusal`.
         by_letter: a letter tells what the page does not.
         thinks: as `BoardPage` has it, right after.
     """
 
     refused: BoardPage | None = None
+    code: str = ""
     by_letter: bool = False
     thinks: bool = False
 
@@ -183,11 +187,23 @@ class BoardPages:
         """The page as its player sees it; ``None``: the link is not, or no longer, good."""
         return await asyncio.to_thread(self._page, token, look)
 
-    async def press(self, token: str, press: Press) -> Pressed | None:
-        """Carry out what was sent.
+    async def look(self, token: str) -> BoardPage | None:
+        """The same for a program, whose looks are counted.
 
-        Returns:
-            what came of it; ``None``: the link is not good.
+        Raises:
+            TooMany: it looks too often.
+        """
+        told = self._services.mail_domain.ring.read(token)
+        if told is not None and told.purpose is Purpose.BOARD:
+            self._services.traffic.looks(told.player)
+        return await asyncio.to_thread(self._page, token, Look())
+
+    async def press(self, token: str, press: Press) -> Pressed | None:
+        """Carry out what was sent; what came of it. ``None``: the link is not good.
+
+        Raises:
+            TooMany: its player has sent too much; nothing was done.
+            StillWorking: it is stored, and takes long.
         """
         envelope = await asyncio.to_thread(self._mail, token, press)
         if envelope is None:
@@ -243,10 +259,10 @@ class BoardPages:
 
     def seen(self, connection: Connection, token: str) -> BoardPage | None:
         """The page without a draft; ``None``: the link is not good."""
-        found = _player_of(connection, self._services.mail_domain, token)
-        if found is None:
+        told = _player_of(connection, self._services.mail_domain, token)
+        if told is None:
             return None
-        player, board = found
+        player, board = told
         sitter = board.sitter_of(player.id)
         assert sitter is not None
         positions = self._services.positions
@@ -254,7 +270,7 @@ class BoardPages:
         positions.remember(board.id, position)
         scene = self._scene(connection, board, position, sitter.seat)
         declined = board.status == "declined"
-        done = _is_done(position, sitter.seat)
+        done = is_done(position, sitter.seat)
         awaits_report = done and bots.is_report_due(connection, board.id)
         return BoardPage(
             token,
@@ -264,7 +280,7 @@ class BoardPages:
             scene.view,
             secrets.token_hex(8),
             undecided=() if declined else board.undecided,
-            reports=_reports(connection, board, position, sitter.seat)
+            reports=found(connection, board, position, sitter.seat)
             if done and not awaits_report
             else (),
             awaits_report=awaits_report,
@@ -299,35 +315,28 @@ class BoardPages:
             if seen is None:
                 return None
             letters = outbox.answers_to(connection, mail_id, seen.player_id)
+            is_silent = not letters and _led_nowhere(connection, mail_id)
         for letter, words in letters:
             if letter == "refusal":
-                refusal = Refusal(**words["refusal"])
-                page = replace(seen, trouble=why(refusal), example=refusal.example)
-                return Pressed(replace(page, draft=press.move, words=press.words))
+                return _refused(seen, press, Refusal(**words["refusal"]))
+        if is_silent:  # after so many refusals that no letter tells of them any more
+            return _refused(seen, press, Refusal("unsaid"))
         by_letter = any(letter not in {"board", "result", "report"} for letter, _ in letters)
         return Pressed(by_letter=by_letter, thinks=seen.thinks or _asks_coach(seen, press))
 
 
+def _refused(seen: BoardPage, press: Press, refusal: Refusal) -> Pressed:
+    page = replace(seen, trouble=why(refusal), example=refusal.example)
+    return Pressed(replace(page, draft=press.move, words=press.words), refusal.code)
+
+
+def _led_nowhere(connection: Connection, mail_id: int) -> bool:
+    mail = inbox.get(connection, mail_id)
+    return mail is not None and mail.state != MailState.DONE
+
+
 def _asks_coach(seen: BoardPage, press: Press) -> bool:
     return press.move.strip().lower() == "report" and seen.awaits_report
-
-
-def _is_done(position: Position, seat: Seat) -> bool:
-    """Whether this seat plays no more: it may read what its play was worth."""
-    if position.outcome is not None:
-        return True
-    return position.apart and seat not in position.game.to_act(position.state)
-
-
-def _reports(
-    connection: Connection, board: BoardRow, position: Position, seat: Seat
-) -> tuple[Mapping[str, Any], ...]:
-    """What the coach has found for this reader, if somebody has asked since the game was over."""
-    game = position.game
-    if not coached(game):
-        return ()
-    known = bots.found(connection, board.id, position.number)
-    return tuple(known[one] for one in game.reported(position.state, seat) if one in known)
 
 
 def scene_of(

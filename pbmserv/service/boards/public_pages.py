@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from pbmserv.clock import Clock
@@ -35,7 +36,7 @@ from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories
-from pbmserv.store.boards.histories import Met
+from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.store.core.database import Database
 
 T = TypeVar("T")
@@ -44,6 +45,8 @@ Words: TypeAlias = Mapping[str, Any]
 SEEKS = 200
 MET = 2_000
 """Boards that a player's page counts."""
+LOOKS = 5
+"""How often boards are asked for, until there are enough that may be seen."""
 KINDS = 12
 OPPONENTS = 20
 
@@ -162,10 +165,14 @@ class PublicPages:
         """What people look for: game, seats, options, who, since when."""
         return await asyncio.to_thread(self._looked, _seeks)
 
-    async def finished(self, userid: str, most: int) -> list[Finished] | None:
-        """The newest games that are over and may be seen, of a player or (``""``) of all, newest
-        first; ``None``: there is no such player."""
-        look = partial(_finished, userid=userid.lower(), most=most)
+    async def finished(self, userid: str, most: int, before: int = 0) -> list[Finished] | None:
+        """Games that are over and may be seen, of a player or (``""``) of all, newest first;
+        ``None``: there is no such player, or board.
+
+        Args:
+            before: the board, itself one of these, behind which the list goes on; 0 = the newest.
+        """
+        look = partial(_finished, userid=userid.lower(), most=most, before=before)
         return await asyncio.to_thread(self._looked, look)
 
     async def tables(self, most: int) -> list[DailyTable]:
@@ -264,17 +271,29 @@ def _drawn(position: Position, end: Position | None, seats: int) -> tuple[Drawin
     return tuple(one for one in found if one is not None)
 
 
-def _finished(context: CommandContext, userid: str, most: int) -> list[Finished] | None:
+def _finished(
+    context: CommandContext, userid: str, most: int, before: int
+) -> list[Finished] | None:
     connection = context.connection
+    ended = histories.ended_at(connection, before) if before else None
+    if before and (ended is None or not _is_open(context, before)):
+        return None
+    behind = None if ended is None else (ended, before)
+    player = _named_player(context, userid)
+    if userid and player is None:
+        return None
     games = {game.info.key: game.info.title for game in context.services.registry}
-    if userid:
-        player = _named_player(context, userid)
-        if player is None:
-            return None
-        found = histories.of_player(connection, player.id, None, most)
-    else:
-        found = [one for key in games for one in histories.of_game(connection, key, most)]
-        found.sort(key=lambda one: (one.ended_at, one.board), reverse=True)
+    found: list[EndedGame] = []
+    for _ in range(LOOKS):
+        if player is not None:
+            rows = histories.of_player(connection, player.id, None, most, behind)
+        else:
+            of_games = (histories.of_game(connection, key, most, behind) for key in games)
+            rows = sorted(chain(*of_games), key=_ended, reverse=True)[:most]
+        found += [one for one in rows if one.game in games and _is_open(context, one.board)]
+        if len(rows) < most or len(found) >= most:
+            break
+        behind = _ended(rows[-1])
     return [
         Finished(
             board=one.board,
@@ -288,8 +307,11 @@ def _finished(context: CommandContext, userid: str, most: int) -> list[Finished]
             ended=f"{one.ended_at:%Y-%m-%dT%H:%M:%SZ}",
         )
         for one in found[:most]
-        if one.game in games and _is_open(context, one.board)
     ]
+
+
+def _ended(one: EndedGame) -> histories.Behind:
+    return one.ended_at, one.board
 
 
 def _is_open(context: CommandContext, number: int) -> bool:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
 from pbmserv.commands.table.looking import Report
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import coached
@@ -102,3 +107,21 @@ def _asked(
     if rows.is_report_due(context.connection, board.id):
         context.reported.add(board.id)
     return Part("report", {"seats": list(seats)}, board.id, position.number, seat)
+
+
+def is_done(position: Position, seat: Seat) -> bool:
+    """Whether this seat plays no more: it may read what its play was worth."""
+    if position.outcome is not None:
+        return True
+    return position.apart and seat not in position.game.to_act(position.state)
+
+
+def found(
+    connection: Connection, board: BoardRow, position: Position, seat: Seat
+) -> tuple[Mapping[str, Any], ...]:
+    """What the coach has found for this reader, if somebody has asked since the game was over."""
+    game = position.game
+    if not coached(game):
+        return ()
+    known = rows.found(connection, board.id, position.number)
+    return tuple(known[one] for one in game.reported(position.state, seat) if one in known)

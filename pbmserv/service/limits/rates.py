@@ -26,7 +26,7 @@ from pbmserv.service.limits.windows import Windows
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
 """What a mail led to that moved no game on: an answer, a refusal, words to somebody else."""
-Kind: TypeAlias = Literal["player", "address", "network", "reset"]
+Kind: TypeAlias = Literal["player", "address", "network", "reset", "look"]
 
 _TRIES = RateLimitItemPerDay(3, 1, "tries")
 """Mails over a limit that are looked at, to see whether their sender may be written to."""
@@ -37,6 +37,8 @@ NETWORKS = 3
 """How many networks can have used up their share of an address before nobody has one there."""
 _TALK = "40/hour; 100/day"
 """Mails of one sender that only carry words to others."""
+_LOOKS = "120/minute"
+"""How often programs look at boards of one player."""
 _REACHED = "60/hour; 150/day"
 """People whom one player writes to or challenges, each counted as often as that happens."""
 
@@ -79,6 +81,10 @@ class TooMany(ServerFault):
         super().__init__(f"more than {over.most} mails in {over.span}")
         self.over = over
 
+    def __reduce__(self) -> tuple[type[TooMany], tuple[Over]]:
+        """The way from one stage to another."""
+        return TooMany, (self.over,)
+
 
 class Reply(Enum):
     """What becomes of an answer that leads nowhere."""
@@ -108,6 +114,7 @@ class Traffic:
                 ("stranger", rates.answers),
                 ("asked", rates.confirmations),
                 ("reset", rates.resets),
+                ("look", _LOOKS if rates.player else ""),
                 ("talk", _TALK if rates.refusals else ""),
                 ("reached", _REACHED if rates.refusals else ""),
             )
@@ -145,13 +152,24 @@ class Traffic:
         return None
 
     def spoke(self, player: int) -> None:
-        """Count a mail whose player was known by a password only.
+        """Count a mail whose player was known by a password only, or that a page has written.
 
         Raises:
             TooMany: it is one too many.
         """
         with self._guard:
             over = self._hit("player", str(player))
+        if over is not None:
+            raise TooMany(over)
+
+    def looks(self, player: int) -> None:
+        """Count a look of a program at a board of this player.
+
+        Raises:
+            TooMany: it is one too many.
+        """
+        with self._guard:
+            over = self._hit("look", str(player))
         if over is not None:
             raise TooMany(over)
 

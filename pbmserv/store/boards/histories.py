@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -32,6 +32,9 @@ class EndedGame:
     names: tuple[str, ...]
 
 
+Behind: TypeAlias = tuple[datetime, int]
+"""When a board ended, and its number: a list goes on behind it."""
+
 _ENDED = select(
     boards.c.id,
     boards.c.game,
@@ -47,6 +50,10 @@ OF_GAME = (
 )
 """The newest finished boards of a game, read off the index from its end."""
 
+_BEHIND = or_(
+    boards.c.finished_at < bindparam("ended"),
+    and_(boards.c.finished_at == bindparam("ended"), boards.c.id < bindparam("board")),
+)
 _MINE = boards.c.id.in_(select(seats.c.board_id).where(seats.c.player_id == bindparam("of_player")))
 OF_PLAYER = _ENDED.where(_MINE).order_by(*_NEWEST_FIRST).limit(bindparam("most"))
 _OF_PLAYER_GAME = OF_PLAYER.where(boards.c.game == bindparam("of_game"))
@@ -65,19 +72,25 @@ _COUNT = select(func.count()).select_from(boards).where(_MINE)
 _ENDED_AT = select(boards.c.finished_at).where(boards.c.id == bindparam("board"))
 
 
-def of_game(connection: Connection, game: str, most: int) -> list[EndedGame]:
+def of_game(
+    connection: Connection, game: str, most: int, behind: Behind | None = None
+) -> list[EndedGame]:
     """The newest finished boards of a game, newest first."""
-    return _found(connection, OF_GAME, {"of_game": game, "most": most})
+    return _behind(connection, OF_GAME, {"of_game": game, "most": most}, behind)
 
 
 def of_player(
-    connection: Connection, player_id: int, game: str | None, most: int
+    connection: Connection,
+    player_id: int,
+    game: str | None,
+    most: int,
+    behind: Behind | None = None,
 ) -> list[EndedGame]:
     """A player's newest finished boards, of one game or of all, newest first."""
     values = {"of_player": player_id, "most": most}
     if game is None:
-        return _found(connection, OF_PLAYER, values)
-    return _found(connection, _OF_PLAYER_GAME, {**values, "of_game": game})
+        return _behind(connection, OF_PLAYER, values, behind)
+    return _behind(connection, _OF_PLAYER_GAME, {**values, "of_game": game}, behind)
 
 
 def count(connection: Connection, player_id: int, statuses: Sequence[str], game: str | None) -> int:
@@ -145,6 +158,15 @@ def ended_at(connection: Connection, board_id: int) -> datetime | None:
     """When a board ended."""
     found: datetime | None = connection.execute(_ENDED_AT, {"board": board_id}).scalar()
     return found
+
+
+def _behind(
+    connection: Connection, statement: Select[Any], values: dict[str, Any], behind: Behind | None
+) -> list[EndedGame]:
+    if behind is None:
+        return _found(connection, statement, values)
+    ended, board = behind
+    return _found(connection, statement.where(_BEHIND), {**values, "ended": ended, "board": board})
 
 
 def _found(

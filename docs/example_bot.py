@@ -1,0 +1,29 @@
+"""Plays one seat of Blackbox, badly: python3 example_bot.py http://127.0.0.1:8025 TOKEN"""
+
+import json
+import random
+import sys
+import time
+from urllib.request import Request, urlopen
+
+_, server, token = sys.argv
+
+
+def ask(path, body=None):
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with urlopen(Request(f"{server}/api/{path}", body, headers)) as answer:
+        return json.load(answer)
+
+
+while (seat := ask("seat"))["status"] in {"proposed", "running"}:
+    if not seat["your_turn"]:
+        time.sleep(1)
+        continue
+    facts, box = seat["facts"], seat["facts"]["boxes"][0]
+    unused = [port for port, result in box["ports"].items() if not result]
+    cells = random.sample([cell for row in box["cells"] for cell in row], int(facts["atoms"][0]))
+    move = random.choice(unused) if len(unused) > 8 else "guess " + " ".join(cells)
+    if facts["must_hide"]:
+        move = ",".join(cells)
+    ask("seat/moves", json.dumps({"turn": seat["turn"], "move": move}).encode())
+print(*seat["events"], *seat["scores"], seat["text"], sep="\n")

@@ -1,0 +1,383 @@
+"""What the API tells, as dataclasses: they are printed as JSON, and OpenAPI is made of them.
+
+All of it is what pages and letters tell; a position is shown through the view of its reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Generic, Literal, TypeVar, cast
+
+from pydantic import ConfigDict, Field
+
+from pbmserv.engine.registry import Readable
+from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.letters.scene import BoardScene
+from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
+from pbmserv.service.boards.public_pages import GamePage, PublicPlayer
+
+T = TypeVar("T")
+Words = Mapping[str, Any]
+Names = Sequence[str]
+Links = Mapping[str, str]
+"""Addresses by what is there."""
+Facts = Annotated[Any, Field(description="The board as facts; null where its game tells none.")]
+
+LONGEST_KEY = 64
+LAST_TURN = 999_999_999
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why it was not done (RFC 9457).
+
+    Attributes:
+        detail: what is wrong, for people.
+        code: the same for programs.
+        example: what would do in its place; "" = none.
+    """
+
+    title: str
+    status: int
+    detail: str
+    code: str
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """A list.
+
+    Attributes:
+        next: where it goes on; null = this is its end.
+    """
+
+    items: list[T]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game that is played here.
+
+    Attributes:
+        game: its word in commands.
+        hidden: some of it is hidden from some seats.
+        options: words that a challenge may have, and what they mean.
+    """
+
+    game: str
+    title: str
+    summary: str
+    min_seats: int
+    max_seats: int
+    hidden: bool
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A player's rating.
+
+    Attributes:
+        rank: the place in the table; null = none yet.
+        provisional: it comes of too few games to be sure.
+    """
+
+    userid: str
+    rank: int | None
+    rating: int
+    provisional: bool
+    games: int
+    won: int
+    lost: int
+    drawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """The best players of a game.
+
+    Attributes:
+        more: there are more than these.
+    """
+
+    game: str
+    title: str
+    players: list[Rating]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a rating was after a board."""
+
+    board: int
+    day: str
+    rating: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """How a player is rated at a game.
+
+    Attributes:
+        rating: null = no rated game has ended yet.
+        changes: the latest 200, the oldest first.
+    """
+
+    game: str
+    title: str
+    rating: Rating | None
+    changes: list[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A board that is played, or waits to be accepted.
+
+    Attributes:
+        waiting: who is to move, or to accept.
+    """
+
+    board: int
+    game: str
+    players: Names
+    waiting: Names
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How finished boards of a player ended, by opponent or by kind of board."""
+
+    name: str
+    played: int
+    won: int
+    lost: int
+    drawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """Somebody looks for an opponent."""
+
+    userid: str
+    game: str
+    seats: int
+    options: Names
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """What everybody may know of a player. Finished boards are a list of their own.
+
+    Attributes:
+        accepts: what becomes of a challenge: "ask", "auto" (it begins) or "none"; "" = a bot.
+    """
+
+    userid: str
+    bot: bool
+    accepts: str
+    ratings: list[Rated]
+    running: list[Running]
+    opponents: list[Counted]
+    kinds: list[Counted]
+    seeks: list[Seek]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a board ended.
+
+    Attributes:
+        places: by seat; 1 = the best, equal numbers are a tie.
+        reason: in a word.
+        points: by seat, where the game counts them.
+    """
+
+    places: Sequence[int]
+    reason: str
+    points: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a board shows to its reader.
+
+    Attributes:
+        players: userids by seat.
+        events: what has happened lately, a sentence each, oldest first.
+        scores: what each has scored, a sentence each.
+        outcome: how it ended; null = it runs.
+        text: the board as a letter draws it, for a font with characters of one width.
+    """
+
+    board: int
+    game: str
+    title: str
+    players: Names
+    options: Names
+    rated: bool
+    events: Names
+    scores: Names
+    outcome: Outcome | None
+    text: str
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board(Shown):
+    """A board as everybody may see it, after so many turns.
+
+    Attributes:
+        kept: why it is shown as it was at first: "daily-today", "daily-runs", "origin-runs" or
+            "box-chosen"; "" = it is not.
+        turn: after so many turns it is shown.
+        turns: so many there are.
+        waiting: who is to move.
+        ended: in ISO 8601, UTC; null = it is not over.
+        url: its page.
+    """
+
+    status: Literal["running", "finished", "declined"]
+    kept: str
+    turn: int
+    turns: int
+    waiting: Names
+    ended: str | None
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat(Shown):
+    """A board as the one who sits there sees it, as that player's letters and page do.
+
+    Attributes:
+        seat: the reader's own; the first is 0.
+        undecided: who has not accepted yet.
+        turn: the number of the reader's next turn.
+        waiting: the others who are to move.
+        legal: some turns that could be played now; null = there are too many to tell.
+    """
+
+    seat: int
+    userid: str
+    status: Literal["proposed", "running", "finished", "declined"]
+    undecided: Names
+    turn: int
+    your_turn: bool
+    waiting: Names
+    legal: Names | None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What is to be played.
+
+    Attributes:
+        turn: the number of the turn that was looked at.
+        move: a move such as "g,+b2", or any other first line of a reply: "accept", "resign".
+        words: for the others at the board.
+        key: any text. The same turn, move, words and key are played once, however often they come.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    turn: Annotated[int, Field(ge=0, le=LAST_TURN)]
+    move: Annotated[str, Field(min_length=1, max_length=LONGEST_DRAFT)]
+    words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
+    key: Annotated[str, Field(max_length=LONGEST_KEY)] = ""
+
+
+# -- made of what the service tells --------------------------------------------------------
+
+
+def like(shape: type[T], told: object, **others: Any) -> T:
+    """A shape of what is told under the same names, and of *others*; nothing else gets in."""
+    wanted: list[str] = [one.name for one in fields(cast("Any", shape)) if one.name not in others]
+    if isinstance(told, Mapping):
+        return shape(**{name: told[name] for name in wanted}, **others)
+    return shape(**{name: getattr(told, name) for name in wanted}, **others)
+
+
+def shown(scene: BoardScene, text: str) -> dict[str, Any]:
+    """The fields of `Shown` that the scene has under other names."""
+    over = scene.outcome
+    facts = scene.game.facts(scene.view) if isinstance(scene.game, Readable) else None
+    outcome = None if over is None else like(Outcome, over, points=over.scores)
+    names = {"board": scene.number, "game": scene.key, "players": scene.names}
+    return {**names, "outcome": outcome, "text": text, "facts": facts}
+
+
+def ratings_of(words: Words) -> Ratings:
+    """Words of the letter ``standings``."""
+    rows = [_rating(row, userid=row["userid"], rank=row["rank"]) for row in words["rows"]]
+    rows += [_rating(row, userid=row["userid"], rank=None) for row in words["below"]]
+    return like(Ratings, words, players=rows)
+
+
+def player_of(found: PublicPlayer) -> Player:
+    """A player's page."""
+    rated = []
+    for one in found.ratings:
+        standing = one["standing"]
+        rating = _rating(standing, userid=found.userid, rank=None) if standing else None
+        curve = found.curves.get(one["game"], ())
+        changes = [like(Change, each, day=each["date"], rating=each["shown"]) for each in curve]
+        rated.append(like(Rated, one, rating=rating, changes=changes))
+    return Player(
+        userid=found.userid,
+        bot=found.userid in BOT_USERIDS,
+        accepts=found.accept,
+        ratings=rated,
+        running=[like(Running, one) for one in found.running],
+        opponents=[like(Counted, one) for one in found.met],
+        kinds=[like(Counted, one) for one in found.kinds],
+        seeks=[like(Seek, one) for one in found.seeks],
+    )
+
+
+def _rating(row: Words, **who: Any) -> Rating:
+    counts = {"won": row["wins"], "lost": row["losses"], "drawn": row["draws"]}
+    return like(Rating, row, rating=row["shown"], **counts, **who)
+
+
+def board_of(page: GamePage, text: str, url: str) -> Board:
+    """The page of a board that everybody may see."""
+    scene = page.scene
+    over = bool(page.ended or page.kept or scene.outcome)
+    is_open = not (over or page.declined) and scene.moves == page.turns
+    return like(
+        Board,
+        scene,
+        **shown(scene, text),
+        status="declined" if page.declined else "finished" if over else "running",
+        kept=page.kept,
+        turn=scene.moves,
+        turns=page.turns,
+        waiting=scene.waiting if is_open else (),
+        ended=f"{page.ended:%Y-%m-%dT%H:%M:%SZ}" if page.ended else None,
+        url=url,
+    )
+
+
+def seat_of(page: BoardPage, text: str) -> Seat:
+    """The page of a board as its player sees it."""
+    scene, runs = page.scene, page.is_running
+    assert scene.you is not None
+    legal = scene.game.legal(scene.view) if runs else ()
+    ended = "declined" if page.declined else "finished"
+    return like(
+        Seat,
+        scene,
+        **shown(scene, text),
+        seat=scene.you,
+        userid=page.userid,
+        status=("proposed" if page.undecided else "running") if runs else ended,
+        undecided=page.undecided,
+        your_turn=runs and scene.your_turn,
+        waiting=scene.waiting if runs else (),
+        legal=None if legal is None else list(legal),
+    )

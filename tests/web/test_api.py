@@ -1,0 +1,403 @@
+"""The API: what everybody may read as JSON, and a seat by its token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from asking_pages import Answer, asked, site_of
+from heaps import HEAPS, show_heaps
+from indoors import PASSWORD, Indoors, address_of, indoors
+from pressing import page_of
+from running import start
+from sqlalchemy import func, select
+from starlette.applications import Starlette
+
+from pbmserv.engine.registry import Registry
+from pbmserv.errors import StillWorking, StoreAway
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.store.tables.boards import plies
+
+BOT = Path(__file__).parents[2] / "docs" / "example_bot.py"
+HTML = "text/html,application/xhtml+xml,*/*;q=0.8"
+
+
+class Client(NamedTuple):
+    """A program that asks the API of a server."""
+
+    world: Indoors
+    site: Starlette
+
+    def ask(self, path: str, method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
+        return asyncio.run(asked(self.site, f"/api{path}", method, body, **headers))
+
+    def told(self, path: str, **headers: str) -> Any:
+        """The JSON at an address that is there."""
+        answer = self.ask(path, **headers)
+        assert (answer.status, answer.header("content-type")) == (200, "application/json"), answer
+        return json.loads(answer.body)
+
+    def refused(self, status: int, path: str, *others: Any, **headers: str) -> dict[str, Any]:
+        """The problem that an address tells, which is one by RFC 9457."""
+        answer = self.ask(path, *others, **headers)
+        assert answer.header("content-type") == "application/problem+json", answer
+        told = json.loads(answer.body)
+        assert (answer.status, told["status"]) == (status, status), told
+        assert re.fullmatch(r"[A-Z\"].{10,}[.?!]", told["detail"]), told
+        return {**told, "headers": answer}
+
+    def seat(self, token: str) -> Any:
+        return self.told("/seat", authorization=f"Bearer {token}")
+
+    def post(self, token: str, body: bytes | dict[str, Any], **headers: str) -> Answer:
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        told = {"authorization": f"Bearer {token}", "content_type": "application/json", **headers}
+        return self.ask("/seat/moves", "POST", raw, **told)
+
+    def play(self, token: str, move: str, **others: Any) -> tuple[int, Any]:
+        """Play at the turn that the seat shows."""
+        answer = self.post(token, {"turn": self.seat(token)["turn"], "move": move, **others})
+        return answer.status, json.loads(answer.body)
+
+    def moves(self) -> int:
+        with self.world.server.database.reading.connect() as connection:
+            return connection.execute(select(func.count()).select_from(plies)).scalar_one()
+
+    def challenge(self, *words: str) -> list[str]:
+        """The tokens of alice and bob at a new board."""
+        letters = self.world.send(
+            address_of("alice"), " ".join(("blackbox challenge alice", PASSWORD, "bob", *words))
+        )
+        tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+        return [tokens[address_of(userid)] for userid in ("alice", "bob")]
+
+
+@pytest.fixture
+def client(database_url: str, tmp_path: Path) -> Iterator[Client]:
+    with indoors(tmp_path, database_url) as world:
+        world.sign_up("alice", "bob")
+        yield Client(world, site_of(world.server))
+
+
+SMALL = ("-size=4x4", "-atoms=1")
+
+
+def won_by_alice(client: Client, ports: str = "") -> None:
+    """*ports*: that each fires into; a game of fewer than three changes no rating."""
+    alice, bob = client.challenge()
+    assert client.play(bob, "b3,d3,f6,g7")[0] == 200
+    assert client.play(alice, "a1,c4,e5,g2")[0] == 200
+    for port in ports:
+        assert client.play(alice, port)[0] == 200
+        assert client.play(bob, port)[0] == 200
+    assert client.play(bob, "resign")[0] == 200
+
+
+@pytest.mark.both_databases
+def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
+    (game,) = client.told("/games")["items"]
+    assert (game["game"], game["title"], game["hidden"]) == ("blackbox", "Blackbox", True)
+    assert "-size=WxH" in game["options"]
+    assert client.told("/games/blackbox") == game
+    assert client.told("/boards") == {"items": [], "next": None}
+    assert client.told("/seeks")["items"] == []
+    for ports in ("", "abc", ""):
+        won_by_alice(client, ports)
+    client.world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
+
+    board = client.told("/boards/2")
+    assert (board["status"], board["turn"], board["turns"]) == ("finished", 9, 9)
+    assert board["outcome"] == {"places": [1, 2], "reason": "resigned", "points": []}
+    assert board["url"] == "http://games.example/game/2"
+    assert board["facts"]["boxes"][0]["atoms"] == ["B3", "D3", "F6", "G7"]
+    assert board["facts"]["boxes"][1]["atoms"] == ["A1", "G2", "C4", "E5"]
+    first = client.told("/boards/2?turn=3")
+    assert (first["turn"], first["turns"], first["outcome"]) == (3, 9, None)
+    fired = [one["ports"]["A"] for one in first["facts"]["boxes"]]
+    assert fired[0] != ""
+    assert fired[1] == ""
+
+    found, address = [], "/boards?limit=2"
+    while address:
+        page = client.told(address)
+        assert 0 < len(page["items"]) <= 2
+        found += [one["board"] for one in page["items"]]
+        address = (page["next"] or "").removeprefix("http://games.example/api")
+    assert found == [3, 2, 1]
+    mine = client.ask("/players/BOB/boards?limit=1")
+    told = json.loads(mine.body)
+    assert told["items"][0]["winners"] == ["alice"]
+    assert mine.header("link") == f'<{told["next"]}>; rel="next"'
+    assert "/players/BOB/boards?limit=1&before=3" in told["next"]
+
+    (table,) = client.told("/ratings")["items"]
+    assert [one["userid"] for one in table["players"]] == ["alice", "bob"]
+    assert client.told("/ratings/blackbox") == table
+    bob = client.told("/players/bob")
+    assert bob["ratings"][0]["rating"]["lost"] == 1
+    assert [one["board"] for one in bob["ratings"][0]["changes"]] == [2]
+    assert bob["opponents"][0] == {"name": "alice", "played": 3, "won": 0, "lost": 3, "drawn": 0}
+    assert bob["seeks"] == client.told("/seeks")["items"]
+    assert bob["seeks"][0]["options"] == ["-size=8x8"]
+    assert (bob["bot"], bob["accepts"]) == (False, "ask")
+    for told in (board, bob, table, page):
+        assert "players.example" not in json.dumps(told)
+
+
+def test_a_board_that_runs_shows_what_spectators_see(client: Client) -> None:
+    alice, bob = client.challenge(*SMALL)
+    before = client.ask("/boards/1")
+    client.play(bob, "b2", words="Found you!")
+    board = client.told("/boards/1")
+    assert (board["status"], board["waiting"], board["ended"]) == ("running", ["alice"], None)
+    assert [one["atoms"] for one in board["facts"]["boxes"]] == [None, None]
+    assert "Found you" not in json.dumps(board)
+    assert client.ask("/boards/1").header("etag") != before.header("etag")
+    assert client.told("/boards") == {"items": [], "next": None}
+    (running,) = client.told("/players/alice")["running"]
+    assert (running["board"], running["waiting"]) == (1, ["alice"])
+    client.world.send(address_of("alice"), "blackbox daily alice wonder-land 07:30")
+    client.world.live(days=1)
+    assert client.told("/boards/2")["facts"]["boxes"] == []  # a race is nobody else's
+    assert alice
+
+
+def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
+    for path, code in {
+        "/nothing": "no-such-address",
+        "/games/chess": "no-game",
+        "/ratings/chess": "no-game",
+        "/boards/1": "no-board",
+        "/boards/x": "no-board",
+        "/boards/99999999999999999999": "no-board",
+        "/boards/-1": "no-board",
+        "/players/nobody": "no-player",
+        "/players/%00": "no-player",
+        "/players/nobody/boards": "no-player",
+        "/players/alice/boards?before=7": "no-player",
+    }.items():
+        assert client.refused(404, path)["code"] == code, path
+    for query in ("limit=0", "limit=51", "limit=x", "limit=", "before=0", "limit=%C2%B2"):
+        assert client.refused(400, f"/boards?{query}")["code"] == "bad-query", query
+    assert client.refused(404, "/boards?before=7")["code"] == "not-behind"
+    assert client.refused(400, "/boards/1?turn=-1")["code"] == "bad-query"
+    problem = client.refused(405, "/boards", "POST")
+    assert problem["headers"].header("allow") in {"GET, HEAD", "HEAD, GET"}
+    assert problem["detail"] == "This address does not take POST; it takes GET or HEAD."
+    assert client.refused(405, "/seat/moves")["headers"].header("allow") == "POST"
+    for accept in ("text/html", "application/json;q=0", "image/*, text/plain;q=0.5"):
+        assert client.refused(406, "/games", accept=accept)["code"] == "not-acceptable"
+    for accept in ("", "*/*", "application/*", "text/html, */*;q=0.1", "application/json; q=1.0"):
+        assert client.ask("/games", accept=accept).status == 200, accept
+
+
+def test_what_is_known_need_not_be_sent_again(client: Client) -> None:
+    client.challenge()
+    for path in ("/games", "/boards/1", "/ratings", "/openapi.json", "/"):
+        answer = client.ask(path)
+        again = client.ask(path, if_none_match=answer.header("etag"))
+        assert (again.status, again.body) == (304, b""), path
+        head = client.ask(path, "HEAD")
+        assert (head.status, head.header("etag")) == (200, answer.header("etag")), path
+        assert "default-src 'none'" in answer.header("content-security-policy")
+        assert "set-cookie" not in dict(answer.headers)
+        assert "access-control-allow-origin" not in dict(answer.headers)
+
+
+def test_the_way_in_is_a_page_for_people_and_links_for_programs(client: Client) -> None:
+    assert client.ask("").header("location") == "/api/"
+    page = client.ask("/", accept=HTML)
+    assert page.header("content-type") == "text/html; charset=utf-8"
+    assert page.header("vary") == "Accept"
+    assert "Authorization: Bearer TOKEN" in page.body.decode()
+    links = client.told("/")
+    assert links["boards/{board}"] == "http://games.example/api/boards/{board}"
+    assert client.refused(406, "/", accept="image/png")
+    document = client.told("/openapi.json")
+    assert document["openapi"] == "3.1.0"
+    assert {f"/{name}" for name in links} - {"/openapi"} == set(document["paths"])
+    seat = document["components"]["schemas"]["Seat"]["properties"]
+    assert "the board as a letter draws it" in seat["text"]["description"]
+    assert {"$ref": "#/components/schemas/BlackboxBoard"} in seat["facts"]["anyOf"]
+    for path in ("/games", "/seeks", "/ratings"):
+        assert f'href="/api{path}"' in page.body.decode()
+
+
+@pytest.mark.both_databases
+def test_a_program_plays_by_its_token(client: Client) -> None:
+    alice, bob = client.challenge(*SMALL)
+    seat = client.seat(bob)
+    assert (seat["status"], seat["undecided"], seat["seat"]) == ("proposed", ["bob"], 1)
+    assert (seat["your_turn"], seat["facts"]["must_hide"], len(seat["legal"])) == (True, True, 1)
+    body = {"turn": seat["turn"], "move": "b2", "words": "Find it!"}
+    for _ in range(2):  # sent twice, played once
+        answer = client.post(bob, body)
+        assert answer.status == 200
+        played = json.loads(answer.body)
+        assert (played["status"], played["your_turn"]) == ("running", False)
+        assert played["facts"]["boxes"][1]["atoms"] == ["B2"]
+    assert client.moves() == 1
+    told = [one for one in client.world.letters() if one.recipient == address_of("alice")]
+    assert ["Find it!" in one.text for one in told] == [True]
+
+    refused = client.post(bob, {"turn": seat["turn"], "move": "b3"})  # of the turn before
+    problem = json.loads(refused.body)
+    assert (refused.status, problem["code"]) == (409, "stale")
+    status, problem = client.play(alice, "z9")
+    assert (status, problem["code"]) == (422, "blackbox.column-unknown"), problem
+    assert client.moves() == 1
+    assert client.seat(alice)["facts"]["boxes"][0]["atoms"] is None
+    client.play(alice, "c3")
+    status, seat = client.play(alice, "a,+b2")
+    assert (status, seat["facts"]["boxes"][0]["fired"]) == (200, "A")
+    assert seat["facts"]["boxes"][0]["markers"] == ["B2"]
+    status, seat = client.play(alice, "chat", words="Your move, bob", key="1")
+    assert status == 200
+    client.play(bob, "a")
+    status, seat = client.play(alice, "?")
+    assert (status, seat["status"], seat["outcome"]["places"]) == (200, "finished", [1, 2])
+    assert seat["legal"] == []
+    status, problem = client.play(alice, "b")
+    assert (status, problem["code"]) == (422, "board-over")
+
+
+def test_nobody_plays_without_a_good_token(client: Client, caplog: Any) -> None:
+    alice, _ = client.challenge()
+    problem = client.refused(401, "/seat")
+    assert problem["headers"].header("www-authenticate") == "Bearer"
+    ring = client.world.server.base.mail_domain.ring
+    told = ring.read(alice)
+    assert told is not None
+    others = [
+        ReplyAddress(Purpose.PLAYER, told.player, 0, 0, told.epoch),
+        ReplyAddress(Purpose.PAGE, told.player, 0, told.number, told.epoch),
+        ReplyAddress(Purpose.BOARD, told.player, told.about + 7, told.number, told.epoch),
+        ReplyAddress(Purpose.BOARD, told.player, told.about, told.number, told.epoch + 1),
+    ]
+    forged = ("b" if alice[9] == "a" else "a").join((alice[:9], alice[10:]))
+    for token in (*map(ring.token, others), forged, "x", "x" * 5000, "a b", "%00"):
+        problem = client.refused(401, "/seat", authorization=f"Bearer {token}")
+        assert problem["headers"].header("www-authenticate") == 'Bearer error="invalid_token"'
+        answer = client.post(token, {"turn": 1, "move": "resign"})
+        assert answer.status == 401
+    for other in (f"Basic {alice}", alice, "Bearer", ""):
+        assert client.refused(401, "/seat", authorization=other)["code"] == "no-token"
+    assert client.ask(f"/seat?token={alice}").status == 401  # addresses are written into logs
+    assert client.moves() == 0
+    caplog.set_level(logging.DEBUG)
+    client.seat(alice)
+    client.play(alice, "b3,d3,f6,g7")
+    client.play(alice, "nonsense")
+    assert caplog.records
+    assert alice not in caplog.text + "".join(str(vars(one)) for one in caplog.records)
+
+
+def test_what_cannot_be_read_is_not_played(client: Client) -> None:
+    alice, _ = client.challenge()
+    before = client.seat(alice)
+    turn = before["turn"]
+    for body in (
+        *(b"", b"{", b"[]", b"null", b"\xff", b'{"turn": 1}', b'{"move": "a"}'),
+        *(b'{"turn": "1", "move": "a"}', b'{"turn": 1, "move": ""}', b'{"turn": -1, "move": "a"}'),
+        *(b'{"turn": 1, "move": "a", "more": 1}', b'{"turn": 1e99, "move": "a"}'),
+        *(b'{"turn": 1, "move": "\\ud800"}', b'{"turn": 1, "move": ["a"]}', b"[" * 9_000),
+        json.dumps({"turn": turn, "move": "a" * 1_001}).encode(),
+        json.dumps({"turn": turn, "move": "a", "words": "x" * 4_001}).encode(),
+        json.dumps({"turn": turn, "move": "a", "key": "x" * 65}).encode(),
+    ):
+        answer = client.post(alice, body)
+        assert (answer.status, json.loads(answer.body)["code"]) == (400, "bad-body"), body[:60]
+    assert client.post(alice, b"x" * 50_000).status == 413
+    for kind in ("", "text/plain", "application/x-www-form-urlencoded"):
+        assert client.post(alice, {"turn": turn, "move": "a"}, content_type=kind).status == 415
+    answer = client.post(alice, {"turn": turn, "move": "b3,d3,f6,g7"}, accept="text/html")
+    assert answer.status == 406
+    for move in ("\x00", "a\r\nresign", "\u200b", " ", "blackbox resign 2", "-- \nb2"):
+        assert client.play(alice, move)[0] in {200, 422}, move
+    assert client.seat(alice)["status"] != "finished"
+    assert client.moves() == 0
+
+
+def test_a_program_that_asks_too_often_hears_when_to_come_again(
+    database_url: str, tmp_path: Path
+) -> None:
+    with indoors(tmp_path, database_url, rate_player="3/hour", rate_refusals="2/hour") as world:
+        world.sign_up("alice", "bob")
+        client = Client(world, site_of(world.server))
+        alice, bob = client.challenge(*SMALL)
+        for _ in range(120):
+            assert client.ask("/seat", authorization=f"Bearer {alice}").status == 200
+        problem = client.refused(429, "/seat", authorization=f"Bearer {alice}")
+        assert 1 <= int(problem["headers"].header("retry-after")) <= 86_400
+        assert client.seat(bob)["userid"] == "bob"  # each player has an own share
+        assert client.ask("/boards/1").status == 200
+        turn = client.seat(bob)["turn"]
+        codes = []
+        for move in ("z9", "z8", "z7"):
+            answer = client.post(bob, {"turn": turn, "move": move})
+            codes.append((answer.status, json.loads(answer.body)["code"]))
+        assert [one[0] for one in codes] == [422] * 3
+        assert codes[2][1] == "unsaid"  # no letter tells of it any more, the program hears it
+        answer = client.post(bob, {"turn": turn, "move": "b2"})
+        assert (answer.status, json.loads(answer.body)["code"]) == (429, "too-many")
+        assert client.moves() == 0
+        page = asyncio.run(asked(client.site, f"/b/{bob}", "POST", b"turn=1&key=a&move=b2"))
+        assert page.status == 429  # the page of the board has the same share
+        assert int(page.header("retry-after")) >= 1
+        world.live(minutes=61)
+        assert client.post(bob, {"turn": turn, "move": "b2"}).status == 200
+
+
+def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice, _ = client.challenge()
+    boards = client.world.server.web_requests.boards
+    errors: list[Exception] = [StillWorking("x"), StoreAway("x"), LookupError("inside")]
+    found = []
+
+    async def fails(*_: object) -> None:
+        raise errors.pop(0)
+
+    monkeypatch.setattr(boards, "press", fails)
+    for _ in range(3):
+        answer = client.post(alice, {"turn": 1, "move": "b3,d3,f6,g7"})
+        found.append((answer.status, answer.header("retry-after"), b"inside" in answer.body))
+    assert found == [(202, "10", False), (503, "10", False), (500, "", False)]
+
+
+def test_a_game_that_tells_programs_no_facts(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = [*Registry.installed(), HEAPS]
+    show_heaps()
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+    with indoors(tmp_path, database_url) as world:
+        world.sign_up("alice", "bob")
+        client = Client(world, site_of(world.server))
+        letters = world.send(address_of("alice"), f"heaps challenge alice {PASSWORD} bob")
+        token = page_of(letters[0]).removeprefix("/b/")
+        seat = client.seat(token)
+        assert seat["facts"] is None
+        assert seat["text"].strip()
+        assert client.told("/boards/1")["facts"] is None
+
+
+@pytest.mark.slow
+def test_the_example_bot_plays_a_whole_game(database_url: str, tmp_path: Path) -> None:
+    assert len(BOT.read_text().splitlines()) <= 30
+    with start(database_url, tmp_path, signup="open") as server:
+        alice = server.sign_up("alice", PASSWORD)
+        server.send(alice, f"blackbox challenge alice {PASSWORD} house-easy -size=4x4 -atoms=1")
+        token = page_of(server.letters(alice)[-1]).removeprefix("/b/")
+        command = [sys.executable, str(BOT), f"http://127.0.0.1:{server.web_port}", token]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "Player alice's board" in done.stdout
+        assert "board 1" in server.letters(alice)[-1].text

@@ -1,0 +1,97 @@
+"""The API answers whatever it is asked as its OpenAPI document says (schemathesis)."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from asking_pages import asked, site_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from indoors import PASSWORD, Indoors, address_of, indoors
+from pressing import page_of
+from sqlalchemy import func, select
+
+from pbmserv.store.tables import metadata
+
+KNOWN = {"game": "blackbox", "board": 1, "userid": "alice"}
+"""Half of all paths lead somewhere."""
+EXAMPLES = 8
+
+
+def filled(world: Indoors) -> str:
+    """A board that is over, one that runs, a seek, a box of the day; the token of a seat."""
+    world.sign_up("alice", "bob")
+    letters = []
+    for _ in range(2):
+        challenge = f"blackbox challenge alice {PASSWORD} bob -size=4x4 -atoms=1"
+        letters += world.send(address_of("alice"), challenge)
+    tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+    for number in (1, 2):
+        world.send(address_of("bob"), f"blackbox move {number} bob {PASSWORD} b2")
+        world.send(address_of("alice"), f"blackbox move {number} alice {PASSWORD} c3")
+    world.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
+    world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
+    return tokens[address_of("alice")]
+
+
+def rows(world: Indoors) -> dict[str, int]:
+    """How many rows each table of both stores has."""
+    found = {}
+    for database in {world.server.base.game, world.server.base.mail}:
+        with database.reading.connect() as connection:
+            for table in metadata.sorted_tables:
+                if database.reading.dialect.has_table(connection, table.name):
+                    count = connection.execute(select(func.count()).select_from(table)).scalar_one()
+                    found[f"{database.reading.url} {table.name}"] = count
+    return found
+
+
+def answered(operation: Any, token: str, *excluded: Any) -> set[int]:
+    """Ask one address this and that, and have each answer checked; the statuses."""
+    statuses = set()
+
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(data=st.data(), case=operation.as_strategy())
+    def ask(data: st.DataObject, case: Any) -> None:
+        if case.path_parameters and data.draw(st.booleans()):
+            case.path_parameters.update({name: KNOWN[name] for name in case.path_parameters})
+        answer = case.call(headers={"Authorization": f"Bearer {token}"})
+        statuses.add(answer.status_code)
+        case.validate_response(answer, excluded_checks=list(excluded))
+
+    ask()
+    return statuses
+
+
+def test_whatever_is_asked_is_answered_as_the_document_says(tmp_path: Path) -> None:
+    # Here, for every process of a run would import it, which takes a second.
+    import schemathesis
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+    with indoors(tmp_path) as world:
+        token = filled(world)
+        site = site_of(world.server)
+        asyncio.run(asked(site, "/api/games"))
+        schema = schemathesis.openapi.from_asgi("/api/openapi.json", site)
+        operations = [found.ok() for found in schema.get_all_operations()]
+        assert len(operations) >= 11
+        statuses: dict[str, set[int]] = {}
+        before = rows(world)
+        for operation in operations:
+            if operation.method.upper() == "GET":
+                statuses[operation.label] = answered(operation, token)
+        assert rows(world) == before  # looking has changed nothing
+        (move,) = (one for one in operations if one.method.upper() == "POST")
+        # Whether a move is legal no schema can say.
+        statuses[move.label] = answered(move, token, positive_data_acceptance)
+    found = {label.partition(" ")[2]: codes for label, codes in statuses.items()}
+    assert all(200 in codes for path, codes in found.items() if path != "/seat/moves"), found
+    assert {400, 409, 422} & found["/seat/moves"]
