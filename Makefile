@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?=
 MINUTES ?= 10
 GROWTH ?=
+FOLDER ?= var/screenshots
 TARGETS ?= smtp,mime,reply,command,sender,report
 # pip warns of much that nobody can do anything about; all of it is shown if it fails.
 INSTALL := sh -c 'log=$(VENV)/pip.log; $(BIN)/python -m pip install --disable-pip-version-check \
@@ -14,7 +15,7 @@ INSTALL := sh -c 'log=$(VENV)/pip.log; $(BIN)/python -m pip install --disable-pi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test test-quick check bench bench-growth fuzz dist clean same-python
+.PHONY: help serve test test-quick check screenshots bench bench-growth fuzz dist clean same-python
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -44,6 +45,9 @@ bench: $(VENV)/.dev ## Measure what the README quotes
 bench-growth: $(VENV)/.dev ## Measure what a move costs in a full database (GROWTH="--boards 1000,100000")
 	@$(INSTALL) -e '.[bench]'
 	$(BIN)/python -m benchmarks.growth --png docs/growth.png $(GROWTH)
+
+screenshots: $(VENV)/.dev ## Photograph every page, for you to look at (FOLDER=var/screenshots)
+	PYTHONPATH=tests $(BIN)/python tests/browser/pictures.py $(FOLDER)
 
 fuzz: $(VENV)/.dev ## Search for mails that break the server (MINUTES=10 for each of TARGETS)
 	@$(INSTALL) -e '.[fuzz]'

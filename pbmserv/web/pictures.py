@@ -21,7 +21,7 @@ SIDE, TALL = 1_200, 630
 MARGIN = 24
 
 WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 56, 16, 14, 30
+LEFT, RIGHT, TOP, BOTTOM = 68, 16, 14, 30
 """Room around the line."""
 STEPS = (10, 25, 50, 100, 200, 500, 1_000, 10_000, 1_000_000)
 """Of ratings, between two lines of the scale."""
@@ -171,6 +171,7 @@ class Graph:
 
     Attributes:
         width, height: of the picture, in its own units.
+        left: where the line begins.
         line: the points of the line, as SVG has them.
         dots: for each change its place, and what happened there.
         lines: heights with the rating that belongs there.
@@ -180,6 +181,7 @@ class Graph:
 
     width: int
     height: int
+    left: int
     line: str
     dots: Sequence[tuple[float, float, Mapping[str, Any]]]
     lines: Sequence[tuple[float, int]]
@@ -210,6 +212,7 @@ def rating_graph(curve: Sequence[Mapping[str, Any]]) -> Graph | None:
     return Graph(
         WIDTH,
         HEIGHT,
+        LEFT,
         " ".join(f"{x},{y}" for x, y in zip(places, heights, strict=True)),
         list(zip(places, heights, curve, strict=True)),
         [(height_of(rating), rating) for rating in range(floor, ceiling + 1, step)],

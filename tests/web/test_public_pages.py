@@ -248,7 +248,7 @@ def test_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
 def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
     graph = rating_graph([{"shown": one, "date": "2026-11-22", "board": 1} for one in shown])
     assert graph is not None
-    assert all(14 <= y <= 190 and 56 <= x <= 624 for x, y, _ in graph.dots)
+    assert all(14 <= y <= 190 and 68 <= x <= 624 for x, y, _ in graph.dots)
     assert 2 <= len(graph.lines) <= 7
     assert rating_graph([]) is None
 

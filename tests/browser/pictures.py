@@ -1,0 +1,235 @@
+"""Pictures of every page: a phone and a desktop, by day and in the dark.
+
+`make screenshots` plays games on a real server, mostly by its pages, and photographs what Chromium
+shows. `tests/web/test_pictures.py` holds the table of pages against the routes there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Mapping
+from html import unescape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote, urlencode
+
+from chromium import chromium
+from pages_to_see import PAGES
+from playwright.sync_api import Browser
+from pressing import Tab, page_of
+from running import Running, start
+
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.store import solo
+from pbmserv.web.mailbox import secret_of
+
+WIDTHS, SCHEMES = (375, 1280), ("light", "dark")
+TALL = 740
+
+ALICE, BOB = "alice@localhost", "bob@localhost"
+PASSWORD = "wonder-land"
+
+
+class World:
+    """A server with players, games and letters.
+
+    Attributes:
+        urls: what is to be photographed, by its name.
+    """
+
+    def __init__(self, server: Running) -> None:
+        self.server = server
+        self.site = f"http://127.0.0.1:{server.web_port}"
+        self.urls: dict[str, str] = {}
+
+    def tab(self, address: str) -> Tab:
+        """The page of the board that somebody's newest letter is about."""
+        boards = [one for one in self.server.letters(address) if "/b/" in one.text]
+        return Tab(self.server.web_port, page_of(boards[-1])).load()
+
+    def shows(self, name: str, path: str) -> None:
+        self.urls[name] = self.site + path
+
+    def says(self, who: str, words: str) -> None:
+        """A command by mail."""
+        self.server.send(who, words)
+
+    def begun(self, options: str = "", *, hidden: bool = True) -> tuple[Tab, Tab]:
+        """A new board of alice and bob."""
+        self.says(ALICE, f"blackbox challenge alice {PASSWORD} bob {options}".strip())
+        alice, bob = self.tab(ALICE), self.tab(BOB)
+        if hidden:
+            bob.press("b3,d3,f6,g7")
+            alice.load().press("a1,c4,e5,g2")
+        return alice, bob
+
+    def volley(self, alice: Tab, bob: Tab, *ports: str) -> None:
+        for port in ports:
+            alice.load().press(port)
+            bob.load().press(port)
+
+
+def played(world: World) -> None:
+    """Some months of play."""
+    for name, address in (("alice", ALICE), ("bob", BOB), ("carol", "carol@localhost")):
+        world.says(address, f"signup {name} {PASSWORD}")
+        asked = world.server.letters(address)[-1]
+        if name == "carol":
+            world.shows("confirm", path_in(asked.text, "/confirm/"))
+            world.shows("confirm-expired", "/confirm/unknown")
+        else:
+            world.server.reply(asked, "yes")
+    world.server.letters(BOB)
+    world.shows("mine", path_in(world.server.letters(ALICE)[-1].text, "/mine/"))
+    for number in range(5):
+        alice, bob = world.begun()
+        world.volley(alice, bob, "1", "2,+b3", "k", "d,+c4")
+        (alice, bob)[number % 2].load().press("resign")
+        world.server.live(days=2)
+    alice, bob = world.begun()
+    world.volley(alice, bob, "4", "b,+a1", "c", "11", "m,+e5")
+    alice.load().press("/a1,/e5,+b3,+d3,+f6,+g7,?", "Well hidden!")
+    bob.load().press("+a1,+c4,+e5,+g2,?")
+    world.shows("board-over", alice.path)
+    world.shows("game-over", "/game/6")
+    world.shows("game-turn", "/game/6?turn=9")
+    world.shows("player", "/players/alice")
+    world.shows("standings", "/standings")
+
+
+def running(world: World) -> None:
+    """Boards at each of their stages, and the boxes of the day."""
+    _, asked = world.begun(hidden=False)
+    world.shows("board-asked", asked.path)
+    alice, bob = world.begun(hidden=False)
+    bob.press("b3,d3,f6,g7")
+    world.shows("board-hide", alice.path + "?" + urlencode({"move": "A1,C4"}))
+    alice, bob = world.begun()
+    world.volley(alice, bob, "4", "c,+b3", "8,+d3", "m")
+    world.shows("board-turn", alice.path)
+    world.shows("board-draft", alice.path + "?" + urlencode({"move": "+F6,A", "words": "Hm"}))
+    world.shows("board-trouble", alice.path + "?" + urlencode({"move": "4,zz"}))
+    world.shows("board-checked", alice.path + "?check=all")
+    world.shows("board-waits", bob.path)
+    world.shows("game-running", "/game/9")
+    wide, other = world.begun("-size=14x10 -atoms=6", hidden=False)
+    other.press("b3,d3,f6,g7,k9,m2")
+    wide.load().press("a1,c4,e5,g2,i8,n10")
+    world.volley(wide, other, "4", "c,+b3", "8,+d3")
+    world.shows("board-wide", wide.path)
+    world.says(BOB, f"blackbox seek bob {PASSWORD} -size=8x8 -atoms=5")
+    world.shows("seeks", "/seeks")
+    world.says(BOB, f"blackbox daily bob {PASSWORD} 07:30")
+    box = world.tab(BOB)
+    archive = Tab(world.server.web_port, "/daily").load()
+    number = int(re.findall(r"Daily Box (\d+)", archive.text)[-1])
+    box.press("+" + ",+".join(atoms_of_day(world, number)) + ",?")
+    world.server.live(days=1)
+    world.shows("dailies", "/daily")
+    world.shows("daily-open", f"/daily/{number}")
+    world.shows("daily-shut", f"/daily/{number + 1}")
+    ways = [str(one.message["List-Unsubscribe"]) for one in world.server.letters()]
+    found = re.findall(r"\+([a-z2-7]+)@", " ".join(ways))
+    world.shows("unsubscribe", f"/unsubscribe/{found[0]}")
+
+
+def atoms_of_day(world: World, number: int) -> list[str]:
+    """What only the server knows."""
+    with world.server.server.database.reading.connect() as connection:
+        words = solo.box_of(connection, "blackbox", solo.day_of_number(number))
+    assert words is not None
+    options = GAME.options(words, 1)
+    return [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
+
+
+def guest(world: World) -> None:
+    """Today's box as a guest plays it."""
+    tab = Tab(world.server.web_port, "/today").load()
+    world.shows("today", "/today")
+    for name, taps in (
+        ("today-marked", ("A", "5", "+B3", "+D4")),
+        ("today-over", ("+F1", "+G7", "?")),
+    ):
+        for tap in taps:
+            state = unescape(re.findall(r'name="state" value="([^"]*)"', tab.html)[0])
+            query = "?" + urlencode({"state": state, "tap": tap})
+            tab.load(query)
+        world.shows(name, "/today" + query)
+
+
+def mailbox(world: World) -> None:
+    """What the local mailbox shows of it."""
+    world.server.settle()
+    secret = secret_of(world.server.server.mail_domain.ring)
+    inbox = Tab(world.server.mailbox_port, f"/{secret}/{quote(ALICE)}/").load()
+    letter = re.findall(
+        r'href="([^"]+)">(?:<span class="new">new</span> )?<span class="subject">Your move',
+        inbox.html,
+    )[0]
+    top = f"http://127.0.0.1:{world.server.mailbox_port}"
+    world.urls |= {
+        "mailbox": f"{top}/{secret}/",
+        "mailbox-letters": top + inbox.path,
+        "mailbox-write": f"{top}{inbox.path}write?answer={letter.rpartition('/')[2]}",
+        "mailbox-letter": top + letter,
+        "mailbox-text": f"{top}{letter}?as=text",
+        "mailbox-frame": f"{top}{letter}/html",
+    }
+
+
+def path_in(text: str, begin: str) -> str:
+    """The path that begins so, out of a letter."""
+    found = re.search(
+        re.escape(begin) + r"[A-Za-z0-9_-]+", text.replace("=\n", "").replace("=\r\n", "")
+    )
+    assert found is not None, begin
+    return found[0]
+
+
+def take(browser: Browser, urls: Mapping[str, str], folder: Path) -> Iterator[Path]:
+    """Photograph each, whole, at both widths and in both schemes."""
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            context = browser.new_context(
+                viewport={"width": width, "height": TALL}, color_scheme=scheme
+            )
+            screen = context.new_page()
+            for name, url in urls.items():
+                answer = screen.goto(url)
+                assert answer is not None
+                assert answer.ok != (name in {"missing", "confirm-expired"}), (name, answer.status)
+                path = folder / f"{name}-{width}-{scheme}.png"
+                screen.screenshot(path=path, full_page=True)
+                yield path
+            context.close()
+
+
+def main() -> None:
+    """Play, and take them all, or those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*")
+    chosen = parser.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    wanted = [name for names in PAGES.values() for name in names]
+    settings = {"signup": "confirm", "address": "pbmserv@localhost", "mailbox": "127.0.0.1:0"}
+    with TemporaryDirectory() as data:
+        url = f"sqlite:///{data}/game.sqlite3"
+        with start(url, Path(data), **settings) as server:
+            world = World(server)
+            for name in ("front", "help", "help-blackbox", "help-prefs", "mine-link", "missing"):
+                world.shows(name, "/" + name.replace("help-", "help/").replace("mine-link", "mine"))
+            world.shows("front", "/")
+            for act in (played, running, guest, mailbox):
+                act(world)
+            assert sorted(world.urls) == sorted(wanted), set(wanted) ^ set(world.urls)
+            urls = {name: world.urls[name] for name in chosen.names or wanted}
+            with chromium() as browser:
+                taken = list(take(browser, urls, chosen.folder))
+    print(f"{len(taken)} pictures in {chosen.folder}")
+
+
+if __name__ == "__main__":
+    main()

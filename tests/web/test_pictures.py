@@ -1,0 +1,34 @@
+"""Every page has its picture: the table of `make screenshots` against the routes there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+from asking_pages import site_of
+from indoors import indoors
+from pages_to_see import NO_PAGES, PAGES
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from pbmserv.config.values import Listen
+from pbmserv.letters.environment import environment
+from pbmserv.mail.reply_address import KeyRing
+from pbmserv.web.mailbox import build_mailbox
+
+
+def paths(site: Starlette) -> set[str]:
+    return {one.path for one in site.routes if isinstance(one, Route)}
+
+
+def test_every_page_has_its_picture(tmp_path: Path) -> None:
+    domain = SimpleNamespace(ring=KeyRing({1: b"a key"}), address="pbmserv@localhost")
+    local = build_mailbox(f"maildir:{tmp_path}", Listen("127.0.0.1", 1), domain, environment())
+    mailbox = {re.sub(r"^/[a-z2-7]{32}/", "/{mailbox}/", path) for path in paths(local)}
+    with indoors(tmp_path) as house:
+        found = paths(site_of(house.server)) | mailbox
+    drawn = {path for path in found if not path.endswith(NO_PAGES) and not path.startswith("/api")}
+    assert drawn == PAGES.keys() - {"no such page"}
+    names = [name for some in PAGES.values() for name in some]
+    assert len(set(names)) == len(names)
