@@ -15,6 +15,7 @@ from pbmserv.engine import record
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import (
     FORFEIT,
+    HINT,
     NO_SEED,
     REDO,
     RESTART,
@@ -245,6 +246,24 @@ class Position:
         if text == REDO and not self.redo:
             raise Illegal("redo-nothing")
         return self.play(Ply(self.number + 1, seat, text, free=True))
+
+    def hint(self, seat: Seat) -> Position:
+        """The position after *seat* has asked for a hint: an earlier one where it would get the
+        same one again, since it has done nothing since.
+
+        Raises:
+            Illegal: its game gives none, or not to this seat now.
+        """
+        return self.hint_of(seat) or self.play(Ply(self.number + 1, seat, HINT, free=True))
+
+    def hint_of(self, seat: Seat) -> Position | None:
+        """Where a seat asked for a hint, if that was the last thing it has done."""
+        last = next((one for one in self.backwards() if one.ply and one.ply.seat == seat), None)
+        return last if last is not None and last.is_hint_of(seat) else None
+
+    def is_hint_of(self, seat: Seat) -> bool:
+        """Whether its ply is that by which a seat asked for a hint."""
+        return self.ply is not None and self.ply.seat == seat and self.ply.text == HINT
 
     @property
     def is_practice(self) -> bool:

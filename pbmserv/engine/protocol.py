@@ -351,7 +351,7 @@ class Saving(Protocol):
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A game that can say what play was worth, once it is over."""
+    """A game that can say what play was worth, once it is over, and help a player on before."""
 
     def reported(self, state: Any, reader: Seat | None) -> tuple[Seat, ...]:
         """Whose play *reader* (``None`` = a spectator) gets a report on, the reader's own first."""
@@ -361,16 +361,22 @@ class Reporting(Protocol):
         """What one seat's play was worth, JSON-ready, for its ``report.txt.j2`` and ``.html.j2``.
 
         It may take seconds, so it is never called where others wait. While others of a race play
-        on it tells nothing that the seat could not have reckoned itself.
-
-        Args:
-            steps: from the start to the end, without what was taken back.
+        on it tells nothing that the seat could not have reckoned itself. *steps* are all, without
+        what was taken back.
         """
+        ...
+
+    def hinted(self, state: Any, seat: Seat) -> Step[Any]:
+        """Count that a seat has asked for a hint; raises `Illegal` where it may not."""
+        ...
+
+    def hint(self, view: Any) -> Mapping[str, Any]:
+        """What the reader of a view could work out, for ``hint.j2``; else as `report`."""
         ...
 
 
 class CoachedGame(Game[Any, Any, Any], Reporting, Protocol):
-    """A game, and one with reports."""
+    """A game, and one with reports and hints."""
 
 
 def coached(game: object) -> TypeGuard[CoachedGame]:
@@ -383,17 +389,11 @@ class Aided(Protocol[V_contra]):
     """A game that can judge a player's own marks and notes by what that player knows."""
 
     def check(self, view: V_contra) -> tuple[Note, ...]:
-        """What the reader's own markers do and do not explain; a function of the view alone.
-
-        Raises:
-            Illegal: there is nothing of the reader's own to check.
-        """
+        """What the reader's own markers do and do not explain; a function of the view alone; raises
+        `Illegal` where there is nothing of the reader's own to check."""
         ...
 
     def drawn(self, view: V_contra, text: str) -> Preview[Any]:
-        """The view with what a player wants drawn into it, of what the player has marked alone.
-
-        Raises:
-            Illegal: there is nothing of that name to draw.
-        """
+        """The view with what a player wants drawn into it, of what the player has marked alone;
+        raises `Illegal` where there is nothing of that name to draw."""
         ...

@@ -29,9 +29,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pbmserv.engine.protocol import coached
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move, Rng, Seat, Step
-from pbmserv.errors import NotUnderstood
+from pbmserv.errors import Illegal, NotUnderstood
 
 VERSION = 1
 FIRST_LINE = "pbmserv record"
@@ -59,6 +60,10 @@ REDO = "redo"
 RESTART = "restart"
 """The text of a ply that begins the board anew; only in practice."""
 
+HINT = "hint"
+"""The text of a ply by which its seat asked for a hint. It is free; what it costs the game knows,
+and what the hint says is worked out from the position after it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ply:
@@ -67,7 +72,8 @@ class Ply:
     Attributes:
         number: 1-based place in the record.
         seat: who made it.
-        text: canonical text, `WITHDRAW`, `FORFEIT`, `UNDO`, `REDO` or `RESTART`.
+        text: canonical text, `WITHDRAW`, `FORFEIT`, `UNDO`, `REDO`, `RESTART` or
+            `HINT`.
         free: used no turn.
     """
 
@@ -118,7 +124,15 @@ def advance(game: AnyGame, seed: bytes, state: Any, ply: Ply) -> Step[Any]:
         return game.withdraw(state, ply.seat)
     if ply.text == FORFEIT:
         return _forfeited(game.withdraw(state, ply.seat))
+    if ply.text == HINT:
+        return _hinted(game, state, ply.seat)
     return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(seed, ply.number))
+
+
+def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:
+    if not coached(game):
+        raise Illegal("no-hint", part=HINT)
+    return game.hinted(state, seat)
 
 
 def _forfeited(step: Step[Any]) -> Step[Any]:

@@ -164,8 +164,8 @@ class Composer:
         if player is not None and told is not None and told.purpose in OF_BOARDS and self.web_url:
             token = self.mail_domain.ring.token(page_of(player, row.created_at))
             values["own_page"] = f"{self.web_url}/mine/{token}"
-        if row.letter == "report":
-            values["reports"] = _reports(looking, row.words, row.board_id, row.ply)
+        if kind_of(row.letter).waits_for_coach:
+            values |= _found(looking, row.words, row.board_id, row.ply, row.seat)
         elif row.letter == "summary":
             lines = self._lines(looking, told_once(row.words["lines"]), reader)
             lines = cut(lines, stranger=player is None)
@@ -212,8 +212,9 @@ class Composer:
     ) -> Composed:
         seen = looking.seen(part["board"], part["ply"], part["seat"], reader.player)
         values = self._part_values(part["letter"], part["words"], seen, reader)
-        if part["letter"] == "report":
-            values["reports"] = _reports(looking, part["words"], part["board"], part["ply"])
+        if kind_of(part["letter"]).waits_for_coach:
+            about = part["board"], part["ply"], part["seat"]
+            values |= _found(looking, part["words"], *about)
         made = excerpt(part["letter"], {**values, "brief": brief}, *reader.share())
         reader.room -= len(made.html)
         reader.text_room -= len(made.text.encode())
@@ -334,12 +335,18 @@ class Composer:
         return looking.seen(last["board"], last["ply"], last["seat"], player)
 
 
-def _reports(
-    looking: Looking, words: Mapping[str, Any], board_id: int | None, ply: int | None
-) -> list[Mapping[str, Any]]:
-    """What the coach has found, those of the reader's own box first."""
-    known = found(looking.connection, board_id or 0, ply or 0)
-    return [known[seat] for seat in words["seats"] if seat in known]
+def _found(
+    looking: Looking,
+    words: Mapping[str, Any],
+    board_id: int | None,
+    ply: int | None,
+    seat: int | None,
+) -> dict[str, Any]:
+    """What the coach has found: the reports, those of the reader's own box first; or the hint."""
+    known = found(looking.connection, board_id or 0, words.get("asked", ply or 0))
+    if "seats" in words:
+        return {"reports": [known[one] for one in words["seats"] if one in known]}
+    return {"hint": known.get(-1 if seat is None else seat)}
 
 
 def _people(board: BoardRow, userid: str) -> list[str]:

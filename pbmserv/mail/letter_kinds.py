@@ -51,6 +51,7 @@ class LetterKind:
         lists_people: it names players who have nothing to do with its reader's boards.
         tells_turn: it shows a board after a turn; a later one about the board may take its place.
         waits_for_bot: it is held until the bot has moved, so that one letter tells of both.
+        waits_for_coach: it is held until the coach has worked out what it tells.
         beyond_record: its board is not that of the record, so it stands for no other drawing.
         leaves_nothing: once it is gone, not even its recipient is kept.
         has_files: files may travel with it.
@@ -72,6 +73,7 @@ class LetterKind:
     lists_people: bool = False
     tells_turn: bool = False
     waits_for_bot: bool = False
+    waits_for_coach: bool = False
     beyond_record: bool = False
     leaves_nothing: bool = False
     has_files: bool = False
@@ -157,6 +159,7 @@ KINDS: Mapping[str, LetterKind] = {
     "declined": LetterKind(can_wait=True, subscription="single"),
     "follow": LetterKind(to_followers=True),
     "followed": LetterKind(can_wait=True, subscription="follow", to_followers=True, for_many=True),
+    "hint": LetterKind(waits_for_coach=True),
     "not-begun": _PLAIN,
     "operator-board": _PLAIN,
     "preview": LetterKind(beyond_record=True),
@@ -168,7 +171,7 @@ KINDS: Mapping[str, LetterKind] = {
         asks_of_itself=True,
         soon_stale=True,
     ),
-    "report": _PLAIN,
+    "report": LetterKind(waits_for_coach=True),
     "result": LetterKind(tells_turn=True, waits_for_bot=True),
     "saved": LetterKind(has_files=True),
     "seek": _PLAIN,

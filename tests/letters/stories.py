@@ -308,6 +308,7 @@ def racing(folder: Path) -> Iterator[Posted]:
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "carol")
         yield from begun(server, ALICE, "blackbox solo alice -size=2x2 -atoms=4")
+        yield from server.send(ALICE, f"blackbox hint 1 alice {PASSWORD}")
         yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a,+a1,+a2,+b1,+b2,?")
         yield from server.send(ALICE, "blackbox scores")
         yield from server.send(ALICE, "blackbox scores 8x8/4")

@@ -224,6 +224,21 @@ def test_the_coach_reports_on_the_page_too(server: Running) -> None:
     assert "The coach's report: Blackbox 1" in [one.subject for one in server.letters(ALICE)]
 
 
+@pytest.mark.both_databases
+def test_a_hint_stands_on_the_page_until_something_is_done(server: Running) -> None:
+    server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+    assert "Hint: 3 points" in alice.text
+    alice.press("hint")
+    assert "The best port now is B" in alice.text
+    assert "This hint costs 3 points." in alice.text
+    assert "Hint: 3 points" not in alice.load().text
+    alice.tap("B").press()
+    assert "The best port now" not in alice.text
+    assert "A hint: Blackbox 1" in [one.subject for one in server.letters(ALICE)]
+
+
 def test_practice_can_be_taken_back(server: Running) -> None:
     server.send(ALICE, "blackbox solo alice -practice")
     server.reply(server.letters(ALICE)[-1], "yes")

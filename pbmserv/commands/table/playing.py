@@ -101,6 +101,11 @@ class Check(AtBoard):
 
 
 @dataclass(frozen=True, slots=True)
+class Hint(AtBoard):
+    """``game hint board userid password``: what one could work out oneself, the gentlest first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Chat(AtBoard):
     """``game chat board userid password``; the words are in the body."""
 
@@ -285,6 +290,18 @@ PLAYING: tuple[Row, ...] = (
         summary="which results your own markers explain",
         example="blackbox check 12 alice PASSWORD",
         traits=Trait.ENGLISH | Trait.TALK | Trait.LOOKS,
+    ),
+    Row(
+        names=("hint",),
+        slips=("hitn", "hnit", "hints", "hinst", "tip"),
+        section=SECTION,
+        scope=Scope.GAME,
+        parameters=ON_A_BOARD,
+        asks=Hint,
+        handler="boards.plies:hint",
+        summary="a hint, where hints are allowed; in scored games it costs points",
+        example="blackbox hint 12 alice PASSWORD",
+        traits=Trait.ALONE | Trait.LOOKS,
     ),
     Row(
         names=("chat",),

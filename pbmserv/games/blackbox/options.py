@@ -47,6 +47,7 @@ MEANINGS = (
     ("-guesses=N", "how many guesses each player has (default 3; in practice no limit)"),
     ("-fair", "a guess that explains every port counts as right"),
     ("-clue", "a wrong guess shows one contradiction"),
+    ("-hints", "players may ask for hints, which solo games always allow"),
     ("-race", "1 to 8 players solve the same box, hidden by the server, each on their own"),
     ("-scoring=HOW", "of a race: classic (default), timed, or first"),
     ("-grade=HOW", "of a race: a box that is easy, medium, hard or fiendish, 5x5 to 8x8"),
@@ -67,8 +68,8 @@ _FORMS = {
 }
 """What stands in an example where nobody can know what was meant."""
 
-_FLAGS = frozenset({"fair", "clue", "unrated", "race", "practice"})
-_ALIASES = {"difficulty": "grade"}
+_FLAGS = frozenset({"fair", "clue", "hints", "unrated", "race", "practice"})
+_ALIASES = {"difficulty": "grade", "hint": "hints"}
 _OF_RACES = ("scoring", "grade", "seed", "id", "practice")
 _SIZE = re.compile(r"([0-9]{1,4})[xX*\u00d7]([0-9]{1,4})")
 _ATOMS = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
@@ -85,6 +86,7 @@ class Options:
         guesses: how many guesses a player has.
         fair: a guess that gives the same result at every port is right.
         clue: a wrong guess shows one contradiction.
+        hints: every player may ask for hints; who plays alone may do so without it.
         unrated: asked for by name; see `rated` for what follows from the rules.
         race: all seats solve the same box, which the server hides; so `fair` is on.
         scoring: of a race: ``classic``, ``timed`` or ``first``.
@@ -101,6 +103,7 @@ class Options:
     guesses: int = 3
     fair: bool = False
     clue: bool = False
+    hints: bool = False
     unrated: bool = False
     race: bool = False
     scoring: str = "classic"
@@ -168,7 +171,7 @@ def _words(options: Options, box: tuple[str, ...]) -> tuple[str, ...]:
         words.append(f"-guesses={options.guesses}")
     if options.scoring != usual.scoring:
         words.append(f"-scoring={options.scoring}")
-    flags = ("fair", "clue", "practice", "unrated")
+    flags = ("fair", "clue", "hints", "practice", "unrated")
     words.extend(f"-{f}" for f in flags if getattr(options, f) and not getattr(usual, f))
     return tuple(words)
 
@@ -316,6 +319,7 @@ def _with_value(options: Options, word: str, name: str, value: str) -> Options:
         options,
         fair=options.fair or name == "fair",
         clue=options.clue or name == "clue",
+        hints=options.hints or name == "hints",
         unrated=options.unrated or name == "unrated",
         practice=options.practice or name == "practice",
     )

@@ -17,6 +17,9 @@ PER_WRONG = 5
 TIMED_PORT, TIMED_FAULT = 15, 50
 """Points for a port that shows a mark, and for a marker that is wrong at a guess (timed)."""
 
+HINT_PRICE = {"classic": 3, "timed": 45, "first": 0}
+"""Points for a hint: more than the probe costs that the best port may save."""
+
 UNSOLVED = {"classic": 10_000, "timed": 10_000_000, "first": 10_000}
 """What giving up adds, so that it comes behind every score that was played for."""
 
@@ -41,7 +44,7 @@ class Score:
     Attributes:
         hits, reflections, detours: results that the solver has fired for (no clues).
         ports: how many ports show a mark for them.
-        wrong, faults, seconds: as `state.Result` has them.
+        wrong, faults, seconds, hints: as `state.Result` has them.
         total: the points; in a race for the first place just that place.
     """
 
@@ -52,6 +55,7 @@ class Score:
     wrong: int
     faults: int
     seconds: int
+    hints: int
     total: int
 
 
@@ -74,13 +78,33 @@ def score(options: Options, box: Box) -> Score:
     result = box.result
     if options.scoring == "timed":
         total = TIMED_PORT * len(paid) + TIMED_FAULT * result.faults + result.seconds
+        total += result.hints * hint_price(options)
     elif options.scoring == "first":
         total = result.order
     else:
         total = hits + reflections + 2 * detours + PER_WRONG * result.wrong
+        total += result.hints * hint_price(options)
     return Score(
-        hits, reflections, detours, len(paid), result.wrong, result.faults, result.seconds, total
+        hits,
+        reflections,
+        detours,
+        len(paid),
+        result.wrong,
+        result.faults,
+        result.seconds,
+        result.hints,
+        total,
     )
+
+
+def allows_hints(options: Options, seats: int) -> bool:
+    """Whether players of such a board may ask for hints: who plays alone, and where all agreed."""
+    return options.hints or seats == 1
+
+
+def hint_price(options: Options) -> int:
+    """What a hint costs in points; 0 = nothing, since no points are counted."""
+    return HINT_PRICE[options.scoring] if options.race and not options.practice else 0
 
 
 def after_turn(state: State, seat: Seat, box: Box, reason: str, seconds: int | None) -> State:
@@ -181,6 +205,8 @@ def score_notes(state: State) -> tuple[Note, ...]:
             "wrong": found.wrong,
             "faults": found.faults,
             "seconds": found.seconds,
+            "hints": found.hints,
+            "hint_price": hint_price(state.options),
             "total": found.total,
             "clues": len(box.result.clues),
         }

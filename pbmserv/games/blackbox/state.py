@@ -27,6 +27,7 @@ class Result:
         faults: markers that were wrong at all its guesses together.
         clues: ports that clues have fired; they cost nothing.
         seconds: from its first sight of the box to its last turn, in a timed race.
+        hints: how many it has asked for.
     """
 
     turns: int = 0
@@ -36,6 +37,7 @@ class Result:
     faults: int = 0
     clues: frozenset[int] = frozenset()
     seconds: int = 0
+    hints: int = 0
 
 
 UNDECIDED = Result()

@@ -31,9 +31,9 @@ from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.boards.reports import found, is_done
+from pbmserv.service.boards.reports import awaits, found, hint_for
 from pbmserv.service.core.context import Services
-from pbmserv.store import bots, solo
+from pbmserv.store import solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -102,6 +102,7 @@ class BoardPage:
         undecided: userids of those who have not accepted yet.
         reports: what the coach has found for whom somebody asked; the reader's own box first.
         awaits_report: the coach is still at work.
+        hint: what the reader was told who has asked for a hint, and done nothing since.
     """
 
     token: str
@@ -118,6 +119,7 @@ class BoardPage:
     words: str = ""
     reports: tuple[Mapping[str, Any], ...] = ()
     awaits_report: bool = False
+    hint: Mapping[str, Any] | None = None
 
     at_once: ClassVar[bool] = False
     """A move is put together first."""
@@ -270,8 +272,7 @@ class BoardPages:
         positions.remember(board.id, position)
         scene = self._scene(connection, board, position, sitter.seat)
         declined = board.status == "declined"
-        done = is_done(position, sitter.seat)
-        awaits_report = done and bots.is_report_due(connection, board.id)
+        awaits_report = awaits(connection, board, position, sitter.seat)
         return BoardPage(
             token,
             player.id,
@@ -280,10 +281,9 @@ class BoardPages:
             scene.view,
             secrets.token_hex(8),
             undecided=() if declined else board.undecided,
-            reports=found(connection, board, position, sitter.seat)
-            if done and not awaits_report
-            else (),
+            reports=() if awaits_report else found(connection, board, position, sitter.seat),
             awaits_report=awaits_report,
+            hint=hint_for(connection, board, position, sitter.seat),
             declined=declined,
         )
 
@@ -321,7 +321,7 @@ class BoardPages:
                 return _refused(seen, press, Refusal(**words["refusal"]))
         if is_silent:  # after so many refusals that no letter tells of them any more
             return _refused(seen, press, Refusal("unsaid"))
-        by_letter = any(letter not in {"board", "result", "report"} for letter, _ in letters)
+        by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)
         return Pressed(by_letter=by_letter, thinks=seen.thinks or _asks_coach(seen, press))
 
 
@@ -336,7 +336,7 @@ def _led_nowhere(connection: Connection, mail_id: int) -> bool:
 
 
 def _asks_coach(seen: BoardPage, press: Press) -> bool:
-    return press.move.strip().lower() == "report" and seen.awaits_report
+    return press.move.strip().lower() in {"report", "hint"} and seen.awaits_report
 
 
 def scene_of(

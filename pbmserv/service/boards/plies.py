@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pbmserv.commands.table.playing import Undo
+from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
@@ -279,6 +279,29 @@ def undo(context: CommandContext, command: Undo) -> Answer:
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), context.words)
     context.moved.clear()  # a plan is for turns that come, not for those that are given back
     return answer
+
+
+def hint(context: CommandContext, command: Hint) -> Answer:
+    """``game hint board userid password``: a free move, whose letter waits for the coach. Until its
+    player has done something else, the same hint comes again, and counts once.
+
+    Raises:
+        Refused: the board is over, or its game gives no hints.
+        Illegal: its players have not agreed to hints, or there is nothing to solve now.
+    """
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    must_run(context, board)
+    position = context.position(board)
+    try:
+        after = position.hint(sitter.seat)
+    except Illegal as error:
+        raise error.offering("check") from error
+    again = after.number <= position.number
+    told = () if again else log_ply(context, board, sitter, after, UNSAID).told
+    reports.ask_hint(context, board, after.number, sitter.seat)
+    words = {"event": "show" if again else "moved", "asked": after.number}
+    ply = position.number if again else after.number
+    return Answer((Part("hint", words, board.id, ply, sitter.seat),), told)
 
 
 def _drop_news(

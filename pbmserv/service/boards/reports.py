@@ -1,4 +1,5 @@
-"""What the coach says of a finished game: asked for, worked out by the bots' process, and told."""
+"""What the coach says, of a finished game or as a hint: asked for, worked out by the bots' process,
+and told."""
 
 from __future__ import annotations
 
@@ -53,6 +54,14 @@ def report(context: CommandContext, command: Report) -> Answer:
     if part is None:
         raise Refused("nothing-to-report", part=str(board.id), example=example)
     return Answer((part,))
+
+
+def ask_hint(context: CommandContext, board: BoardRow, ply: int, seat: Seat) -> None:
+    """Have the hint worked out that a seat asked for with a ply, if that is still to be done."""
+    context.budget.spend(Work.REPORT)
+    if seat not in rows.found(context.connection, board.id, ply):
+        rows.ask_report(context.connection, Asked(board.id, ply, seat), context.now)
+        context.reported.add(board.id)
 
 
 def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
@@ -121,7 +130,21 @@ def found(
 ) -> tuple[Mapping[str, Any], ...]:
     """What the coach has found for this reader, if somebody has asked since the game was over."""
     game = position.game
-    if not coached(game):
+    if not coached(game) or not is_done(position, seat):
         return ()
     known = rows.found(connection, board.id, position.number)
     return tuple(known[one] for one in game.reported(position.state, seat) if one in known)
+
+
+def hint_for(
+    connection: Connection, board: BoardRow, position: Position, seat: Seat
+) -> Mapping[str, Any] | None:
+    """The hint that a seat has asked for, if it has done nothing since, and it is worked out."""
+    asked = position.hint_of(seat)
+    return rows.found(connection, board.id, asked.number).get(seat) if asked else None
+
+
+def awaits(connection: Connection, board: BoardRow, position: Position, seat: Seat) -> bool:
+    """Whether the coach is at work on what this seat has asked for."""
+    asks = is_done(position, seat) or position.hint_of(seat) is not None
+    return asks and rows.is_report_due(connection, board.id)

@@ -127,11 +127,12 @@ def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
 
 
 def _reports_in(letter: NewLetter) -> Iterator[int]:
-    """The boards that the coach's reports in a letter are about."""
-    if letter.letter == "report" and letter.board_id is not None:
+    """The boards that the coach's reports and hints in a letter are about."""
+    if kind_of(letter.letter).waits_for_coach and letter.board_id is not None:
         yield letter.board_id
     for line in letter.words.get("lines", ()) if letter.letter == "summary" else ():
-        yield from (part["board"] for part in line["parts"] if part["letter"] == "report")
+        parts = (part for part in line["parts"] if kind_of(part["letter"]).waits_for_coach)
+        yield from (part["board"] for part in parts)
 
 
 def _boards_in(letter: NewLetter) -> Iterator[int]:

@@ -163,9 +163,12 @@ class BotWorker:
                 return {}
             position = self._positions.newest(connection, board).at(asked.ply)
         game: object = position.game
+        seat = Seat(asked.seat)
         if not coached(game):
             return {}
-        return game.report(played_out(position), Seat(asked.seat))
+        if position.is_hint_of(seat):
+            return game.hint(game.view(position.state, seat))
+        return game.report(played_out(position), seat)
 
     def _look(self, board_id: int) -> None:
         """Make one move on a board; it stays due while the house is to move there."""

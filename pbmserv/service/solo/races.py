@@ -11,6 +11,7 @@ from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import without_seed
 from pbmserv.engine.protocol import Saved, Saving, races
 from pbmserv.engine.record import (
+    HINT,
     REDO,
     RESTART,
     UNDO,
@@ -148,7 +149,8 @@ def written(plies: Iterable[Ply]) -> Saved:
         else:
             done.append(ply.text)
             undone.clear()
-    return Saved((), (*done, *reversed(undone)), len(done))
+    every = [text for text in (*done, *reversed(undone)) if text != HINT]  # which changes nothing
+    return Saved((), tuple(every), sum(text != HINT for text in done))
 
 
 def load(context: CommandContext, command: Load) -> Answer:

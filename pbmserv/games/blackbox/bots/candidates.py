@@ -270,16 +270,20 @@ def wander(
     wanted: int,
     rays: int,
     rng: Rng,
+    known: Sequence[frozenset[int]] = (),
 ) -> list[frozenset[int]]:
     """Up to *wanted* different layouts that explain all results.
 
     Args:
         counts: how many atoms there may be; each beginning draws one of them.
         rays: how many may be fired, about.
+        known: such layouts; they come back, and each is where a search begins.
     """
-    found: dict[frozenset[int], None] = {}
+    found: dict[frozenset[int], None] = dict.fromkeys(known)
+    begin = iter(known)
     while rays > 0 and len(found) < wanted:
-        one = _Layout(board, results, rng.sample(board.cells, rng.choice(counts)))
+        atoms = next(begin, None) or rng.sample(board.cells, rng.choice(counts))
+        one = _Layout(board, results, list(atoms))
         quiet = 0
         while one.fired < rays and quiet < STUCK and len(found) < wanted:
             quiet += 1

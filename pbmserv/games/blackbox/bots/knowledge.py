@@ -14,6 +14,8 @@ from itertools import accumulate, combinations
 from math import comb, log2
 from random import Random
 
+from pbmserv.engine.types import Rng
+from pbmserv.games.blackbox.bots.candidates import wander
 from pbmserv.games.blackbox.bots.layout_sets import LayoutSet, all_layouts, listed_layouts
 from pbmserv.games.blackbox.bots.search import Case, Result, search
 from pbmserv.games.blackbox.geometry import geometry, trace, trace_all
@@ -31,16 +33,28 @@ DRAWN = 20_000
 FEWEST = 400
 """When so few of those are left, others are drawn."""
 
+SCARCE = 150
+"""When so few are left on a board too large for a search, atoms wander to find others."""
+
+FOUND = 600
+"""So many are enough then."""
+
+WANDERED = 100_000
+"""What they may fire on their way, a tenth of a second."""
+
 COMPARED = 100_000
 """Of a larger set every second layout, or third, … tells which port is best."""
 
-TELLING = 50
+SKIMMED = 4_000
+"""The same where they are a sample anyway."""
+
+TELLING = 20
 """Fewer tell nothing about ports."""
 
 RAYS = 60_000
 """What a search for the layouts may fire."""
 
-RAY = 4
+RAY = 2
 """Microseconds of such a ray, about."""
 
 ALLOWED = 1_000_000
@@ -89,8 +103,9 @@ class Known:
         if self.complete and not self.results and not self.wrong:
             return dict(enumerate(_first(board.width, board.height, *_range(self.options))))
         layouts, some = self.layouts, self.some
-        if some.bit_count() > COMPARED:
-            step = some.bit_count() // COMPARED + 1
+        most = COMPARED if self.complete else SKIMMED
+        if some.bit_count() > most:
+            step = some.bit_count() // most + 1
             layouts = listed_layouts(board, list(layouts.listed(some))[::step], layouts.weights)
             some = layouts.everything
         before = layouts.work
@@ -126,11 +141,11 @@ class Known:
     def guessed(self, markers: frozenset[int]) -> Known:
         """The same after a wrong guess."""
         after = replace(self, wrong=(*self.wrong, markers))
-        same = self._same(markers)
+        same = self.same(markers)
         left = self.some ^ same
         return replace(after, some=left, total=left.bit_count() if self.complete else None)
 
-    def _same(self, markers: frozenset[int]) -> int:
+    def same(self, markers: frozenset[int]) -> int:
         """Those that a wrong guess rules out: itself; where equal results would have been right,
         all that show the same ones."""
         if not self.options.fair:
@@ -153,15 +168,16 @@ class Known:
         return replace(self, layouts=layouts, some=layouts.everything)
 
     def searched(self, effort: Effort) -> Known:
-        """With layouts that a search finds, if it comes to an end."""
+        """With layouts that a search finds, if it comes to an end; else with those that wandering
+        atoms come by."""
         options = self.options
         if effort.left <= 0 or len(self.results) < effort.next_search:
-            return self
+            return self.wandered(effort)
         found = search(options.board, self.results, options.least, options.most, RAYS)
         effort.left -= RAY * (len(found.cases) * 4 if found.complete else RAYS)
         if not found.complete:
             effort.next_search = len(self.results) * 3 // 2 + 1
-            return self
+            return self.wandered(effort)
         counts = range(options.least, options.most + 1)
         ways = [sum(_ways(case, count) for count in counts) for case in found.cases]
         total = sum(ways)
@@ -177,6 +193,23 @@ class Known:
             return known
         layouts = listed_layouts(options.board, _sample(found.cases, counts, options), None)
         return replace(known, layouts=layouts, some=layouts.everything)
+
+    def wandered(self, effort: Effort) -> Known:
+        """With layouts that atoms come by which wander from those that are left, if these are
+        few. They are no fair sample: some layouts are easier to come by than others."""
+        if effort.left <= 0 or self.some.bit_count() >= SCARCE:
+            return self
+        options = self.options
+        counts = range(options.least, options.most + 1)
+        left = list(self.layouts.listed(self.some))
+        lots = Rng(b"the coach", len(self.results))
+        found = wander(options.board, self.results, counts, FOUND, WANDERED, lots, left)
+        effort.left -= WANDERED
+        layouts = listed_layouts(options.board, found, None)
+        known = replace(self, layouts=layouts, some=layouts.everything)
+        for markers in self.wrong:
+            known = replace(known, some=known.some ^ known.same(markers))
+        return known
 
 
 def _range(options: Options) -> tuple[int, int]:

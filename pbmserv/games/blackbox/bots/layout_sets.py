@@ -77,6 +77,10 @@ class LayoutSet:
             some &= self._held[self._field.squares[cell]]
         return some
 
+    def holding(self, cell: int, some: int) -> int:
+        """Of a set those that have an atom at a cell."""
+        return some & self._held[self._field.squares[cell]]
+
     def listed(self, some: int) -> Iterator[frozenset[int]]:
         """The layouts of a set, in their order."""
         return map(frozenset, compress(self._layouts(), map(int, reversed(f"{some:b}"))))

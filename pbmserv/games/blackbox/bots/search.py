@@ -7,7 +7,7 @@ that fix some cells and leave all others open; no layout belongs to two of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of
@@ -48,6 +48,28 @@ def search(board: Geometry, results: Sequence[Result], least: int, most: int, ra
     return _Search(board, results, least, most, rays).run()
 
 
+def possible(
+    board: Geometry,
+    results: Sequence[Result],
+    least: int,
+    most: int,
+    rays: int,
+    fixed: Mapping[int, int],
+) -> bool | None:
+    """Whether any layout explains the results in which some cells are as *fixed* says, `EMPTY` or
+    `ATOM`; ``None``: *rays* were too few to tell."""
+    one = _Search(board, results, least, most, rays)
+    one.just_one = True
+    for cell, value in fixed.items():
+        one.squares[one.grid.squares[cell]] = value
+    one.placed = sum(value == ATOM for value in fixed.values())
+    one.unknown -= len(fixed)
+    if not one.placed <= most or one.placed + one.unknown < least:
+        return False
+    found = one.run()
+    return True if found.cases else False if found.complete else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Choice:
     """A cell that was chosen to be empty or an atom, and what was left to be explained then."""
@@ -72,6 +94,7 @@ class _Search:
     trail: list[_Choice] = field(default_factory=list)
     placed: int = 0
     unknown: int = 0
+    just_one: bool = False
 
     def __post_init__(self) -> None:
         self.grid = field_of(self.board)
@@ -87,6 +110,8 @@ class _Search:
         rays: list[Result] | None = [*self.results, *both]
         while rays is not None:
             left, square = self._explain(rays)
+            if self.just_one and self.found:
+                break
             if square is None or not self._choose(square, left):
                 rays = self._back()
             elif self.budget < 1:

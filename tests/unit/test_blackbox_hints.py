@@ -1,0 +1,155 @@
+"""Hints against a brute force over all layouts: they are true, and made of the view alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import log2
+from random import Random
+
+import pytest
+from examples import examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.engine.types import Rng, Seat
+from pbmserv.games.blackbox.bots.hints import Hint, hint, worked_out
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import Geometry, trace_all
+from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.views import View
+from pbmserv.letters.environment import environment
+
+ME = Seat(0)
+BOARDS = (["-size=4x4", "-atoms=2"], ["-size=5x3", "-atoms=3"], ["-size=4x4", "-atoms=1-3"])
+
+
+def play(state: State, text: str) -> State:
+    return GAME.apply(state, ME, GAME.parse(GAME.view(state, ME), text), Rng(b"hint", 1)).state
+
+
+def begun(words: list[str], seed: int, turns: int, aids: int) -> State:
+    """A game alone after some rays, with markers and seals by lot."""
+    options, lots = GAME.options(["-race", "-guesses=9", *words], 1), Random(seed)
+    state = GAME.setup(1, options, Rng(b"%d" % seed, 0))
+    names = options.board.names
+    for _ in range(turns):
+        state = play(state, lots.choice(GAME.view(state, ME).unused_ports or ("+A1",)))
+    for name in lots.sample(names, aids):
+        state = play(state, lots.choice("+!") + name)
+    return state
+
+
+def fitting(view: View) -> dict[frozenset[int], list[int]]:
+    """All layouts that explain what the reader has seen, and what each port would show."""
+    own, options = view.own, view.options
+    assert own is not None
+    found = {}
+    for count in range(options.least, options.most + 1):
+        for cells in combinations(options.board.cells, count):
+            spectrum = trace_all(options.board, cells)
+            if all(spectrum[port] == out for port, out in own.results):
+                found[frozenset(cells)] = spectrum
+    return found
+
+
+def bits_of(port: int, layouts: dict[frozenset[int], list[int]], view: View) -> float:
+    shares: dict[int, float] = {}
+    sizes = [len(layout) for layout in fitting(replace_results(view))]
+    for layout, spectrum in layouts.items():
+        shares[spectrum[port]] = shares.get(spectrum[port], 0) + 1 / sizes.count(len(layout))
+    total = sum(shares.values())
+    return -sum(share / total * log2(share / total) for share in shares.values())
+
+
+def replace_results(view: View) -> View:
+    """The same box before the first ray."""
+    return GAME.view(GAME.setup(1, view.options, Rng(b"", 0)), ME)
+
+
+def cells_of(names: tuple[str, ...], board: Geometry) -> frozenset[int]:
+    return frozenset(board.names.index(name) for name in names)
+
+
+@examples(60)
+@given(
+    st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 8), st.sampled_from([0, 1, 3])
+)
+def test_a_hint_is_true_of_every_layout_that_fits(
+    words: list[str], seed: int, turns: int, aids: int
+) -> None:
+    view = GAME.view(begun(words, seed, turns, aids), ME)
+    own, board = view.own, view.options.board
+    assert own is not None
+    found, layouts = worked_out(view), fitting(view)
+    agree = [one for one in layouts if own.markers <= one]
+    unsealed = [one for one in agree if not one & own.sealed]
+    assert (found.kind == "contradicted") == (not unsealed)
+    if found.kind == "contradicted":
+        assert found.have > view.options.most or found.seals == bool(agree)
+    elif found.kind == "cell":
+        (cell,) = cells_of(found.cells, board)
+        assert all((cell in one) == found.atom for one in layouts)
+    elif found.kind == "port":
+        port = board.port(found.ports[0])
+        assert port is not None
+        assert not own.marks[port]
+        told = {one: bits_of(one, layouts, view) for one, mark in enumerate(own.marks) if not mark}
+        assert found.bits == pytest.approx(told[port])
+        assert found.bits == pytest.approx(max(told.values()))
+        assert found.left == len(layouts)
+    elif found.kind == "apart":
+        assert found.left == len(layouts)
+        assert len(set(map(tuple, layouts.values()))) == 1
+    else:
+        assert found.kind == "ready"
+        assert own.markers in layouts
+        assert len(set(map(tuple, layouts.values()))) == 1
+
+
+@examples(20)
+@given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 6))
+def test_what_the_reader_cannot_know_changes_no_hint(
+    words: list[str], seed: int, turns: int
+) -> None:
+    state = begun(words, seed, turns, 1)
+    told = hint(GAME.view(state, ME))
+    for layout in fitting(GAME.view(state, ME)):
+        other = state.with_box(ME, replace(state.boxes[ME], atoms=layout))
+        assert hint(GAME.view(other, ME)) == told
+
+
+@pytest.mark.parametrize("words", [["-size=9x9", "-atoms=5"], ["-size=26x26", "-atoms=20"]])
+def test_a_large_board_gets_a_hint_too(words: list[str]) -> None:
+    found = worked_out(GAME.view(begun(words, 3, 3, 0), ME))
+    assert found.kind == "port"
+    assert found.sampled
+    assert found.bits > 1
+
+
+HINTS = (
+    (Hint("contradicted", have=5, most=4), "You have 5 markers"),
+    (Hint("contradicted", ("C",)), "Your markers contradict the mark at port C"),
+    (Hint("contradicted", ("C", "9"), seals=True), "markers and seals cannot all be right"),
+    (Hint("contradicted"), "no box of this kind holds them"),
+    (Hint("cell", ("C", "9"), ("B2",), had="marker"), "The marker on B2 is wrong"),
+    (Hint("cell", (), ("B2",), atom=True, had="seal"), "there is surely an atom"),
+    (Hint("cell", ("C",), ("B2",), atom=True), "Port C alone shows it"),
+    (Hint("port", ("C",), blind=True), "Try port C."),
+    (
+        Hint("port", ("C",), bits=1.0, shares={"hit": 25, "reflection": 0, "detour": 75}, exits=2),
+        "it tells 1.0 bit on average.",
+    ),
+    (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",))), "Only luck"),
+    (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",)), fair=True), "Any of"),
+    (Hint("apart"), "No port is left to fire."),
+    (Hint("ready", left=1), "nothing else does"),
+    (Hint("ready", left=2, fair=True), "what else would"),
+)
+
+
+@pytest.mark.parametrize(("found", "said"), HINTS)
+def test_each_kind_of_hint_has_words(found: Hint, said: str) -> None:
+    view = GAME.view(begun(["-size=4x4", "-atoms=2"], 1, 2, 0), ME)
+    module = environment().get_template("games/blackbox/hint.j2").module
+    assert said in " ".join(str(module.said(found, view)).split())  # type: ignore[attr-defined]
