@@ -27,7 +27,18 @@ from pbmserv.service.boards.board_page import BoardPage, Look, Press
 from pbmserv.service.boards.public_pages import Finished
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web import api_shapes as shapes
-from pbmserv.web.api_shapes import Board, Game, Listing, Move, Player, Ratings, Seat, Seek, like
+from pbmserv.web.api_shapes import (
+    Board,
+    Game,
+    Listing,
+    Move,
+    Player,
+    Ratings,
+    Seat,
+    Seek,
+    Today,
+    like,
+)
 from pbmserv.web.openapi import (
     HTML,
     JSON,
@@ -73,6 +84,7 @@ log = logging.getLogger("pbmserv.web")
 
 _WHOLE = {"type": "integer", "minimum": 1}
 _TURN = {"turn": {"type": "integer", "minimum": 0, "maximum": LAST_NUMBER}}
+_TAP = {"state": {"type": "string"}, "tap": {"type": "string"}}
 _OF_A_MOVE = (400, 401, 409, 413, 415, 422)
 _PAGING = {"limit": {**_WHOLE, "maximum": MOST}, "before": {**_WHOLE, "maximum": LAST_NUMBER}}
 
@@ -126,6 +138,7 @@ class _Api:
                 "/players/{userid}/boards", self.boards, Listing[Finished], (400, 404), _PAGING
             ),
             Endpoint("/seeks", self.seeks, Listing[Seek]),
+            Endpoint("/today", self.today, Today, (404,), _TAP),
             Endpoint("/seat", self.seat, Seat, (401,)),
             Endpoint("/seat/moves", self.move, Seat, _OF_A_MOVE, takes=Move),
         ]
@@ -142,7 +155,7 @@ class _Api:
             return tagged(request, text, headers=headers)
         links = {one.path[1:]: f"{self._home}/api{one.path}" for one in self.endpoints}
         found = {"openapi": f"{self._home}/api/openapi.json", **links}
-        return _told(request, found, shapes.Links, headers)
+        return _told(request, found, dict[str, str], headers)
 
     async def games(self, request: Request) -> Response:
         """The games that are played here."""
@@ -169,7 +182,7 @@ class _Api:
         # One more, to know whether there is another page.
         found = await self._service.public.finished(userid, limit + 1, before)
         if found is None:
-            raise ApiProblem(404, "no-player" if userid else "not-behind")
+            raise ApiProblem(404, "not-behind" if before else "no-player")
         headers, behind = {**BRIEFLY, **UNLISTED}, None
         if len(found) > limit:
             query = urlencode({"limit": limit, "before": found[limit - 1].board})
@@ -221,6 +234,16 @@ class _Api:
         """Who looks for an opponent."""
         found = [like(Seek, one) for one in await self._service.public.seeks()]
         return _told(request, Listing(found), Listing[Seek], {**BRIEFLY, **UNLISTED})
+
+    async def today(self, request: Request) -> Response:
+        """The guests' box of today, after the taps in "state" and one more."""
+        asked = request.query_params
+        tap, state = asked.get("tap", ""), asked.get("state", "")
+        found = await self._service.public.guest(state, tap, check=False)
+        if found is None:
+            raise ApiProblem(404, "no-today")
+        today = like(Today, found, **shapes.shown(found.scene, self._text(found.scene)))
+        return _told(request, today, Today, {**BRIEFLY, **UNLISTED})
 
     # -- a seat ----------------------------------------------------------------------------
 

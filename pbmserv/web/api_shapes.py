@@ -20,12 +20,9 @@ from pbmserv.service.boards.public_pages import GamePage, PublicPlayer
 T = TypeVar("T")
 Words = Mapping[str, Any]
 Names = Sequence[str]
-Links = Mapping[str, str]
-"""Addresses by what is there."""
 Facts = Annotated[Any, Field(description="The board as facts; null where its game tells none.")]
 
 LONGEST_KEY = 64
-LAST_TURN = 999_999_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +269,25 @@ class Seat(Shown):
     legal: Names | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Today(Shown):
+    """The guests' box of today, after the taps so far. The server keeps nothing of it.
+
+    Attributes:
+        state: to be sent with the next tap, such as "A", "+B2" or "?".
+        full: there is no room for more taps.
+        trouble: why the tap does not do; "" = it does.
+        anew: the state was none of today's, so the box is as it was at first.
+    """
+
+    number: int
+    day: str
+    state: str
+    full: bool
+    trouble: str
+    anew: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """What is to be played.
@@ -285,7 +301,7 @@ class Move:
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
-    turn: Annotated[int, Field(ge=0, le=LAST_TURN)]
+    turn: Annotated[int, Field(ge=0, le=999_999_999)]
     move: Annotated[str, Field(min_length=1, max_length=LONGEST_DRAFT)]
     words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
     key: Annotated[str, Field(max_length=LONGEST_KEY)] = ""
@@ -303,12 +319,13 @@ def like(shape: type[T], told: object, **others: Any) -> T:
 
 
 def shown(scene: BoardScene, text: str) -> dict[str, Any]:
-    """The fields of `Shown` that the scene has under other names."""
+    """The fields of `Shown`."""
     over = scene.outcome
     facts = scene.game.facts(scene.view) if isinstance(scene.game, Readable) else None
     outcome = None if over is None else like(Outcome, over, points=over.scores)
+    same = {one: getattr(scene, one) for one in ("title", "options", "rated", "events", "scores")}
     names = {"board": scene.number, "game": scene.key, "players": scene.names}
-    return {**names, "outcome": outcome, "text": text, "facts": facts}
+    return {**same, **names, "outcome": outcome, "text": text, "facts": facts}
 
 
 def ratings_of(words: Words) -> Ratings:

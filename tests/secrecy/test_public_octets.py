@@ -20,7 +20,7 @@ PATHS = (
     *("/games.atom", "/daily.atom", f"/players/{HIDER}/games.atom", "/sitemap.xml", "/today"),
     *("/game/1.svg?turn=2", "/game/1.png?turn=2", "/game/1?turn=99", "/game/2"),
     *("/api/boards/1", "/api/boards/1?turn=3", "/api/boards/1?turn=99", "/api/boards"),
-    *(f"/api/players/{HIDER}", f"/api/players/{HIDER}/boards", "/api/ratings", "/api/seeks"),
+    *(f"/api/players/{HIDER}", f"/api/players/{HIDER}/boards", "/api/ratings", "/api/today"),
 )
 SEAT = "/api/seat"
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import pickle
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import pytest
 from asking_pages import Answer, asked, site_of
@@ -24,6 +27,7 @@ from starlette.applications import Starlette
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import StillWorking, StoreAway
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.store.tables.boards import plies
 
 BOT = Path(__file__).parents[2] / "docs" / "example_bot.py"
@@ -170,6 +174,20 @@ def test_a_board_that_runs_shows_what_spectators_see(client: Client) -> None:
     assert alice
 
 
+def test_todays_box_is_played_without_an_account(client: Client) -> None:
+    box = client.told("/today")
+    assert box["facts"]["boxes"][0]["atoms"] is None
+    for tap in ("A", "+B2"):
+        box = client.told("/today?" + urlencode({"state": box["state"], "tap": tap}))
+    assert box["facts"]["boxes"][0]["ports"]["A"] != ""
+    assert box["facts"]["boxes"][0]["markers"] == ["B2"]
+    assert (box["trouble"], box["anew"], box["players"]) == ("", False, ["guest"])
+    assert (
+        "used" in client.told("/today?" + urlencode({"state": box["state"], "tap": "A"}))["trouble"]
+    )
+    assert client.told("/today?state=forged&tap=A")["anew"]
+
+
 def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
     for path, code in {
         "/nothing": "no-such-address",
@@ -182,7 +200,7 @@ def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
         "/players/nobody": "no-player",
         "/players/%00": "no-player",
         "/players/nobody/boards": "no-player",
-        "/players/alice/boards?before=7": "no-player",
+        "/players/alice/boards?before=7": "not-behind",
     }.items():
         assert client.refused(404, path)["code"] == code, path
     for query in ("limit=0", "limit=51", "limit=x", "limit=", "before=0", "limit=%C2%B2"):
@@ -354,6 +372,12 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
         assert int(page.header("retry-after")) >= 1
         world.live(minutes=61)
         assert client.post(bob, {"turn": turn, "move": "b2"}).status == 200
+
+
+def test_a_limit_is_told_from_one_stage_to_another() -> None:
+    over = Over("player", "7", 3, "hour", datetime(2026, 3, 1, 12, tzinfo=UTC))
+    told = pickle.loads(pickle.dumps(TooMany(over)))
+    assert (told.over, str(told)) == (over, "more than 3 mails in hour")
 
 
 def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
