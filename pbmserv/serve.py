@@ -82,7 +82,7 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
     if "door" not in stages:
         settings = replace(settings, smtp=None, smtps=None, lmtp=None, mailbox=None)
     if "web" not in stages:
-        settings = replace(settings, web=None, metrics=None, mailbox=None)
+        settings = replace(settings, web=None, metrics=None, mailbox=None, operator_pages=None)
     return settings
 
 
@@ -102,7 +102,16 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
     if web is not None and not web_url:
         web_url = public_url(web)
     mailbox = listening.port_of(bound.mailbox, settings.mailbox)
-    return replace(settings, smtp=smtp, smtps=smtps, web=web, web_url=web_url, mailbox=mailbox)
+    operators = listening.port_of(bound.operators, settings.operator_pages)
+    return replace(
+        settings,
+        smtp=smtp,
+        smtps=smtps,
+        web=web,
+        web_url=web_url,
+        mailbox=mailbox,
+        operator_pages=operators,
+    )
 
 
 def greeting(settings: Settings, mailbox: str = "") -> str:
@@ -124,6 +133,7 @@ def greeting(settings: Settings, mailbox: str = "") -> str:
     lines += [
         f"  mail out   {shown(settings, 'relay')}",
         f"  pages      {settings.web_url if settings.web else 'off'}",
+        *_operators(settings),
         f"  database   {shown(settings, 'database')}",
         f"  address    {settings.address}",
         "",
@@ -159,6 +169,13 @@ def greeting(settings: Settings, mailbox: str = "") -> str:
             lines = [line for line in lines if not line.endswith("--reply yes")]
     lines += ["Ctrl-C stops the server; nothing is lost.", ""]
     return "\n".join(lines) + "\n"
+
+
+def _operators(settings: Settings) -> list[str]:
+    """Where operators' pages are, if they are anywhere."""
+    if settings.operator_pages is None:
+        return []
+    return [f"  operators  {settings.operator_url or public_url(settings.operator_pages)}/"]
 
 
 def program() -> str:

@@ -220,6 +220,7 @@ class Running(Correspondence):
     smtps_port: int = 0
     metrics_port: int = 0
     mailbox_port: int = 0
+    operators_port: int = 0
 
     def send_raw(self, sender: str, to: str, raw: bytes) -> str:
         """Send these very octets."""
@@ -313,7 +314,7 @@ class Open:
         )
         self.web = WebPorts(
             server.base,
-            server.web_stage.web_requests,
+            server.web_stage,
             health,
             lambda: metrics(health, counted()),
             bound,
@@ -383,6 +384,7 @@ def start(
         smtps_port=bound.smtps.getsockname()[1] if bound.smtps else 0,
         metrics_port=bound.metrics.getsockname()[1] if bound.metrics else 0,
         mailbox_port=bound.mailbox.getsockname()[1] if bound.mailbox else 0,
+        operators_port=bound.operators.getsockname()[1] if bound.operators else 0,
         lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.settings.lmtp)) else 0,
     )
     loop = asyncio.new_event_loop()

@@ -44,14 +44,14 @@ class OperatorsSide:
 
     def look(self, question: Callable[[CommandContext], Any]) -> Any:
         """As `service.operators.deeds.Operators.look`."""
-        from pbmserv.cli.operator_services import operators as opened
+        from pbmserv.stages.operators import operators as opened
 
         with opened(self.settings) as side:
             return side.look(question)
 
     def do(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
         """As `service.operators.deeds.Operators.do`."""
-        from pbmserv.cli.operator_services import operators as opened
+        from pbmserv.stages.operators import operators as opened
 
         with opened(self.settings) as side:
             return side.do(by, deed)

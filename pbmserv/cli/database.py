@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from pbmserv.store.operators.health import Queues
 
 
-RUNS_S = 90
-"""Seconds since it was last heard of for which a server is said to run: it beats every 30."""
-
 PATIENCE_S = 60.0
 """Longest time to wait for mails that are under way: even a slow machine does one in seconds."""
 LOOK_S = 0.1
@@ -250,7 +247,7 @@ def status(
 
     from pbmserv import files
     from pbmserv.stages.link import first_place
-    from pbmserv.stages.state import heard
+    from pbmserv.stages.state import heard, running, waiting
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox
     from pbmserv.store.operators import health
@@ -267,7 +264,7 @@ def status(
     if as_json:
         say(json.dumps(_facts(queues, sizes) | {"stages": stages}))
         return
-    say(_running(queues))
+    say(running(queues))
     if stages:
         doing = (f"{name} ({what})" if what else name for name, what in stages.items())
         say(f"Stages on this machine: {', '.join(doing)}.")
@@ -278,7 +275,7 @@ def status(
         + "."
     )
     say("")
-    table(("what waits", "how many", "oldest for"), _rows(queues), fixed=3)
+    table(("what waits", "how many", "oldest for"), waiting(queues), fixed=3)
 
 
 @contextmanager
@@ -322,6 +319,7 @@ def come_to_rest(settings: Settings, address: str) -> None:
 def _come_to_rest(mail: Database, game: Database, address: str) -> None:
     import time
 
+    from pbmserv.stages.state import RUNS_S
     from pbmserv.store.clocks import heartbeat
     from pbmserv.store.delivery import arrivals
     from pbmserv.store.operators import health
@@ -340,40 +338,8 @@ def _come_to_rest(mail: Database, game: Database, address: str) -> None:
         time.sleep(LOOK_S)
 
 
-def _runs(queues: Queues) -> bool:
-    return queues.beat_s is not None and queues.beat_s <= RUNS_S
-
-
-def _running(queues: Queues) -> str:
-    if queues.beat_s is None or queues.up_since is None:
-        return "No server has ever run on this database."
-    from pbmserv.clock import span
-
-    heard = f"its last sign of life was {span(queues.beat_s)} ago"
-    if not _runs(queues):
-        return f"No server runs: {heard}."
-    return f"A server has been running since {queues.up_since:%Y-%m-%d %H:%M} UTC; {heard}."
-
-
 def _facts(queues: Queues, sizes: dict[str, int]) -> dict[str, Any]:
+    from pbmserv.stages.state import runs
+
     up_since = queues.up_since.isoformat() if queues.up_since else None
-    return {"running": _runs(queues), **asdict(queues), "up_since": up_since, "bytes": sizes}
-
-
-def _rows(queues: Queues) -> list[tuple[str, str, str]]:
-    from pbmserv.clock import span
-
-    waiting = {
-        "mails to carry out": queues.mails,
-        "mails kept for the operator": queues.kept,
-        "letters due": queues.due,
-        "letters in the queue": queues.queued,
-        "boards on which the house moves next": queues.house,
-        "boards with late clocks": queues.clocks,
-        "digests due": queues.digests,
-    }
-    rows = [
-        (what, str(one.count), span(one.oldest_s) if one.count else "")
-        for what, one in waiting.items()
-    ]
-    return rows + [(f"letters {state}", str(n), "") for state, n in sorted(queues.letters.items())]
+    return {"running": runs(queues), **asdict(queues), "up_since": up_since, "bytes": sizes}

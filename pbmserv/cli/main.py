@@ -11,13 +11,13 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import boards, database, dkim, queues, users
+from pbmserv.cli import boards, database, queues, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.boards import replay
 from pbmserv.cli.database import status
 from pbmserv.cli.mail import read, send
 from pbmserv.cli.output import complain, say
-from pbmserv.cli.settings import ConfigFile, config, loaded
+from pbmserv.cli.settings import ConfigFile, config, dkim, loaded, operator_token
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 from pbmserv.games.blackbox import cli as blackbox
 from pbmserv.stages import preflight
@@ -57,7 +57,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="A play-by-email game server: challenge a friend, reply to the mail to move.",
     epilog="First steps: `pbmserv serve`, then in another window "
-    "`pbmserv send --from you@localhost --subject help` and `pbmserv read you@localhost`.",
+    "`pbmserv send --from you@localhost --subject help` and `pbmserv read you@localhost`. "
+    "What operators do here they can do in a browser, too: `pbmserv operator-token --help`.",
 )
 app.command()(serve)
 app.command()(send)
@@ -66,10 +67,11 @@ app.command()(replay)
 app.command()(config)
 app.command()(status)
 app.command()(audit)
+app.command()(operator_token)
 app.add_typer(database.app, name="db")
 app.add_typer(queues.inbox, name="inbox")
 app.add_typer(queues.outbox, name="outbox")
-app.add_typer(dkim.app, name="dkim")
+app.add_typer(dkim, name="dkim")
 app.add_typer(users.app, name="user")
 app.add_typer(boards.app, name="board")
 app.add_typer(boards.games, name="game")

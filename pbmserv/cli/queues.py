@@ -109,7 +109,7 @@ def _not_kept(number: int) -> typer.Exit:
 
 def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMails]:
     found = loaded(config)
-    from pbmserv.cli.operator_services import kept_mails
+    from pbmserv.stages.operators import kept_mails
 
     return kept_mails(found)
 

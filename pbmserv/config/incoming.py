@@ -1,7 +1,9 @@
-"""Settings of how mail comes in, who may send it, how much of it, and what is kept and where."""
+"""Settings of what comes in, by mail and by browser: who may send it, how much of it, what of it is
+kept and where."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -277,5 +279,114 @@ class Incoming(Storage):
             "3/day",
             "Letters to one player that offer a new password; empty = no limit.",
             values.rate,
+        ),
+    ]
+
+
+def _contact(text: str) -> str:
+    """Where somebody is to be told something, as a URI; empty stays empty."""
+    if not text or re.fullmatch(r"https://[!-;=?-~]+", text):
+        return text
+    if re.fullmatch(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", text):
+        return f"mailto:{text}"
+    raise ValueError("write a mail address or an https URL, such as security@example.org")
+
+
+@dataclass(frozen=True, slots=True)
+class Pages(Incoming):
+    """What is served to browsers."""
+
+    web: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_WEB",
+            "host:port",
+            "127.0.0.1:8025",
+            "Web pages; empty = off, port 0 = any free port.",
+            values.network,
+        ),
+    ]
+    metrics: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_METRICS",
+            "host:port",
+            "",
+            "Numbers for Prometheus (/metrics) and the whole of /healthz, for machines of your own "
+            "only; such as 127.0.0.1:8026; empty = off.",
+            values.network,
+        ),
+    ]
+    web_url: Annotated[
+        str,
+        Setting(
+            "PBMSERV_WEB_URL",
+            "http(s) URL",
+            "",
+            "How players reach the web pages, for links in letters; empty = made from PBMSERV_WEB.",
+            values.web_url,
+        ),
+    ]
+    web_proxies: Annotated[
+        tuple[Network, ...],
+        Setting(
+            "PBMSERV_WEB_PROXIES",
+            "networks with commas",
+            "127.0.0.1, ::1",
+            "Your own proxies in front of the pages: no limit for networks applies to them.",
+            values.networks,
+        ),
+    ]
+    security_contact: Annotated[
+        str,
+        Setting(
+            "PBMSERV_SECURITY_CONTACT",
+            "mail address or https URL",
+            "",
+            "Whom to tell of a hole here, for /.well-known/security.txt; empty = no such file.",
+            _contact,
+        ),
+    ]
+    mailbox: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_MAILBOX",
+            "host:port",
+            "127.0.0.1:8027",
+            "A mailbox in the browser, to try the server out, for this machine alone: it reads the "
+            "Maildirs of PBMSERV_RELAY; empty = off. The default is off, too, where letters go "
+            "elsewhere, or PBMSERV_WEB_URL is set.",
+            values.loopback,
+        ),
+    ]
+    operator_pages: Annotated[
+        Listen | None,
+        Setting(
+            "PBMSERV_OPERATOR_PAGES",
+            "host:port",
+            "",
+            "Pages on which operators do what they can do at the command line, such as "
+            "127.0.0.1:8028; empty = off.",
+            values.network,
+        ),
+    ]
+    operator_token: Annotated[
+        Path | None,
+        Setting(
+            "PBMSERV_OPERATOR_TOKEN",
+            "file",
+            "",
+            "The token that opens them; `pbmserv operator-token FILE` makes one.",
+            values.file,
+        ),
+    ]
+    operator_url: Annotated[
+        str,
+        Setting(
+            "PBMSERV_OPERATOR_URL",
+            "https URL",
+            "",
+            "How operators reach them through a proxy of your own; empty = only this machine does.",
+            values.web_url,
         ),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from pbmserv.config import values
-from pbmserv.config.incoming import Incoming
+from pbmserv.config.incoming import Pages
 from pbmserv.config.values import (
     PREFIX,
     Listen,
@@ -23,74 +22,13 @@ from pbmserv.config.values import (
 )
 from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
-from pbmserv.mail.envelope import Network
 from pbmserv.outbound.dkim import NamedFile, named_files
 
 
-def _contact(text: str) -> str:
-    """Where somebody is to be told something, as a URI; empty stays empty."""
-    if not text or re.fullmatch(r"https://[!-;=?-~]+", text):
-        return text
-    if re.fullmatch(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", text):
-        return f"mailto:{text}"
-    raise ValueError("write a mail address or an https URL, such as security@example.org")
-
-
 @dataclass(frozen=True, slots=True)
-class Settings(Incoming):
+class Settings(Pages):
     """Everything an operator can choose, checked."""
 
-    web: Annotated[
-        Listen | None,
-        Setting(
-            "PBMSERV_WEB",
-            "host:port",
-            "127.0.0.1:8025",
-            "Web pages; empty = off, port 0 = any free port.",
-            values.network,
-        ),
-    ]
-    metrics: Annotated[
-        Listen | None,
-        Setting(
-            "PBMSERV_METRICS",
-            "host:port",
-            "",
-            "Numbers for Prometheus (/metrics) and the whole of /healthz, for machines of your own "
-            "only; such as 127.0.0.1:8026; empty = off.",
-            values.network,
-        ),
-    ]
-    web_url: Annotated[
-        str,
-        Setting(
-            "PBMSERV_WEB_URL",
-            "http(s) URL",
-            "",
-            "How players reach the web pages, for links in letters; empty = made from PBMSERV_WEB.",
-            values.web_url,
-        ),
-    ]
-    web_proxies: Annotated[
-        tuple[Network, ...],
-        Setting(
-            "PBMSERV_WEB_PROXIES",
-            "networks with commas",
-            "127.0.0.1, ::1",
-            "Your own proxies in front of the pages: no limit for networks applies to them.",
-            values.networks,
-        ),
-    ]
-    security_contact: Annotated[
-        str,
-        Setting(
-            "PBMSERV_SECURITY_CONTACT",
-            "mail address or https URL",
-            "",
-            "Whom to tell of a hole here, for /.well-known/security.txt; empty = no such file.",
-            _contact,
-        ),
-    ]
     address: Annotated[
         str,
         Setting(
@@ -112,18 +50,6 @@ class Settings(Incoming):
             values.relay,
         ),
     ] = field(repr=False)  # may carry a password
-    mailbox: Annotated[
-        Listen | None,
-        Setting(
-            "PBMSERV_MAILBOX",
-            "host:port",
-            "127.0.0.1:8027",
-            "A mailbox in the browser, to try the server out, for this machine alone: it reads the "
-            "Maildirs of PBMSERV_RELAY; empty = off. The default is off, too, where letters go "
-            "elsewhere, or PBMSERV_WEB_URL is set.",
-            values.loopback,
-        ),
-    ]
     domain_letters: Annotated[
         int,
         Setting(
@@ -340,6 +266,29 @@ def _contradictions(values: Mapping[str, Any]) -> Iterator[str]:
         )
     if values["mailbox"] and values["smtp"] is None:
         yield f'PBMSERV_MAILBOX = "{values["mailbox"]}": it writes by SMTP, so set PBMSERV_SMTP'
+    yield from _unguarded(values)
+
+
+def _unguarded(values: Mapping[str, Any]) -> Iterator[str]:
+    """Why operators' pages would be open to more than operators."""
+    listen, url = values["operator_pages"], values["operator_url"]
+    if listen is not None:
+        if values["operator_token"] is None:
+            yield (
+                f'PBMSERV_OPERATOR_PAGES = "{listen}": name the file of their token in '
+                "PBMSERV_OPERATOR_TOKEN; `pbmserv operator-token FILE` makes one"
+            )
+        if not listen.is_loopback and not url:
+            yield (
+                f'PBMSERV_OPERATOR_PAGES = "{listen}": other machines could connect; name '
+                "this one alone, such as 127.0.0.1:8028, or say in PBMSERV_OPERATOR_URL how "
+                "operators reach them"
+            )
+    if url and not url.lower().startswith("https://"):
+        yield (
+            f'PBMSERV_OPERATOR_URL = "{url}": the token would pass in the clear; write an https '
+            "URL, such as https://operators.example.org"
+        )
 
 
 def _with_example(wrong: str, setting: Setting, values: Mapping[str, Any]) -> str:

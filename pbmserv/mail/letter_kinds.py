@@ -229,3 +229,33 @@ def can_be_ended(letter: str, remind: str, digest_minute: int | None) -> bool:
     if what == "reminders":
         return bool(remind)
     return bool(what) and (what != "single" or digest_minute is None)
+
+
+OF_ACCOUNTS = frozenset(
+    {
+        "address-asked",
+        "address-changed",
+        "address-confirm",
+        "address-moved",
+        "address-refused",
+        "address-stopped",
+        "came-back",
+        "confirm",
+        "delete-asked",
+        "help",
+        "kept",
+        "operator-account",
+        "password-changed",
+        "reset",
+        "reset-sent",
+        "signed-off",
+        "signoff-asked",
+        "signup-dropped",
+        "signup-sent",
+        "too-many",
+        "unsubscribed",
+        "welcome",
+        "whoami",
+    }
+)
+"""Kinds in which nothing can be read of any board: operators may read them at any time."""

@@ -24,15 +24,19 @@ from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.service.accounts import web_requests
 from pbmserv.service.auth.passwords import Lockout, Memo
 from pbmserv.service.operators.health import Health, Slots
+from pbmserv.service.operators.pages import Side
 from pbmserv.smtpd.server import Listener
 from pbmserv.smtpd.session import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.smtpd.tls import Certificate
+from pbmserv.stages import operators
 from pbmserv.stages.base import Base
 from pbmserv.stages.door import Door
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import arrivals
-from pbmserv.web.application import WebRequests, build
+from pbmserv.web.application import build
 from pbmserv.web.mailbox import build_mailbox
+from pbmserv.web.operator_sessions import read_token
+from pbmserv.web.operators import build_operators
 from pbmserv.web.pages import Pages
 from pbmserv.web.server import WebServer, bounds, build_probes
 
@@ -49,6 +53,7 @@ class Bound:
     web: Listening | None
     metrics: Listening | None
     mailbox: Listening | None
+    operators: Listening | None
     certificate: Certificate | None
 
     @property
@@ -57,31 +62,38 @@ class Bound:
         ports = {"smtp": self.smtp, "smtps": self.smtps, "lmtp": self.lmtp}
         return {name: port for name, port in ports.items() if port is not None}
 
+    @property
+    def pages(self) -> list[Listening]:
+        """The ports of the pages' process that there are."""
+        ports = (self.web, self.metrics, self.mailbox, self.operators)
+        return [port for port in ports if port is not None]
+
     def keep_only(self, stage: str) -> None:
         """In a forked process: let go of what another stage listens at, so that an address is free
         as soon as that has closed it."""
         for port in self.mail.values() if stage != "door" else ():
             port.close()
-        for one in (self.web, self.metrics, self.mailbox):
-            if one is not None and stage != "web":
-                one.close()
+        for port in self.pages if stage != "web" else ():
+            port.close()
 
     def close(self) -> None:
         """Give every address back."""
-        for one in (*self.mail.values(), self.web, self.metrics, self.mailbox):
-            if one is not None:
-                one.close()
+        for one in (*self.mail.values(), *self.pages):
+            one.close()
 
 
 def bind(settings: Settings) -> Bound:
     """Bind every listener.
 
     Raises:
-        ConfigError: an address is taken, or not this machine's; the certificate is of no use.
+        ConfigError: an address is taken, or not this machine's; the certificate or the operators'
+            token is of no use.
     """
     certificate = None
     if settings.tls_cert is not None:
         certificate = Certificate(settings.tls_cert, settings.tls_key or settings.tls_cert)
+    if settings.operator_pages is not None and settings.operator_token is not None:
+        read_token(settings.operator_token)
     bound: list[Listening | None] = []
     try:
         for name, listen in (
@@ -91,26 +103,29 @@ def bind(settings: Settings) -> Bound:
             ("PBMSERV_WEB", settings.web),
             ("PBMSERV_METRICS", settings.metrics),
             ("PBMSERV_MAILBOX", settings.mailbox),
+            ("PBMSERV_OPERATOR_PAGES", settings.operator_pages),
         ):
             bound.append(listening.bind(listen, name) if listen else None)
-        _must_be_here(bound[-1])
+        _must_be_here("PBMSERV_MAILBOX", bound[-2], "127.0.0.1:8027")
+        if not settings.operator_url:
+            _must_be_here("PBMSERV_OPERATOR_PAGES", bound[-1], "127.0.0.1:8028")
     except ConfigError:
         for one in bound:
             if one is not None:
                 one.close()
         raise
-    smtp, smtps, lmtp, web, metrics, mailbox = bound
-    return Bound(smtp, smtps, lmtp, web, metrics, mailbox, certificate)
+    smtp, smtps, lmtp, web, metrics, mailbox, desk = bound
+    return Bound(smtp, smtps, lmtp, web, metrics, mailbox, desk, certificate)
 
 
-def _must_be_here(mailbox: Listening | None) -> None:
-    """Refuse to show everybody's letters to other machines, whatever a name resolves to.
+def _must_be_here(name: str, port: Listening | None, example: str) -> None:
+    """Refuse to show what is for this machine to others, whatever a name resolves to.
 
     Raises:
         ConfigError: they could connect.
     """
-    if mailbox is not None and not ip_address(mailbox.getsockname()[0]).is_loopback:
-        raise ConfigError("PBMSERV_MAILBOX: other machines could connect; write 127.0.0.1:8027")
+    if port is not None and not ip_address(port.getsockname()[0]).is_loopback:
+        raise ConfigError(f"{name}: other machines could connect; write {example}")
 
 
 def shares(settings: Settings, bound: Bound) -> Shares:
@@ -167,7 +182,7 @@ class Shares:
 
 
 PROBES = Shares(0, 10, 10)
-"""What the listeners for /metrics and for the mailbox may have open, part of `RESERVED`."""
+"""What the listeners for /metrics, the mailbox and operators may have open, part of `RESERVED`."""
 
 
 def raise_limit(wanted: int) -> int:
@@ -252,12 +267,12 @@ class MailPorts:
 
 
 class WebPorts:
-    """The pages, numbers for Prometheus, and the local mailbox; in one event loop."""
+    """The pages, numbers for Prometheus, the local mailbox and operators; in one event loop."""
 
     def __init__(
         self,
         base: Base,
-        web_requests: WebRequests,
+        stage: WebStage,
         health: Health,
         metrics: Callable[[], Awaitable[bytes]],
         bound: Bound,
@@ -277,7 +292,7 @@ class WebPorts:
                 origin=f"{url.scheme}://{url.netloc}",
                 contact=settings.security_contact,
             )
-            site = build(pages, web_requests, environment(), health)
+            site = build(pages, stage.web_requests, environment(), health)
             self._servers.append(WebServer(site, bound.web, limits))
         if bound.metrics is not None:
             probes = build_probes(health, metrics)
@@ -288,6 +303,11 @@ class WebPorts:
             mailbox = build_mailbox(relay, smtp, base.mail_domain, environment())
             limits = _limits("mailbox", settings, PROBES)
             self._servers.append(WebServer(mailbox, bound.mailbox, limits))
+        if bound.operators is not None and settings.operator_token is not None:
+            token, where = settings.operator_token, settings.operator_url
+            site = build_operators(stage.operators, token, where, base.clock, environment())
+            limits = _limits("operators", settings, PROBES)
+            self._servers.append(WebServer(site, bound.operators, limits))
 
     async def open(self) -> None:
         """Begin to serve."""
@@ -316,9 +336,16 @@ def _limits(name: str, settings: Settings, divided: Shares) -> ConnectionLimits:
 
 
 class WebStage:
-    """What the pages ask of the service. *send*: has a form stored; its number."""
+    """What the pages ask of the service.
 
-    def __init__(self, base: Base, send: Callable[[str, dict[str, Any]], Awaitable[int]]) -> None:
+    Args:
+        send: has a form stored; its number.
+        side: carries out what operators' pages change.
+    """
+
+    def __init__(
+        self, base: Base, send: Callable[[str, dict[str, Any]], Awaitable[int]], side: Side
+    ) -> None:
         self._base = base
         self.send = send
         self._store: str | None = None
@@ -327,6 +354,7 @@ class WebStage:
         self.web_requests = web_requests.WebRequests(
             services, base.game, base.clock, self._ask, self._hand_in, send
         )
+        self.operators = operators.pages(base, services, side)
 
     async def _ask(self, name: str, values: dict[str, Any]) -> Any:
         """Have a form carried out as mails are, and wait for what comes of it.

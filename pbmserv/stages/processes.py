@@ -21,7 +21,7 @@ from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
 from pbmserv.service.bots.bot_worker import Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
-from pbmserv.stages import listeners
+from pbmserv.stages import listeners, operators
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import Claims, CurrentWork
 from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
@@ -278,7 +278,7 @@ async def _web(name: str, base: Base, given: Given) -> None:
         number: int = await asyncio.to_thread(door.ask, "form", kind, values)
         return number
 
-    stage = WebStage(base, send)
+    stage = WebStage(base, send, operators.OfPages(base.settings))
     others = tuple(one for one in given.stages if one != name)
     loop_vital = Vital("web", True, 0.0, 60.0)
     listening: WebPorts | None = None
@@ -295,7 +295,7 @@ async def _web(name: str, base: Base, given: Given) -> None:
         return await numbers(health, await asyncio.to_thread(stages.counted))
 
     divided = listeners.shares(given.settings, given.bound)
-    listening = WebPorts(base, stage.web_requests, health, metrics, given.bound, divided)
+    listening = WebPorts(base, stage, health, metrics, given.bound, divided)
     await listening.open()
 
     async def stop() -> None:

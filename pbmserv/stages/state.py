@@ -15,10 +15,12 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
+from pbmserv.clock import span
 from pbmserv.monitoring import metrics
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.service.operators.health import Parts, RelayState, Slots
 from pbmserv.stages.link import Asking, Unanswered
+from pbmserv.store.operators.health import Queues
 
 PATIENCE_S = 2.0
 """Seconds that a stage has to answer."""
@@ -26,6 +28,8 @@ NO_PATIENCE_S = 0.1
 FRESH_S = 0.5
 WRITING = ("door", "play")
 """Stages that store something for good."""
+RUNS_S = 90
+"""Seconds since it was last heard of for which a server is said to run: it beats every 30."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,39 @@ def heard(folder: Path) -> dict[str, StageState]:
         with contextlib.suppress(Unanswered):
             found[path.stem] = Asking(path, NO_PATIENCE_S, PATIENCE_S).ask("state")
     return found
+
+
+def runs(queues: Queues) -> bool:
+    """Whether a server has been heard of."""
+    return queues.beat_s is not None and queues.beat_s <= RUNS_S
+
+
+def running(queues: Queues) -> str:
+    """The same as a sentence for operators."""
+    if queues.beat_s is None or queues.up_since is None:
+        return "No server has ever run on this database."
+    heard_ago = f"its last sign of life was {span(queues.beat_s)} ago"
+    if not runs(queues):
+        return f"No server runs: {heard_ago}."
+    return f"A server has been running since {queues.up_since:%Y-%m-%d %H:%M} UTC; {heard_ago}."
+
+
+def waiting(queues: Queues) -> list[tuple[str, str, str]]:
+    """What waits, how many of it, and for how long the oldest has."""
+    found = {
+        "mails to carry out": queues.mails,
+        "mails kept for the operator": queues.kept,
+        "letters due": queues.due,
+        "letters in the queue": queues.queued,
+        "boards on which the house moves next": queues.house,
+        "boards with late clocks": queues.clocks,
+        "digests due": queues.digests,
+    }
+    rows = [
+        (what, str(one.count), span(one.oldest_s) if one.count else "")
+        for what, one in found.items()
+    ]
+    return rows + [(f"letters {state}", str(n), "") for state, n in sorted(queues.letters.items())]
 
 
 class Stages:

@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment
 from starlette.applications import Starlette
@@ -97,7 +97,7 @@ def build_mailbox(
         ],
         middleware=[
             Middleware(SafeResponses, fault=site.fault, headers=_SAFE),
-            Middleware(OnlyHere),
+            Middleware(OnlyHere, what="mailbox"),
         ],
         exception_handlers={HTTPException: site.refused},
     )
@@ -107,13 +107,23 @@ def build_mailbox(
 
 class OnlyHere:
     """ASGI middleware: answers a browser on this machine that asks for this machine, and lets no
-    page of another site send a form."""
+    page of another site send a form.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Args:
+        what: is answering, for its words.
+        origin: of a proxy of our own, before which nobody else is answered then; "" = there is
+            none.
+    """
+
+    def __init__(self, app: ASGIApp, what: str, origin: str = "") -> None:
         self._app = app
+        self._what = what
+        self._origin = origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        why = stranger(Request(scope)) if scope["type"] == "http" else ""
+        why = ""
+        if scope["type"] == "http":
+            why = stranger(Request(scope), self._what, self._origin)
         if why:
             answer = Response(f"{why}\n", 403, PRIVATE, "text/plain")
             await answer(scope, receive, send)
@@ -121,21 +131,25 @@ class OnlyHere:
         await self._app(scope, receive, send)
 
 
-def stranger(request: Request) -> str:
-    """Why a request is not answered; "" where it is."""
-    client, host = request.client, request.headers.get("host", "")
-    if client is None or not ip_address(client.host).is_loopback:
-        return "The mailbox is for the machine that it runs on."
-    if not _is_here(host):
-        return "The mailbox answers to localhost and 127.0.0.1 only."
-    if any(name in request.headers for name in _OF_PROXIES):
-        return "The mailbox answers no proxies."
+def stranger(request: Request, what: str, origin: str) -> str:
+    """Why a request is not answered; "" where it is. See `OnlyHere`."""
+    host = request.headers.get("host", "")
+    if origin:
+        if host.lower() != urlsplit(origin).netloc.lower():
+            return f"The {what} answers to another name."
+    else:
+        if request.client is None or not ip_address(request.client.host).is_loopback:
+            return f"The {what} is for the machine that it runs on."
+        if not _is_here(host):
+            return f"The {what} answers to localhost and 127.0.0.1 only."
+        if any(name in request.headers for name in _OF_PROXIES):
+            return f"The {what} answers no proxies."
     if request.method != "GET":
         # The first is the browser's word, the second that of older ones, too.
+        own = origin or f"http://{host}"
         site = request.headers.get("sec-fetch-site", "same-origin")
-        origin = request.headers.get("origin", f"http://{host}")
-        if site not in {"same-origin", "none"} or origin != f"http://{host}":
-            return "The mailbox takes mail from its own pages only."
+        if site not in {"same-origin", "none"} or request.headers.get("origin", own) != own:
+            return f"The {what} takes forms from its own pages only."
     return ""
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from breaking import a_fault
 from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import select
@@ -20,7 +19,6 @@ from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
-from pbmserv.service.core import executor
 from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.queues import KeptMails
@@ -32,22 +30,6 @@ OURS = "pbmserv@games.example"
 PASSWORD = "hunter2-wonderland"
 WHY = ("--why", "mended in this version", "--by", "olga")
 SIGNED = Signature("olga", "mended in this version")
-
-
-@contextmanager
-def a_fault(
-    monkeypatch: pytest.MonkeyPatch, command: type, words: str = "the inner workings"
-) -> Iterator[None]:
-    """One handler does half of its work and then breaks."""
-    handler = executor._HANDLERS[command]
-
-    def breaks(context: Any, asked: Any) -> None:
-        handler(context, asked)
-        raise ZeroDivisionError(words)
-
-    with monkeypatch.context() as broken:
-        broken.setitem(executor._HANDLERS, command, breaks)
-        yield
 
 
 def moves(server: Running, table: Table) -> list[str]:

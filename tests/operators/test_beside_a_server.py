@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,12 @@ from sqlalchemy import select
 from wire import Wire, mail
 
 from pbmserv.cli.main import run
+from pbmserv.config.settings import load
+from pbmserv.errors import OperatorError
 from pbmserv.files import held, turn
+from pbmserv.service.operators import people
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.stages.operators import OfPages
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
@@ -30,7 +37,7 @@ def settings(
     for name, value in {"DATA_DIR": tmp_path, "DATABASE": database_url}.items():
         monkeypatch.setenv(f"PBMSERV_{name}", str(value))
     monkeypatch.setenv("PBMSERV_ADDRESS", OURS)
-    monkeypatch.setattr("pbmserv.cli.operator_services.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.stages.operators.log.configure", lambda level: None)
     return monkeypatch
 
 
@@ -61,6 +68,17 @@ def test_commands_write_while_the_server_has_the_file(
         assert "nobody" in said.err
         box = tmp_path / "mail" / ALICE / "new"
         wait_until(lambda: len(list(box.iterdir())) == 2, "the letter that tells her")
+        # Their pages do it in the same way.
+        pages = OfPages(load(os.environ, None).settings)
+        signed = Signature("olga", "a test")
+        assert pages.do(signed, partial(people.restore, userid="alice")).action == "restore"
+        assert not is_suspended()
+        assert pages.retry(99, signed) == "There is no kept mail 99."
+        with pytest.raises(OperatorError, match="not suspended"):
+            pages.do(signed, partial(people.restore, userid="alice"))
+    pages.do(signed, partial(people.suspend, userid="alice", end_games=False))
+    assert pages.retry(99, signed) == "There is no kept mail 99."
+    assert is_suspended()
     assert run(["user", "restore", "alice", *WHY]) == 0  # nobody plays: it writes for itself
     assert not is_suspended()
     database.close()

@@ -88,7 +88,7 @@ def test_a_command_closes_what_it_has_opened(
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("PBMSERV_DATABASE", migrated(tmp_path / "pbmserv.sqlite3"))
-    monkeypatch.setattr("pbmserv.cli.operator_services.log.configure", lambda level: None)
+    monkeypatch.setattr("pbmserv.stages.operators.log.configure", lambda level: None)
     before = writers()
     run(shlex.split(command))
     assert connections.made

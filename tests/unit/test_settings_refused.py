@@ -35,6 +35,8 @@ def refused(setting: Setting, text: str) -> str:
     given = {setting.env: text}
     if setting.key in {"smtps", "tls_key"}:
         given["PBMSERV_TLS_CERT"] = "cert.pem"  # which they want
+    if setting.key == "operator_pages":
+        given["PBMSERV_OPERATOR_TOKEN"] = "token"
     try:
         load(given, None)
     except ConfigError as error:

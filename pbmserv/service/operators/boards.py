@@ -15,7 +15,7 @@ from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rating
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
@@ -243,3 +243,12 @@ def _letters(
         )
         for sitter in board.sitters
     ]
+
+
+def hides(context: CommandContext, number: int | None, player_id: int | None) -> bool:
+    """Whether a board runs, or another one of a player's does, so that a letter to them about it
+    may show what nobody else may know yet."""
+    board = boards.load(context.connection, number) if number else None
+    if board is not None and board.status in RUNNING:
+        return True
+    return bool(player_id and leaving.running(context.connection, player_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
@@ -49,6 +49,14 @@ class Deed:
     said: str
     told: tuple[Notification, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Doing(Protocol):
+    """Who carries deeds out."""
+
+    def do(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
+        """See `Operators.do`."""
+        ...
 
 
 class Operators:
@@ -96,5 +104,15 @@ class Operators:
 
     def look(self, question: Callable[[CommandContext], Any]) -> Any:
         """Answer a question from the database; nothing changes."""
-        with self._database.reading.connect() as connection:
-            return question(clock_context(self.services, connection, self._clock.now()))
+        return looked(self.services, self._database, self._clock, question)
+
+
+def looked(
+    services: Services,
+    database: Database,
+    clock: Clock,
+    question: Callable[[CommandContext], Any],
+) -> Any:
+    """The answer to a question from the database; nothing changes."""
+    with database.reading.connect() as connection:
+        return question(clock_context(services, connection, clock.now()))

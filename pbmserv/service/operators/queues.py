@@ -17,12 +17,14 @@ from pbmserv.commands.grammar.words import SHORTEST_PASSWORD
 from pbmserv.commands.table.model import VOUCHED, Secret
 from pbmserv.errors import MailError, OperatorError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail
+from pbmserv.mail.letter_kinds import OF_ACCOUNTS
 from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits.rates import TooMany
-from pbmserv.service.operators.deeds import Deed, Operators, Signature
+from pbmserv.service.operators.boards import hides
+from pbmserv.service.operators.deeds import Deed, Doing, Signature
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Closed
 from pbmserv.store.delivery import bounces, inbox, kept_letters
@@ -69,7 +71,7 @@ class KeptMails:
         database: Database,
         read: Callable[[Envelope], IncomingMail],
         retry: Callable[[int, IncomingMail], bool],
-        operators: Operators,
+        operators: Doing,
     ) -> None:
         self._database = database
         self._read = read
@@ -87,13 +89,13 @@ class KeptMails:
                 mail.sender,
                 mail.recipient,
                 self._first_command(mail),
-                self._blanked(mail, _last_line(mail.error)),
+                blank_tokens(self._blanked(mail, _last_line(mail.error))),
             )
             for mail in found
         ]
 
     def show(self, number: int) -> str | None:
-        """A kept mail as it came, passwords blanked, and the fault; ``None`` = no such mail.
+        """A kept mail as it came, secrets blanked, and the fault; ``None`` = no such mail.
 
         Of mails that were carried out only who wrote, when, and whether that is proven: their
         text is between the players.
@@ -116,7 +118,7 @@ class KeptMails:
             read = self._read(_envelope(mail)).mail
             raw = f"From: {read.sender}\nSubject: {read.subject}\n\n{read.text}"
         told = f"{raw.rstrip()}\n\n--- why it was kept ---\n{mail.error.strip()}\n"
-        return f"{head}\n{self._blanked(mail, told)}"
+        return f"{head}\n{blank_tokens(self._blanked(mail, told))}"
 
     def is_kept(self, number: int) -> bool:
         """Whether a mail waits for the operator."""
@@ -267,7 +269,7 @@ def _head(mail: Received) -> str:
     found = f" ({mail.verdict.found})" if mail.verdict.found else ""
     return (
         f"Received {mail.received_at:%Y-%m-%d %H:%M:%S} UTC from <{mail.sender}> "
-        f"for <{mail.recipient}>{by}\nSender check: {mail.verdict.result}{found}\n"
+        f"for <{blank_tokens(mail.recipient)}>{by}\nSender check: {mail.verdict.result}{found}\n"
     )
 
 
@@ -279,12 +281,16 @@ def _envelope(mail: Received) -> Envelope:
     return Envelope(mail.sender, mail.recipient, mail.raw, mail.peer)
 
 
+_BODY = "\n\n"
+HIDDEN = (
+    "Its reader plays a board that hides something, so its text stays closed until that is over."
+)
 _SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
 
 
 def shown(context: CommandContext, number: int) -> tuple[PostRow, str]:
     """A letter and its text, every token in it blanked; "" while it has not been made, and when
-    it is not kept any more.
+    it is not kept any more. Of what may show boards that run only the head is shown.
 
     Raises:
         OperatorError: there is none of that number.
@@ -292,6 +298,8 @@ def shown(context: CommandContext, number: int) -> tuple[PostRow, str]:
     row = _known(context, number)
     raw = kept_letters.bytes_of(context.connection, number) or b""
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
+    if row.letter not in OF_ACCOUNTS and hides(context, row.board_id, row.player_id):
+        text = text and f"{text.partition(_BODY)[0]}{_BODY}{HIDDEN}\n"
     return row, blank_tokens(text)
 
 

@@ -256,6 +256,7 @@ class PostRow:
     id: int
     letter: str
     recipient: str
+    player_id: int | None
     board_id: int | None
     state: LetterState
     attempts: int

@@ -1,0 +1,667 @@
+"""Operators' pages: who gets in, and that they show and do what the command line does."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from html import unescape
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import typer
+from breaking import a_fault
+from running import MovableClock, Running, start
+from seating import seat_pairs
+from sqlalchemy import func, select
+
+from pbmserv.cli.main import app
+from pbmserv.commands.table.playing import MakeMove
+from pbmserv.config.settings import load
+from pbmserv.errors import ConfigError, StillWorking
+from pbmserv.mail.letter_kinds import KINDS, OF_ACCOUNTS
+from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.service.operators import pages, people
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.stages.listeners import bind
+from pbmserv.store.operators import audit
+from pbmserv.store.tables import metadata
+from pbmserv.web import operator_sessions
+from pbmserv.web.operator_sessions import Turns, new_token, read_token
+from pbmserv.web.operators import COOKIE
+
+WHY = "asked for by telephone"
+CONFIRMS = {"Content-Type": "application/x-www-form-urlencoded"}
+LINK = re.compile(r'href="(/[^"]*)"')
+FORM = re.compile(r'<form method="post" action="([^"]*)"[^>]*>(.*?)</form>', re.DOTALL)
+FIELD = re.compile(r'<(?:input|select)[^>]* name="(\w+)"(?:[^>]* value="([^"]*)")?')
+
+
+@pytest.fixture(scope="module")
+def token(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("token") / "token"
+    keep(file, new_token())
+    return file
+
+
+@pytest.fixture(scope="module")
+def server(token: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("operators")
+    url = f"sqlite:///{folder}/game.sqlite3"
+    named = {"operator_pages": "127.0.0.1:0", "operator_token": str(token)}
+    with start(url, folder, **named) as running:
+        yield running
+
+
+@pytest.fixture
+def operator(server: Running, token: Path) -> Operator:
+    return Operator(server).sign_in(read_token(token))
+
+
+def keep(file: Path, text: str) -> Path:
+    file.write_text(text)
+    file.chmod(0o600)
+    return file
+
+
+@dataclass
+class Operator:
+    """A browser at the operators' pages."""
+
+    server: Running
+    cookie: str = ""
+    status: int = 0
+    html: str = ""
+    told: tuple[tuple[str, str], ...] = ()
+
+    def ask(self, method: str, path: str, body: str = "", **headers: str) -> Operator:
+        """Ask once; where it leads stands in `place`."""
+        port = self.server.operators_port
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        said = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.cookie:
+            said.setdefault("Cookie", f"{COOKIE}={self.cookie}")
+        connection.request(method, path, body.encode() or None, said)
+        answer = connection.getresponse()
+        self.status, self.html = answer.status, answer.read().decode()
+        self.told = tuple((name.lower(), value) for name, value in answer.getheaders())
+        connection.close()
+        return self
+
+    @property
+    def place(self) -> str:
+        return dict(self.told).get("location", "")
+
+    def open(self, path: str) -> Operator:
+        return self.ask("GET", path)
+
+    def post(self, path: str, fields: dict[str, str], **headers: str) -> Operator:
+        return self.ask("POST", path, urlencode(fields), **CONFIRMS, **headers)
+
+    def sign_in(self, token: str, by: str = "olga") -> Operator:
+        self.post("/sign-in", {"by": by, "token": token})
+        self.cookie = dict(self.told).get("set-cookie", "=").partition("=")[2].partition(";")[0]
+        return self
+
+    @property
+    def key(self) -> str:
+        """The word of this session's forms."""
+        return re.findall(r'name="key" value="(\w+)"', self.open("/").html)[0]
+
+    def do(self, path: str, command: str, **fields: str) -> Operator:
+        """Send a form, and read the page to which it leads."""
+        given = {"key": self.key, "do": command, "why": WHY} | fields
+        self.post(path, given)
+        return self.open(self.place) if self.status == 303 else self
+
+    def crawl(self) -> dict[str, str]:
+        """Every page that a link leads to, and what it says."""
+        found: dict[str, str] = {}
+        waiting = ["/"]
+        while waiting:
+            path = waiting.pop()
+            if path in found:
+                continue
+            self.open(path)
+            assert self.status == 200, path
+            found[path] = self.html
+            waiting += map(unescape, LINK.findall(self.html))
+        return found
+
+
+def entry(server: Running) -> audit.Entry:
+    """The newest of the audit."""
+    with server.server.database.reading.connect() as connection:
+        return audit.entries(connection, None, 1)[0]
+
+
+def contents(server: Running) -> dict[str, int]:
+    """How much of everything there is, but for signs of life and counts of mails."""
+    with server.server.database.reading.connect() as connection:
+        return {
+            name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for name, table in metadata.tables.items()
+            if name not in {"heartbeats", "counted"} and table.info.get("store") != "mail"
+        }
+
+
+def kept(server: Running, monkeypatch: pytest.MonkeyPatch, tag: str) -> tuple[int, str]:
+    """A mail on which our own code has failed: its number, and who wrote it."""
+    table = seat_pairs(server.server, 1, tag)[0]
+    one = table.players[0]
+    with a_fault(monkeypatch, MakeMove, "it failed on 'secret'"):
+        server.send(one.address, f"blackbox move {table.board} {one.userid} secret b3,d3,h8,f2")
+    with server.server.database.reading.connect() as connection:
+        inbox = metadata.tables["inbox"]
+        return connection.execute(select(func.max(inbox.c.id))).scalar_one(), one.userid
+
+
+# -- the same as the command line --------------------------------------------------------------
+
+
+def commands() -> dict[str, set[str]]:
+    """What every command takes, by the words that call it."""
+    top: Any = typer.main.get_command(app)
+    found = {}
+    for name, one in top.commands.items():
+        within = getattr(one, "commands", {}) if not one.hidden else {}
+        found |= {f"{name} {inner}": two for inner, two in within.items()} or {name: one}
+    return {words: {one.name for one in command.params} for words, command in found.items()}
+
+
+def test_every_change_has_its_twin_at_the_command_line() -> None:
+    known = commands()
+    for words, action in pages.ACTIONS.items():
+        assert words in known, words
+        assert set(action.fields) <= known[words], words
+    signed = {words for words, takes in known.items() if "why" in takes}
+    assert signed == set(pages.ACTIONS), "what is signed at the command line can be done on a page"
+
+
+@pytest.mark.slow
+def test_every_form_is_a_change_and_every_change_has_a_form(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = operator.server
+    kept(server, monkeypatch, "form")
+    rated = seat_pairs(server.server, 1, "rated")[0].board
+    server.sign_up("barred")
+    server.sign_up("resets")
+    operator.do("/players/barred", "user suspend")
+    operator.do("/players/resets", "user reset")
+    server.settle()
+    operator.do("/games/blackbox", "game suspend")
+    with server.server.database.writing.begin() as connection:
+        outbox = metadata.tables["outbox"]
+        connection.execute(outbox.update().where(outbox.c.id == 1).values(state="failed"))
+        boards = metadata.tables["boards"]
+        connection.execute(boards.update().where(boards.c.id < rated).values(rated=False))
+    crawled = chain(operator.crawl().values(), [operator.open("/letters?state=all").html])
+    # Letters that are sent, and a game that is open again, have other forms.
+    operator.do("/games/blackbox", "game restore")
+    crawled = [*crawled, operator.open("/games/blackbox").html, operator.open("/letters/1").html]
+    found: dict[str, set[str]] = {}
+    for page in crawled:
+        for path, form in FORM.findall(page):
+            fields = dict(FIELD.findall(form))
+            if path == "/sign-out":
+                continue
+            assert fields["key"] == operator.key
+            words = fields.pop("do")
+            found.setdefault(words, set()).update(fields)
+    of_path = {"userid", "number", "letter", "named", "board", "game", "failed"}
+    assert found == {
+        words: {"key", "why"} | set(action.fields) - of_path
+        for words, action in pages.ACTIONS.items()
+    } | {"outbox retry": {"key", "why", "since"}}
+
+
+def test_a_change_is_signed_and_audited_as_a_command_is(operator: Operator) -> None:
+    server = operator.server
+    server.sign_up("carla")
+    server.sign_up("dora")
+    server.settle()
+    operator.do("/players/carla", "user suspend", end_games="yes")
+    assert "carla is suspended; 0 boards ended." in operator.html
+    by_page = entry(server)
+    command = partial(people.suspend, userid="dora", end_games=True)
+    server.server.play_stage.operators.do(Signature("olga", WHY), command)
+    by_command = entry(server)
+    assert (by_page.operator, by_page.action, by_page.target) == ("olga", "suspend", "user carla")
+    assert (by_page.why, by_page.facts) == (by_command.why, by_command.facts)
+    assert WHY in server.letter("carla@players.example").text
+    assert "<b>olga</b>: suspend user carla" in operator.html
+    assert "dora" in operator.open("/audit?target=user+DORA").html
+
+    operator.do("/players/carla", "user suspend")
+    assert operator.status == 422
+    assert "carla is barred, so there is nothing to suspend" in operator.html
+    assert operator.do("/players/carla", "user restore", why="").status == 422
+    assert "give a reason" in operator.html
+    assert "may play again" in operator.do("/players/carla", "user restore").html
+
+
+def test_a_kept_mail_is_carried_out_or_dropped(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = operator.server
+    number, userid = kept(server, monkeypatch, "kept")
+    server.letters()
+    assert f"{userid} ***" in operator.open("/mails").html
+    operator.open(f"/mails/{number}")
+    assert "ZeroDivisionError: it failed on &#39;***&#39;" in operator.html
+    assert "secret" not in operator.html
+    operator.do(f"/mails/{number}", "inbox retry")
+    assert f"Mail {number} is carried out" in operator.html
+    assert entry(server).target == f"mail {number}"
+    assert "Carry it out again" not in operator.html
+    assert operator.do(f"/mails/{number}", "inbox drop").status == 422
+    assert server.letters()
+    number, _ = kept(server, monkeypatch, "drop")
+    assert "its text is gone" in operator.do(f"/mails/{number}", "inbox drop").html
+    assert entry(server).action == "drop"
+
+
+def test_letters_are_held_sent_and_dropped(operator: Operator) -> None:
+    server = operator.server
+    server.sign_up("lena")
+    operator.do("/players/lena", "user reset")
+    server.settle()
+    with server.server.database.writing.begin() as connection:
+        outbox = metadata.tables["outbox"]
+        number = connection.execute(select(func.max(outbox.c.id))).scalar_one()
+        waits = outbox.update().where(outbox.c.id == number)
+        connection.execute(waits.values(state="failed", error="554 no relay"))
+    assert "554 no relay" in operator.open("/letters?to=LENA").html
+    assert "We hold letter" in operator.do(f"/letters/{number}", "outbox hold").html
+    assert "held" in operator.open("/letters?state=held").html
+    assert "as soon as possible" in operator.do(f"/letters/{number}", "outbox retry").html
+    server.settle()
+    assert operator.do("/letters", "outbox retry", since="yesterday").status == 422
+    assert operator.do("/letters", "outbox retry", since="2026-03-02").status == 422
+    assert "no letters have failed since then." in operator.html
+    assert operator.do(f"/letters/{number}", "outbox drop").status == 422
+    assert "has been sent" in operator.html
+
+
+def test_boards_and_games_are_looked_after(operator: Operator) -> None:
+    server = operator.server
+    table = seat_pairs(server.server, 1, "deal")[0]
+    one = table.players[0].userid
+    server.sign_up("heiress")
+    here = f"/boards/{table.board}"
+    assert f">{table.board}: {one}" in operator.open(f"/boards?player={one}&status=active").html
+    assert "There is no player nobody" in operator.open("/boards?player=nobody").html
+    assert "forfeit after 40" in operator.do(here, "board deadline", forfeittime="40").html
+    assert operator.do(here, "board deadline", nagtime="soon").status == 422
+    assert 'value="soon"' in operator.html
+    assert "in place of" in operator.do(here, "board hand-over", old=one, new="heiress").html
+    assert "counts" in operator.do(here, "rating include").html
+    assert "does not count" in operator.do(here, "rating exclude").html
+    assert "has ended and counts for nothing" in operator.do(here, "board end").html
+    assert "all correct" in operator.do("/games", "rating rebuild").html
+    assert "nobody can begin" in operator.do("/games/blackbox", "game suspend").html
+    assert "can begin boards" in operator.do("/games/blackbox", "game restore").html
+
+
+def test_what_waits_is_what_status_tells(operator: Operator) -> None:
+    operator.open("/")
+    for words in (
+        "mails to carry out",
+        "letters due",
+        "Mails so far:",
+        "A server has been running",
+    ):
+        assert words in operator.html
+
+
+def test_a_change_that_takes_long_is_still_made(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = operator.server
+    server.sign_up("patient")
+    monkeypatch.setattr(pages, "ANSWER_S", 0.0)
+    operator.do("/players/patient", "user suspend")
+    assert operator.status == 202
+    assert "We are still at it" in operator.html
+    monkeypatch.undo()
+    assert "patient is barred" in operator.do("/players/patient", "user suspend").html.lower()
+    assert issubclass(StillWorking, Exception)
+
+
+# -- who gets in -------------------------------------------------------------------------------
+
+
+def test_nobody_gets_in_without_the_token(
+    server: Running, token: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(operator_sessions, "PAUSE_S", 0.0)
+    stranger = Operator(server)
+    for path in ("/", "/players", "/mails/1", "/audit"):
+        assert stranger.open(path).place == "/sign-in"
+        assert not stranger.html
+    assert stranger.ask("POST", "/players/alice", "do=user+suspend").place in {"/sign-in", ""}
+    for wrong in ("", "wrong", "ü", read_token(token)[:-1], read_token(token) + "x", "x" * 9000):
+        assert stranger.sign_in(wrong).status in {403, 422}
+        assert not stranger.cookie
+    assert stranger.sign_in(read_token(token), by=" ").status == 422
+    caplog.clear()
+    with caplog.at_level("DEBUG", "pbmserv"):
+        stranger.sign_in("a-wrong-token-that-nobody-should-read")
+        stranger.sign_in(read_token(token))
+    assert stranger.status == 303
+    shown = [one for one in caplog.records if one.name == "pbmserv.web"]
+    assert [one.message for one in shown] == ["wrong operator token", "an operator has signed in"]
+    for one in caplog.records:
+        assert read_token(token) not in str(one.__dict__)
+        assert "nobody-should-read" not in str(one.__dict__)
+    said = dict(stranger.told)["set-cookie"]
+    assert read_token(token) not in said
+    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(said.split("; "))
+    assert dict(stranger.told)["cache-control"] == "no-store"
+    policy = dict(stranger.told)["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert stranger.open("/audit").status == 200
+
+
+def test_a_session_ends(operator: Operator, token: Path) -> None:
+    good = operator.cookie
+    ends, mark, name, mac = good.split(".")
+    for forged in (
+        f"{int(ends) + 9}.{mark}.{name}.{mac}",
+        f"{ends}.{mark}.Ym9i.{mac}",
+        f"{ends}.{mark}.{name}.{mac[:-1]}",
+        f"x.{mark}.{name}.{mac}",
+        "...",
+        "ü",
+        "",
+    ):
+        assert operator.ask("GET", "/", Cookie=f"{COOKIE}={forged}".encode().decode("latin-1"))
+        assert operator.place == "/sign-in", forged
+    assert operator.open("/").status == 200
+    clock = operator.server.server.clock
+    assert isinstance(clock, MovableClock)
+    before = clock.moment
+    clock.moment += operator_sessions.SESSION - timedelta(seconds=1)
+    assert operator.open("/").status == 200
+    clock.moment += timedelta(seconds=1)
+    assert operator.open("/").place == "/sign-in"
+    clock.moment = before
+
+    old = read_token(token)
+    keep(token, new_token())
+    assert operator.open("/").place == "/sign-in"
+    keep(token, old)
+    assert operator.post("/sign-out", {"key": operator.key}).place == "/sign-in"
+    assert "Max-Age=0" in dict(operator.told)["set-cookie"]
+    operator.cookie = good
+    assert operator.open("/").place == "/sign-in", "whoever has copied the cookie is out, too"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Host": "games.example"},
+        {"X-Forwarded-For": "192.0.2.1"},
+    ],
+)
+def test_no_page_elsewhere_changes_anything(operator: Operator, headers: dict[str, str]) -> None:
+    fields = {"key": operator.key, "do": "rating rebuild", "why": WHY}
+    before = contents(operator.server)
+    assert operator.post("/games", fields, **headers).status == 403
+    for wrong in ({}, {"key": ""}, {"key": "0" * 64}, {"key": "ü"}):
+        assert operator.post("/games", fields | {"key": ""} | wrong).status == 403
+    assert contents(operator.server) == before
+
+
+def test_another_sessions_word_is_no_good(operator: Operator, token: Path) -> None:
+    other = Operator(operator.server).sign_in(read_token(token), by="oscar")
+    fields = {"key": other.key, "do": "rating rebuild", "why": WHY}
+    assert operator.post("/games", fields).status == 403
+    assert other.post("/games", fields).status == 303
+    assert entry(operator.server).operator == "oscar"
+
+
+def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(operator.server, monkeypatch, "look")
+    operator.server.settle()
+    before = contents(operator.server)
+    for path in operator.crawl():
+        operator.open(f"{path}?do=rating+rebuild&why=x&key=x")
+        assert operator.ask("DELETE", path).status == 405
+    assert contents(operator.server) == before
+
+
+def test_guessing_is_slow_and_hanging_up_gains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    async def guess() -> None:
+        slept, go_on = asyncio.Queue[float](), asyncio.Event()
+
+        async def sleep(seconds: float) -> None:
+            slept.put_nowait(seconds)
+            await go_on.wait()
+
+        monkeypatch.setattr(operator_sessions.asyncio, "sleep", sleep)
+        turns = Turns()
+
+        def look(name: str, *, right: bool) -> bool:
+            told.append(name)
+            return right
+
+        first = asyncio.create_task(turns.look("a", partial(look, "first", right=False)))
+        assert await slept.get() >= 1
+        others = [
+            asyncio.create_task(turns.look("a", partial(look, f"{n}", right=True)))
+            for n in range(operator_sessions.MOST_TRYING)
+        ]
+        assert await others[-1] is None
+        assert await turns.look("b", partial(look, "elsewhere", right=True))
+        assert told == ["first", "elsewhere"], "a right one waits behind a wrong one"
+        go_on.set()
+        assert await first is False
+        assert await asyncio.gather(*others[:-1]) == [True] * 4
+        assert not turns._trying
+        assert not turns._turns
+
+    asyncio.run(guess())
+    assert told[2:] == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "because"),
+    [
+        ("", 0o600, "no token"),
+        ("short", 0o600, "no token"),
+        ("two words " * 9, 0o600, "no token"),
+        ("ü" * 40, 0o600, "no token"),
+        ("x" * 501, 0o600, "no token"),
+        ("\0" * 40, 0o600, "no token"),
+        ("ab" * 30, 0o600, "can be guessed"),
+        (new_token(), 0o644, "read by everybody"),
+    ],
+)
+def test_a_token_that_is_none_is_refused(
+    tmp_path: Path, text: str, mode: int, because: str
+) -> None:
+    file = keep(tmp_path / "token", text)
+    file.chmod(mode)
+    named = {
+        "PBMSERV_OPERATOR_PAGES": "127.0.0.1:0",
+        "PBMSERV_OPERATOR_TOKEN": str(file),
+        "PBMSERV_SMTP": "",
+        "PBMSERV_WEB": "",
+    }
+    with pytest.raises(ConfigError, match=because) as refused:
+        bind(load(named, None).settings)
+    assert not text or text not in str(refused.value)
+    file.unlink()
+    with pytest.raises(ConfigError, match="pbmserv operator-token"):
+        bind(load(named, None).settings)
+
+
+def test_it_is_off_and_cannot_be_opened_to_others_by_mistake(tmp_path: Path) -> None:
+    assert load({}, None).settings.operator_pages is None
+    token = keep(tmp_path / "token", new_token())
+    named = {"PBMSERV_OPERATOR_PAGES": "127.0.0.1:8028", "PBMSERV_OPERATOR_TOKEN": str(token)}
+    out = {"PBMSERV_OPERATOR_PAGES": "0.0.0.0:8028"}
+    url = {"PBMSERV_OPERATOR_URL": "https://operators.example.org"}
+    for wrong in (
+        named | {"PBMSERV_OPERATOR_TOKEN": ""},
+        named | out,
+        named | out | {"PBMSERV_OPERATOR_URL": "http://operators.example.org"},
+    ):
+        with pytest.raises(ConfigError, match="PBMSERV_OPERATOR"):
+            load(wrong, None)
+    assert load(named | out | url, None).settings.operator_url == "https://operators.example.org"
+
+
+def test_behind_a_proxy_it_answers_to_its_own_name_alone(tmp_path: Path) -> None:
+    token = keep(tmp_path / "token", new_token())
+    named = {
+        "operator_pages": "127.0.0.1:0",
+        "operator_token": str(token),
+        "operator_url": "https://operators.example.org/desk",
+        "smtp": "127.0.0.1:0",
+    }
+    own = {"Host": "operators.example.org", "X-Forwarded-For": "192.0.2.1"}
+    with start(f"sqlite:///{tmp_path}/game.sqlite3", tmp_path, **named) as server:
+        operator = Operator(server)
+        assert operator.open("/").status == 403
+        assert operator.ask("GET", "/", **own).place == "/desk/sign-in"
+        form = urlencode({"by": "olga", "token": read_token(token)})
+        for origin, status in (("http://operators.example.org", 403), (own_origin(), 303)):
+            operator.ask("POST", "/sign-in", form, Origin=origin, **own)
+            assert operator.status == status
+        said = dict(operator.told)["set-cookie"]
+        assert said.startswith(f"__Secure-{COOKIE}=")
+        assert {"Secure", "Path=/desk/"} <= set(said.split("; "))
+        cookie = {"Cookie": said.partition(";")[0]}
+        page = operator.ask("GET", "/players", **own, **cookie).html
+        assert page.count('href="/desk/') >= 8
+        assert 'href="/players' not in page
+
+
+def own_origin() -> str:
+    return "https://operators.example.org"
+
+
+# -- what nobody may see -----------------------------------------------------------------------
+
+
+def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch, token: Path
+) -> None:
+    server = operator.server
+    table = seat_pairs(server.server, 1, "veil")[0]
+    one, two = table.players
+    server.send(one.address, f"blackbox move {table.board} {one.userid} secret a7,c7,e7,g7")
+    server.send(two.address, f"blackbox move {table.board} {two.userid} secret b7,d7,f7,a5")
+    server.send(one.address, f"list {one.userid} secret")
+    written = (*table.addresses, *(letter.reply_to for letter in server.letters()))
+    tokens = {address.partition("+")[2].partition("@")[0] for address in written}
+    with a_fault(monkeypatch, MakeMove, "it failed"):
+        raw = f"From: {one.address}\r\nSubject: x\r\n\r\n1\r\n> {table.addresses[0]}\r\n"
+        server.send_raw(one.address, table.addresses[0], raw.encode())
+    operator.do(f"/players/{one.userid}", "user reset")
+    server.settle()
+    found = operator.crawl()
+    with server.server.database.reading.connect() as connection:
+        outbox = metadata.tables["outbox"]
+        letters = list(connection.execute(select(outbox.c.id)).scalars())
+    found |= {f"/letters/{n}": operator.open(f"/letters/{n}").html for n in letters}
+    assert any("stays closed until that is over" in page for page in found.values())
+    assert any("--- why it was kept ---" in page for page in found.values())
+    for path, page in found.items():
+        assert "secret" not in page, path
+        assert read_token(token) not in page, path
+        assert not any(one and one in page for one in tokens), path
+        for atoms in ("A7", "a7,c7,e7,g7", "b7,d7,f7,a5", "C7, E7 and G7", "D7, F7 and"):
+            assert atoms not in page, (path, atoms)
+
+
+def test_letters_that_may_be_read_at_any_time_are_letters() -> None:
+    assert set(KINDS) > OF_ACCOUNTS
+    assert blank_tokens("pbmserv") == "pbmserv"
+
+
+# -- nonsense ----------------------------------------------------------------------------------
+
+NONSENSE = (
+    "",
+    " ",
+    "0",
+    "-1",
+    "9" * 18,
+    "9" * 40,
+    "1; DROP TABLE players",
+    "%00",
+    "\0",
+    "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
+    "<script>alert(1)</script>",
+    "../../etc/passwd",
+    "ünïcödé" * 50,
+    "\u202egnp",
+    "{{ 7 * 7 }}",
+)
+
+
+def test_nonsense_is_refused_and_never_fails(
+    operator: Operator, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = operator.server
+    server.sign_up("solid")
+    key = operator.key
+    before = contents(server)
+    places = ("mails", "letters", "players", "boards", "games")
+    for text in NONSENSE:
+        quoted = urlencode({"x": text})[2:]
+        for place in places:
+            assert operator.open(f"/{place}/{quoted}").status in {200, 404}, (place, text)
+        for query in ("letters?state=", "letters?to=", "players?like=", "boards?player="):
+            assert operator.open(f"/{query}{quoted}").status == 200, (query, text)
+            assert "<script>" not in operator.html
+        for words, action in pages.ACTIONS.items():
+            place = {
+                "inbox": "/mails/9999",
+                "outbox": "/letters/9999",
+                "user": "/players/no-one",
+            }.get(words.partition(" ")[0], "/boards/999999")
+            fields: dict[str, Any] = dict.fromkeys(action.fields, text)
+            operator.post(place, fields | {"key": key, "do": words, "why": text or "x"})
+            allowed = {403, 404, 422} if words != "rating rebuild" else {303, 404, 422}
+            assert operator.status in allowed, (words, text, operator.status)
+        assert operator.post("/games", {"key": key, "do": text, "why": "x"}).status in {400, 403}
+    assert operator.post("/games", {"key": key} | {f"f{n}": "" for n in range(50)}).status == 403
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]
+    after = contents(server)
+    assert {name for name in after if after[name] != before[name]} <= {"audit"}
+
+
+def test_a_token_is_made_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from pbmserv.cli.main import run
+
+    file = tmp_path / "token"
+    assert run(["operator-token", str(file)]) == 0
+    assert len(read_token(file)) == 43
+    assert read_token(file) not in capsys.readouterr().out
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert run(["operator-token", str(file)]) == 1
+    said = capsys.readouterr().err
+    assert "exists already" in said
+    assert "--overwrite" not in said
+    assert run(["operator-token", os.fspath(tmp_path / "none" / "token")]) == 1
