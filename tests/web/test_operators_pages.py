@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 import pytest
 import typer
 from breaking import a_fault
+from processes import wait_until
 from running import MovableClock, Running, start
 from seating import seat_pairs
 from sqlalchemy import func, select
@@ -34,6 +35,7 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.listeners import bind
 from pbmserv.store.operators import audit
 from pbmserv.store.tables import metadata
+from pbmserv.store.tables.mail import LetterState
 from pbmserv.web import operator_sessions
 from pbmserv.web.operator_sessions import Turns, new_token, read_token
 from pbmserv.web.operators import COOKIE
@@ -153,6 +155,19 @@ def contents(server: Running) -> dict[str, int]:
         }
 
 
+def come_to_rest(server: Running) -> None:
+    """Wait until every letter was sent, and is known to be."""
+    server.settle()
+    outbox = metadata.tables["outbox"]
+    waits = select(func.count()).where(outbox.c.state == LetterState.QUEUED)
+
+    def is_done() -> bool:
+        with server.server.database.reading.connect() as connection:
+            return connection.execute(waits).scalar_one() == 0
+
+    wait_until(is_done, "letters to be sent")
+
+
 def kept(server: Running, monkeypatch: pytest.MonkeyPatch, tag: str) -> tuple[int, str]:
     """A mail on which our own code has failed: its number, and who wrote it."""
     table = seat_pairs(server.server, 1, tag)[0]
@@ -197,7 +212,7 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
     server.sign_up("resets")
     operator.do("/players/barred", "user suspend")
     operator.do("/players/resets", "user reset")
-    server.settle()
+    come_to_rest(server)
     operator.do("/games/blackbox", "game suspend")
     with server.server.database.writing.begin() as connection:
         outbox = metadata.tables["outbox"]
@@ -274,7 +289,7 @@ def test_letters_are_held_sent_and_dropped(operator: Operator) -> None:
     server = operator.server
     server.sign_up("lena")
     operator.do("/players/lena", "user reset")
-    server.settle()
+    come_to_rest(server)
     with server.server.database.writing.begin() as connection:
         outbox = metadata.tables["outbox"]
         number = connection.execute(select(func.max(outbox.c.id))).scalar_one()
@@ -284,7 +299,7 @@ def test_letters_are_held_sent_and_dropped(operator: Operator) -> None:
     assert "We hold letter" in operator.do(f"/letters/{number}", "outbox hold").html
     assert "held" in operator.open("/letters?state=held").html
     assert "as soon as possible" in operator.do(f"/letters/{number}", "outbox retry").html
-    server.settle()
+    come_to_rest(server)
     assert operator.do("/letters", "outbox retry", since="yesterday").status == 422
     assert operator.do("/letters", "outbox retry", since="2026-03-02").status == 422
     assert "no letters have failed since then." in operator.html
@@ -438,7 +453,7 @@ def test_another_sessions_word_is_no_good(operator: Operator, token: Path) -> No
 
 def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     kept(operator.server, monkeypatch, "look")
-    operator.server.settle()
+    come_to_rest(operator.server)
     before = contents(operator.server)
     for path in operator.crawl():
         operator.open(f"{path}?do=rating+rebuild&why=x&key=x")
