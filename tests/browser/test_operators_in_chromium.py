@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from breaking import a_fault
-from chromium import chromium as browser
 from playwright.sync_api import Browser, Page
 from running import Running, start
 from seating import seat_pairs
@@ -22,12 +21,6 @@ TARGETS = """() => [...document.querySelectorAll('a, button, summary, select, .t
     .filter(one => one.offsetParent).map(one => one.getBoundingClientRect().height)"""
 LOOKS = (320, "dark"), (375, "light"), (1280, "dark")
 PICTURES = os.environ.get("PBMSERV_SCREENSHOTS", "")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture
