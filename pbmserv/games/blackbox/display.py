@@ -66,26 +66,27 @@ def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str
         marks: for each port what it shows.
         cells: for each row each cell's two characters, as the board is drawn.
     """
-    unused, empty = _blank(board)
+    unused, _ = _blank(board)
     ends: dict[str, list[str]] = {}
-    for label, mark in zip(board.ports, marks, strict=True):
-        if mark:
-            ends.setdefault(mark, []).append(label)
-    ports = [
-        _port(spot, mark, ends[mark]) if mark else spot
-        for spot, mark in zip(unused, marks, strict=True)
-    ]
+    used = [port for port, mark in enumerate(marks) if mark]
+    for port in used:
+        ends.setdefault(marks[port], []).append(board.ports[port])
+    ports = list(unused)
+    for port in used:
+        ports[port] = _port(unused[port], marks[port], ends[marks[port]])
     width, height = board.width, board.height
     left = 2 * width + height
     rows = [
-        SpotRow(
-            ports[left + y],
-            blank if texts.count(EMPTY) == width else _spots_in(blank, texts),
-            ports[width + y],
-        )
-        for y, (blank, texts) in enumerate(zip(empty, cells, strict=True))
+        _spot_row(board, y, ports[left + y], tuple(texts), ports[width + y])
+        for y, texts in enumerate(cells)
     ]
     return Spots(tuple(ports[:width]), tuple(rows), tuple(ports[width + height : left]))
+
+
+# A turn changes a row or two of a box, and each letter about it draws them all.
+@lru_cache(maxsize=4_096)
+def _spot_row(board: Geometry, y: int, left: Spot, texts: tuple[str, ...], right: Spot) -> SpotRow:
+    return SpotRow(left, _spots_in(_blank(board)[1][y], texts), right)
 
 
 @lru_cache(maxsize=64)
