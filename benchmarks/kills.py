@@ -55,6 +55,7 @@ class Plan:
         kills: what is killed, in this order.
         between_s: most seconds between the first 250 after a kill and the next kill.
         leases_end: whether the leases of killed processes are ended by hand (PostgreSQL).
+        begin: starts the server.
     """
 
     url: str
@@ -66,6 +67,7 @@ class Plan:
     pause_s: float = 0.1
     between_s: float = 2.0
     leases_end: bool = False
+    begin: kills_server.Begin = kills_server.begin
 
 
 @dataclass
@@ -138,7 +140,9 @@ def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
     relay = Relay()
     with ExitStack() as stack:
         stack.callback(relay.close)
-        tree = stack.enter_context(kills_server.running(plan.folder, plan.url, relay.port))
+        tree = stack.enter_context(
+            kills_server.running(plan.folder, plan.url, relay.port, plan.begin)
+        )
         load = Load(
             games,
             games.running,

@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TextIO
 
 from benchmarks.moves import DOMAIN, LOCAL
 
@@ -33,11 +33,39 @@ class _Process:
     name: str
 
 
+class Serving(Protocol):
+    """``pbmserv serve``: the part of `subprocess.Popen` that is needed."""
+
+    pid: int
+    returncode: int | None
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end; the exit code."""
+
+    def send_signal(self, signum: int) -> None:
+        """Send it a signal, unless its end is known."""
+
+    def kill(self) -> None:
+        """SIGKILL."""
+
+
+Begin = Callable[[Mapping[str, str], int, int], Serving]
+"""Starts it with an environment; it writes to these two open files."""
+
+
+def begin(environment: Mapping[str, str], stdout: int, stderr: int) -> Serving:
+    """A process of its own, from the first import on."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pbmserv", "serve"], env=environment, stdout=stdout, stderr=stderr
+    )
+
+
 @dataclass
 class Tree:
     """`pbmserv serve` and its children.
 
     Attributes:
+        begin: starts it.
         port: where it takes mail now; another one after each start.
         orphans: processes that outlived their parent for `GONE_S`.
         slowest_end: most seconds that one lived after its parent.
@@ -46,10 +74,12 @@ class Tree:
     folder: Path
     url: str
     relay_port: int
+    begin: Begin = begin
     port: int = 0
     orphans: list[str] = field(default_factory=list)
     slowest_end: float = 0.0
-    _process: subprocess.Popen[str] | None = None
+    _process: Serving | None = None
+    _output: TextIO | None = None
 
     def start(self) -> None:
         """Start it, up to ``ready``."""
@@ -67,17 +97,13 @@ class Tree:
             ),
         }
         environment |= {f"PBMSERV_{name}": value for name, value in given.items()}
+        read, write = os.pipe()
         with (self.folder / "log").open("a") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "pbmserv", "serve"],
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        assert self._process.stdout is not None
+            self._process = self.begin(environment, write, log.fileno())
+        os.close(write)
+        self._output = os.fdopen(read)
         port = 0
-        for line in self._process.stdout:
+        for line in self._output:
             found = _PORT.search(line)
             port = int(found[1]) if found and not port else port
             if line == "ready\n":
@@ -105,19 +131,19 @@ class Tree:
         assert self._process is not None
         children = _children(self._process.pid)
         self._process.send_signal(signal.SIGTERM)
-        self._process.wait(_START_S)
+        code = self._process.wait(_START_S)
         self._ended(children)
-        return self._process.returncode
+        return code
 
     def close(self) -> None:
         """Leave nothing behind, whatever has happened."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self._process.returncode is None:
             self.kill("all")
 
     def _ended(self, children: list[_Process]) -> None:
         """Wait for the end of the parent, and see how long the children take."""
         assert self._process is not None
-        assert self._process.stdout is not None
+        assert self._output is not None
         self._process.wait(_START_S)
         begun = time.monotonic()
         left = children
@@ -129,7 +155,7 @@ class Tree:
             _kill(one)
         while any(_is_there(one) for one in left):
             time.sleep(_LOOK_S)
-        self._process.stdout.close()
+        self._output.close()
 
 
 class OwnPostgres:
@@ -165,9 +191,9 @@ class OwnPostgres:
 
 
 @contextmanager
-def running(folder: Path, url: str, relay_port: int) -> Iterator[Tree]:
+def running(folder: Path, url: str, relay_port: int, begin: Begin) -> Iterator[Tree]:
     """A server that is ready; nothing of it is left at the end."""
-    tree = Tree(folder, url, relay_port)
+    tree = Tree(folder, url, relay_port, begin)
     try:
         tree.start()
         yield tree

@@ -171,7 +171,8 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
     """A command that sets up the log does so for its own test: others watch all its lines."""
-    loggers = [logging.getLogger(), *map(logging.getLogger, logging.root.manager.loggerDict)]
+    named = logging.root.manager.loggerDict.values()
+    loggers = [logging.root, *(one for one in named if isinstance(one, logging.Logger))]
     levels = [(logger, logger.level) for logger in loggers]
     yield
     root = logging.getLogger()

@@ -74,6 +74,11 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
+def serve(environment: Mapping[str, str], stdout: int, stderr: int) -> Forked:
+    """``pbmserv serve``, for `benchmarks.kills_server`."""
+    return Forked(["serve"], environment, stdout, stderr)
+
+
 def run(
     arguments: Sequence[str], environment: Mapping[str, str], *, timeout: float = 30
 ) -> subprocess.CompletedProcess[str]:
@@ -211,8 +216,8 @@ class _Parent:
 LATER = ("alembic.command", "encodings.idna", "typer._adapters", "typer.rich_utils")
 """What the server imports when it comes to need it."""
 
-WITH_A_COMPILER = "pbmserv.games.blackbox.bots.kernels"
-"""What no server imports: it wants the extra ``solver``."""
+WITH_A_COMPILER = {f"pbmserv.games.blackbox.bots.{name}" for name in ("kernels", "sampler")}
+"""What a server imports late or never: it wants the extra ``solver``."""
 
 
 def _get_ready() -> None:
@@ -231,7 +236,7 @@ def _get_ready() -> None:
     from pbmserv.engine.registry import Registry
 
     for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
-        if module.name != WITH_A_COMPILER:
+        if module.name not in WITH_A_COMPILER:
             import_module(module.name)
     for name in LATER:
         import_module(name)

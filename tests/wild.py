@@ -30,9 +30,13 @@ def _raise() -> None:
     raise ZeroDivisionError("these rules are bad")
 
 
+def _sleep() -> None:
+    time.sleep(100_000)
+
+
 WAYS: dict[str, Callable[[], object]] = {
     "loop": _loop,
-    "sleep": lambda: time.sleep(100_000),
+    "sleep": _sleep,
     "raise": _raise,
     "recurse": _recurse,
     "hoard": lambda: bytearray(1 << 62),
@@ -46,7 +50,7 @@ class Dreamer(Taker):
     """Takes one stone, and never comes back from thinking about a player who has passed."""
 
     def choose(self, view: HeapView, rng: Rng) -> str:
-        return "1" if not view.heap.passed else str(_loop())
+        return "1" if not view.heap.passed else str(_sleep())
 
 
 class Wild(Heaps):
@@ -56,7 +60,7 @@ class Wild(Heaps):
 
     def view(self, state: Heap, seat: Seat | None) -> HeapView:
         if state.stones == STONES - 3 and threading.current_thread().name.startswith("sender"):
-            _loop()
+            _sleep()
         return super().view(state, seat)
 
     def parse(self, view: HeapView, text: str) -> Move:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from forking import serve
 from processes import Process, wait_until
 from sqlalchemy import select
 from wire import Wire, mail
@@ -53,6 +54,7 @@ def test_the_standby_takes_over_and_nothing_is_lost_or_doubled(pair: Pair, tmp_p
         sessions=2,
         pause_s=0.5,
         between_s=1.0,
+        begin=serve,
     )
     report = run(plan, pair)
     print(report.printed())

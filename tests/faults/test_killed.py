@@ -21,9 +21,9 @@ from pbmserv.store.tables.mail import arrivals, inbox, outbox
 
 pytestmark = pytest.mark.slow
 
-TABLES = 100
+TABLES = 50
 SESSIONS = 8
-ENOUGH = 70
+ENOUGH = 35
 """So many 250s, then the process is killed; the rest is under way or has not begun."""
 
 

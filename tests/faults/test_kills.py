@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from forking import serve
 
 from benchmarks.kills import KINDS, Plan, run
 
@@ -18,7 +19,17 @@ def test_nothing_is_lost_doubled_or_left_behind(database_url: str, tmp_path: Pat
     one_by_one = ("play", "post1", "door", "server", "play", "all")
     assert set(one_by_one) < set(KINDS)
     report = run(
-        Plan(database_url, tmp_path, one_by_one, 5, boards=60, between_s=0.5, leases_end=True)
+        Plan(
+            database_url,
+            tmp_path,
+            one_by_one,
+            5,
+            boards=40,
+            sessions=4,
+            between_s=0.3,
+            leases_end=True,
+            begin=serve,
+        )
     )
     print(report.printed())
     assert report.faults == []

@@ -14,6 +14,7 @@ from math import log2
 from pathlib import Path
 from typing import Any
 
+import forking
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -354,7 +355,11 @@ def test_analyse_refuses_what_is_no_game(what: str) -> None:
 
 def study(*arguments: str) -> dict[str, str]:
     """What `study` says, by its lines' names."""
-    lines = printed("study", *arguments).splitlines()
+    return by_name(printed("study", *arguments))
+
+
+def by_name(told: str) -> dict[str, str]:
+    lines = told.splitlines()
     return {name.strip(): value for name, _, value in (line.partition("  ") for line in lines)}
 
 
@@ -379,11 +384,14 @@ def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)  # most of it is compiling
+@pytest.mark.timeout(600)  # most of it is compiling, which needs to be no better than quick here
 def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """And trying every port is no worse than greedy play, which beats random ports."""
     pytest.importorskip("numba")
-    fast = study("4x4/3")
+    quickly = {**os.environ, "NUMBA_OPT": "0"}
+    ran = forking.run(["blackbox", "study", "4x4/3"], quickly, timeout=500)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    fast = by_name(ran.stdout)
     monkeypatch.setattr(studies, "find_spec", lambda _: None)
     plain = {name: value for name, value in study("4x4/3").items() if value}
     assert len(plain) == 7

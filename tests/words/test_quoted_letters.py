@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, indoors
 from mangling import MANGLERS, Mangler, quoted
 from poison import ALICE, BOB, HELLO, last_letter, said_to_others
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 SIZES = ("-size=4x4 -atoms=3 -unrated", "-size=8x8 -atoms=4 -unrated -clue")
 FORMATS = ("html", "text", "spoken")
-SEEDS = 2
+SEEDS = 20 if DEEP else 1
 
 
 @dataclass
