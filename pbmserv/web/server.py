@@ -77,6 +77,7 @@ class WebServer:
         config.listening, config.limits = bound, limits
         # Below an error it says what strangers did, a line for each of their requests.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+        logging.getLogger("uvicorn.access").disabled = True  # whatever levels others have set
         self._server = _Quiet(config)
         self._running: asyncio.Task[None] | None = None
 

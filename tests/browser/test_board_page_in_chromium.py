@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chromium import enter, looked_at, opened, reach, send, tap
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Request
 from pressing import page_of
 from running import Running
 
@@ -71,6 +71,8 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     server.send(ALICE, "blackbox move 1 alice wonder-land b3,d3,f6,g7")
     server.send(ALICE, "blackbox move 1 alice wonder-land 4")
     screen = opened(chromium, server, mine, 375, "light")
+    asked_for: list[Request] = []
+    screen.on("request", lambda one: asked_for.extend([one]))
     assert "1 board waits for you" in screen.inner_text("h1")
     reach(screen, "Your move on board 1")
     enter(screen)
@@ -98,4 +100,7 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     enter(screen)
     assert "Your preferences are changed." in screen.inner_text("main")
     assert "Pages that everybody may read call you" in screen.inner_text("main")
+    screen.get_by_role("link", name="Standings").click()
+    assert any(one.url.endswith("/standings") for one in asked_for)
+    assert {one.all_headers().get("referer", "") for one in asked_for} == {""}
     screen.context.close()

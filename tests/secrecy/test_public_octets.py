@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from pathlib import Path
 
+import pytest
 from asking_pages import Answer, all_asked, asked, site_of
+from indoors import PASSWORD, address_of
 from layouts import other_secrets
 from test_hidden_atoms import quiet_world
-from worlds import HIDER, SOLVER, Sent, World, board_of, play, tell
+from worlds import (
+    HIDER,
+    SOLVER,
+    WATCHER,
+    Sent,
+    World,
+    board_of,
+    play,
+    tell,
+)
 
+from pbmserv.engine.types import Rng
+from pbmserv.letters.links import page_of
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.solo import daily_box
+from pbmserv.store import solo
 from pbmserv.store.accounts import players
 
 PATHS = (
@@ -25,27 +41,41 @@ PATHS = (
 SEAT = "/api/seat"
 
 
+LOOKS = ("", "?check=all", "?move=a,%2Bb2", "?tap=%3F", "?check=a")
+"""Ways to look at the page of a board."""
+
+
 def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
-    """What strangers read after every third of these mails, and after the last."""
+    """What others than the hider read after every third of these mails, and after the last."""
     site = site_of(world.server)
     found = []
     for number, mail in enumerate(mails, 1):
         tell(world, mail)
         if number % 3 == 0 or number == len(mails):
-            answers = all_asked(site, *PATHS)
-            token = token_of(world, SOLVER)
+            answers = all_asked(site, *PATHS, *own_pages(world))
+            token = token_of(world, SOLVER, Purpose.BOARD)
             answers[SEAT] = asyncio.run(asked(site, SEAT, authorization=f"Bearer {token}"))
             found.append(answers)
     return found
 
 
-def token_of(world: World, userid: str) -> str:
-    """The token of a player's seat."""
+def token_of(world: World, userid: str, purpose: Purpose) -> str:
+    """The token of a player's seat, or page."""
     with world.server.database.reading.connect() as connection:
         player = players.by_userid(connection, userid)
     assert player is not None
-    told = ReplyAddress(Purpose.BOARD, player.id, 1, 1, player.reply_epoch)
+    if purpose is Purpose.PAGE:
+        told = page_of(player, world.server.clock.now())
+    else:
+        told = ReplyAddress(purpose, player.id, 1, 1, player.reply_epoch)
     return world.server.mail_domain.ring.token(told)
+
+
+def own_pages(world: World) -> list[str]:
+    """Pages of those who must not know: a board's, and their own."""
+    board = f"/b/{token_of(world, SOLVER, Purpose.BOARD)}"
+    own = [f"/mine/{token_of(world, userid, Purpose.PAGE)}" for userid in (SOLVER, WATCHER)]
+    return [*(board + look for look in LOOKS), *own]
 
 
 def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path: Path) -> None:
@@ -61,9 +91,48 @@ def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path:
     with quiet_world(tmp_path / "other") as world:
         there = read_all_along(world, others)
     for number, (one, other) in enumerate(zip(here, there, strict=True)):
-        for path in (*PATHS, SEAT):
+        assert one.keys() == other.keys()
+        for path in one:
             assert one[path] == other[path], (number, path)
     assert here[-1]["/game/1.png"].body.startswith(b"\x89PNG")
     for path in ("/game/1", "/api/boards/1", SEAT):
         assert len({one[path].header("etag") for one in here}) > 1
-    assert all(one[SEAT].status == 200 for one in here)
+    own = {path for path in here[-1] if path.startswith((SEAT, "/b/", "/mine/"))}
+    assert len(own) == 8
+    assert all(one[path].status == 200 for one in here for path in own)
+
+
+def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What its players find out in their own boxes is nobody else's."""
+    seen: list[list[dict[str, Answer]]] = []
+    boxes = []
+    for name in ("one", "other"):
+        monkeypatch.setattr(daily_box, "Rng", lambda _seed, day, name=name: Rng(name.encode(), day))
+        with quiet_world(tmp_path / name) as world:
+            site, found = site_of(world.server), []
+            solver, hider = address_of(SOLVER), address_of(HIDER)
+            for sender, subject in (
+                (solver, f"blackbox daily {SOLVER} {PASSWORD}"),
+                (solver, f"blackbox move 1 {SOLVER} {PASSWORD} a,+b2"),
+                (hider, f"blackbox daily {HIDER} {PASSWORD}"),
+                (solver, f"blackbox move 1 {SOLVER} {PASSWORD} 3,c"),
+                (solver, f"blackbox resign 1 {SOLVER} {PASSWORD}"),
+            ):
+                world.send(sender, subject, "", "")
+                numbers = re.findall(rb"/daily/(\d+)", all_asked(site, "/daily")["/daily"].body)
+                days = [f"/daily/{int(one)}" for one in numbers]
+                assert len(days) == 1
+                found.append(all_asked(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
+            day = solo.day_of_number(int(numbers[0]))
+            with world.server.database.reading.connect() as connection:
+                boxes.append(solo.box_of(connection, "blackbox", day))
+        seen.append(found)
+    assert boxes[0] != boxes[1]
+    for number, (one, other) in enumerate(zip(*seen, strict=True)):
+        assert one.keys() == other.keys()
+        for path in one:
+            assert one[path] == other[path], (number, path)
+    assert seen[0][0][days[0]].status == 200
+    assert seen[0][0][days[0]] != seen[0][-1][days[0]]  # somebody gave up: that is told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from sqlalchemy import func, select
 
 from pbmserv.engine.registry import Registry
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.store.tables.boards import plies
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -341,3 +343,23 @@ def test_everybody_may_read_standings_and_what_a_player_has_played(server: Runni
     assert "players.example" not in player.html + empty.html  # nobody's mail address
     for name in ("nobody", "ALICE%00", "x" * 500, "%3Cb%3E", "house%20x", ".."):
         assert Tab(server.web_port, f"/players/{name}").load().status == 404
+
+
+def test_no_link_gets_into_the_log_even_by_a_fault(
+    server: Running, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob, _ = challenged(server)
+    caplog.set_level(logging.DEBUG)
+    bob.load().press("b3,d3,f6,g7")
+    alice.load("?move=a1&tap=C4").press("nonsense")
+    Tab(server.web_port, f"{alice.path}x").load()
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(BoardPages, "_page", broken)
+    with pytest.raises(AssertionError):  # 500
+        alice.load()
+    assert "a page failed" in caplog.text
+    for tab in (alice, bob):
+        assert tab.path.removeprefix("/b/") not in caplog.text

@@ -13,11 +13,13 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import pytest
+from asking_pages import asked
 from heaps import HEAPS
 from hypothesis import given
 from hypothesis import strategies as st
 from pressing import Tab
 from running import start
+from starlette.applications import Starlette
 
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Rng
@@ -32,6 +34,7 @@ from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.daily_pages import GuestBoxes, GuestPage
 from pbmserv.store.tables.boards import boards, daily_boxes
 from pbmserv.web.pages import Pages, Printer
+from pbmserv.web.public import public_routes
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PRINTER = Printer(Pages("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
@@ -71,6 +74,24 @@ class Guest:
 
 def key(number: int) -> bytes:
     return number.to_bytes(32, "big")
+
+
+class _OtherBoxes:
+    """The same keys, but for the secret by which boxes are dealt."""
+
+    def __init__(self, ring: KeyRing, number: int) -> None:
+        self._ring, self.keys, self._number = ring, ring.keys, number
+
+    def secret(self, what: str, *which: int) -> tuple[int, bytes]:
+        found = self._ring.secret(what, *which)
+        return (found[0], key(self._number)) if what.startswith("guest box") else found
+
+
+class _Only:
+    """What the pages ask: for the guest box."""
+
+    def __init__(self, boxes: GuestBoxes) -> None:
+        self.guest = boxes.page
 
 
 def printed(page: GuestPage) -> str:
@@ -157,12 +178,43 @@ def test_a_page_depends_on_what_its_reader_has_found_out_alone() -> None:
         assert len(here.state) == len(there.state)
 
 
+def test_another_box_changes_no_octet_of_an_answer() -> None:
+    """The same server dealt other atoms: state, size, headers and ETag are the same, too."""
+    guests = [Guest({1: key(0)}), Guest({1: key(0)})]
+    for number in range(1, 500):
+        guests[1].ring = guests[1].boxes._ring = cast("Any", _OtherBoxes(guests[0].ring, number))
+        results = [guest.results for guest in guests]
+        same = [p for p in range(len(results[0])) if results[0][p] == results[1][p]]
+        if len(same) > 5 and guests[0].atoms != guests[1].atoms:
+            break
+    sites = [
+        Starlette(routes=public_routes(PRINTER, cast("Any", _Only(guest.boxes))))
+        for guest in guests
+    ]
+    ports = [guests[0].board.ports[port] for port in same[:4]]
+    state = ""
+    for tap in ("", *ports, "+B3", "?", "zz"):
+        path = "/today?" + urlencode({"state": state, "tap": tap, "check": "all"})
+        one, other = (asyncio.run(asked(site, path)) for site in sites)
+        assert one == other, tap
+        assert one.header("etag")
+        state = unescape(re.findall(rb'name="state" value="([^"]*)"', one.body)[0].decode())
+
+
 def test_a_form_carries_no_more_than_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daily_pages, "MOST_MOVES", 10)
     guest = Guest({1: key(1)})
     assert not guest.tap(*["+A1", "/A1"] * 5).full
     assert guest.tap("+A1").full
-    assert "Begin anew" in printed(guest.tap("+A1"))
+    assert "Guess with the markers that you have" in printed(guest.tap("+A1"))
+    assert guest.tap("A").shots == ()
+    guest.state = ""
+    marks = [f"+{guest.board.names[cell]}" for cell in sorted(guest.atoms)]
+    guest.tap(*marks, *["+A1", "/A1"] * 3)
+    assert guest.tap().full
+    ended = guest.tap("?")  # there is room for the guess
+    assert not ended.is_running
+    assert "more moves" not in printed(ended)
     guest.state = ""
     page = guest.tap("+A1" + ",+A1" * 5_000)
     assert len(page.state) < 6_000

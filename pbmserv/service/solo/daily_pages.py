@@ -61,7 +61,7 @@ class GuestPage:
         shots: the results of the rays so far, each as one mark.
         trouble: why the tap does not do; "" where it does.
         anew: the form carried what is no game of today: the box stands at its beginning.
-        full: the form has no room for more moves.
+        full: the form has no room for more moves, but for one that ends the game.
     """
 
     scene: BoardScene
@@ -168,9 +168,11 @@ class GuestBoxes:
             position.number >= MOST_MOVES or len(state) > LONGEST_STATE - LONGEST_TAP,
         )
         anew = bool(state) and carried is None
-        if tap and position.outcome is None and not anew and not full:
+        if tap and position.outcome is None and not anew:
             try:
-                position = _tapped(game, position, tap)
+                after = _tapped(game, position, tap)
+                if not full or after.outcome is not None:  # a last guess has room
+                    position = after
             except MoveError as error:
                 trouble = why(error.refusal)
         scene = _scene(position)
