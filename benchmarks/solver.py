@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import combinations
 from math import comb, log2
 from statistics import mean, stdev
@@ -66,6 +67,14 @@ def main() -> int:
         for goal in goals:
             if parser.parse_args().all or kind != (8, 8, 4):
                 print(f"  {file_name(*kind, goal):<22} {followed(kind, goal)}", flush=True)
+    print("\nWhat house-hard hides, 7x7, 4: exactly, over all layouts by how likely each is")
+    if find_spec("numba") is None:
+        print("  left out: pip install pbmserv[solver]")
+    else:
+        from benchmarks.hiding import measured
+
+        for line in measured():
+            print(f"  {line}", flush=True)
     print(f"\nThe house's levels, 7x7, 4, {GAMES} games: mean winning turn, lost, time of a turn")
     for level in LEVELS:
         print(f"  {level:<10} {played(level)}", flush=True)

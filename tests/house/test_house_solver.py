@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots import candidates as finding
+from pbmserv.games.blackbox.bots import difficulty
 from pbmserv.games.blackbox.bots.candidates import candidates, wander
+from pbmserv.games.blackbox.bots.difficulty import is_unique, likelihoods, mean_probes, numbered
 from pbmserv.games.blackbox.bots.levels import (
     LEVELS,
     anywhere,
@@ -24,6 +26,7 @@ from pbmserv.games.blackbox.bots.levels import (
     unobtrusive,
 )
 from pbmserv.games.blackbox.bots.search import Case, search
+from pbmserv.games.blackbox.bots.trees import Damaged
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace_all
 from pbmserv.games.blackbox.options import Options
@@ -276,11 +279,54 @@ def test_how_many_candidates_are_few_enough_to_guess() -> None:
     assert [few_enough(left) for left in (1, 2, 3, 9)] == [1, 3, 6, 6]
 
 
-def test_unobtrusive_layouts_look_usual_and_can_be_any() -> None:
-    options = GAME.options((), 2)
+@pytest.mark.parametrize("words", [(), ("-size=8x8", "-atoms=3"), ("-size=6x5", "-atoms=3-4")])
+def test_unobtrusive_layouts_can_be_any(words: tuple[str, ...]) -> None:
+    options = GAME.options(words, 2)
     hidden = {unobtrusive(options, Rng(b"hide", n)) for n in range(10)}
     assert len(hidden) == 10
-    assert all(len(layout) == 4 for layout in hidden)
+    assert all(options.least <= len(layout) <= options.most for layout in hidden)
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("-size=8x8", "-atoms=3"), ("-size=3x3", "-atoms=2"), ("-size=12x12",)]
+)
+def test_where_equal_results_are_right_the_hard_bot_hides_what_is_unique(
+    words: tuple[str, ...],
+) -> None:
+    options = GAME.options((*words, "-fair"), 2)
+    hidden = [unobtrusive(options, Rng(b"hide", n)) for n in range(15)]
+    if max(options.width, options.height) < 10:
+        assert all(is_unique(options, layout) for layout in hidden)
+
+
+def test_what_is_hidden_is_hard_to_find_and_hard_to_foresee() -> None:
+    options = GAME.options((), 2)
+    shares = dict(likelihoods(options, fair=False))
+    assert len(shares) == comb(49, 4)
+    assert max(shares.values()) * 1000 < sum(shares.values())
+    lots = [unobtrusive(options, Rng(b"hide", n)) for n in range(60)]
+    assert all(tuple(sorted(layout)) in shares for layout in lots)
+    assert mean(mean_probes(options, layout) or 0 for layout in lots) > 7.5
+    entropy = log2(sum(shares.values())) - sum(
+        share * log2(share) for share in shares.values() if share
+    ) / sum(shares.values())
+    assert entropy > 15.5  # of 17.7: who knows how likely each is knows little
+
+
+def test_a_damaged_file_of_likelihoods_only_makes_hiding_plainer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(name: str) -> bytes:
+        raise Damaged(name)
+
+    difficulty.hiding.cache_clear()
+    difficulty.hiding_sums.cache_clear()
+    monkeypatch.setattr(difficulty, "stored", broken)
+    assert len(unobtrusive(GAME.options((), 2), Rng(b"hide", 1))) == 4
+
+
+def test_layouts_are_numbered_as_combinations_come() -> None:
+    assert [numbered(n, 6, 3) for n in range(20)] == list(combinations(range(6), 3))
 
 
 def test_a_port_at_which_all_agree_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

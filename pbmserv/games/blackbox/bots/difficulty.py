@@ -7,15 +7,20 @@ none: a sample would have to be solved for each answer, which takes a minute.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import json
+import sys
+from array import array
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from math import comb
+from itertools import accumulate
+from math import comb, exp
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots.search import search
-from pbmserv.games.blackbox.bots.trees import Damaged, Goal, Tree, orientations, tree
+from pbmserv.games.blackbox.bots.trees import Damaged, Goal, Tree, orientations, stored, tree
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, read_id
 from pbmserv.games.blackbox.geometry import Geometry, trace_all
 from pbmserv.games.blackbox.options import Grade, Options, drawn
@@ -26,6 +31,20 @@ SEARCHED = 1_000_000
 TRIES = 1_000
 """Boxes that `draw` looks at before it gives up, 0.1 s; one in twenty is of the rarest grade."""
 
+
+HIDES = (7, 7, 4, 4)
+"""The board (and number of atoms) whose layouts have likelihoods of their own."""
+
+HIDING = "7x7-4.hiding"
+"""Their file, beside the trees."""
+
+DRAWN = 100
+"""Layouts of which `evasive` takes one on other boards that have a tree."""
+
+SHARPNESS = 2.0
+"""By how many nats a layout is likelier there that needs a probe more."""
+
+_FINE = 1 << 24
 
 FROM = {Grade.FIENDISH: 95, Grade.HARD: 75, Grade.MEDIUM: 25, Grade.EASY: 0}
 """The percentile from which on a box has this grade."""
@@ -65,15 +84,15 @@ def mean_probes(options: Options, layout: Iterable[int]) -> float | None:
     return _probes(known, atoms) / len(_orientations(known.board))
 
 
-def is_unique(options: Options, layout: Iterable[int]) -> bool | None:
+def is_unique(options: Options, layout: Iterable[int], rays: int = SEARCHED) -> bool | None:
     """Whether the results at all ports fit no other layout with as many atoms as *options* allow.
 
-    It takes milliseconds on the usual boards, seconds on the largest; ``None``: even that was too
-    short.
+    It takes milliseconds on the usual boards, seconds on the largest; ``None``: *rays* to fire were
+    too few to tell.
     """
     board = options.board
     results = list(enumerate(trace_all(board, layout)))
-    found = search(board, results, options.least, options.most, SEARCHED)
+    found = search(board, results, options.least, options.most, rays)
     counts = range(options.least, options.most + 1)
     layouts = sum(
         comb(len(case.open), count - len(case.atoms))
@@ -96,6 +115,110 @@ def draw(options: Options, wanted: Grade, rng: Rng) -> list[int] | None:
         return None
     boxes = (drawn(options, rng) for _ in range(TRIES))
     return next((box for box in boxes if grade(options, box) is wanted), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """How likely each layout is to be hidden where `python -m benchmarks.hiding` has found it out.
+
+    Attributes:
+        numbers: of layouts, as `itertools.combinations` counts; one of all orientations of each.
+        shares: how likely it is, in any unit; each orientation alike.
+        unique: whether rays tell it from all others.
+    """
+
+    numbers: Sequence[int]
+    shares: Sequence[int]
+    unique: Sequence[bool]
+
+    def sums(self, *, fair: bool) -> list[int]:
+        """The shares, one upon the other; with *fair* of those alone that are unique."""
+        pairs = zip(self.shares, self.unique, strict=True)
+        return list(accumulate(share * (one or not fair) for share, one in pairs))
+
+
+def evasive(options: Options, rng: Rng) -> frozenset[int] | None:
+    """A layout that is hard to find also for a solver who knows how it is drawn.
+
+    Any layout may come, harder ones more often. Where equal results count as right, it is one
+    that rays tell from all others. It costs 50 ms at most, the first one 0.2 s.
+
+    Returns:
+        ``None``: nobody knows how hard layouts are on boards like this.
+    """
+    board = options.board
+    if (board.width, board.height, options.least, options.most) == HIDES:
+        return _hidden(options, rng)
+    if not options.gradable or _tree(board, options.least) is None:
+        return None
+    boxes = [frozenset(drawn(options, rng)) for _ in range(DRAWN)]
+    probes = [mean_probes(options, box) or 0.0 for box in boxes]
+    sums = list(accumulate(round(exp(SHARPNESS * (one - max(probes))) * _FINE) for one in probes))
+    while True:
+        box = boxes[bisect(sums, rng.below(sums[-1]))]
+        if not options.fair or is_unique(options, box) is not False:
+            return box
+
+
+def _hidden(options: Options, rng: Rng) -> frozenset[int] | None:
+    try:
+        known, sums = hiding(), hiding_sums(options.fair)
+    except Damaged:
+        return None
+    ways = _orientations(options.board)
+    while True:
+        number = known.numbers[bisect(sums, rng.below(sums[-1]))]
+        layout = numbered(number, len(options.board.cells), options.least)
+        images = {frozenset(way[cell] for cell in layout) for way in ways}
+        if rng.below(len(ways)) < len(images):  # of what looks the same when turned there are fewer
+            turned = rng.choice(ways)
+            return frozenset(turned[cell] for cell in layout)
+
+
+def likelihoods(options: Options, *, fair: bool) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Each layout that `evasive` may draw on 7x7 with 4 atoms, and how likely it is."""
+    known, cells = hiding(), len(options.board.cells)
+    for number, share, unique in zip(known.numbers, known.shares, known.unique, strict=True):
+        if unique or not fair:
+            layout = numbered(number, cells, options.least)
+            ways = _orientations(options.board)
+            for image in {tuple(sorted(way[cell] for cell in layout)) for way in ways}:
+                yield image, share
+
+
+def numbered(number: int, cells: int, atoms: int) -> tuple[int, ...]:
+    """The combination of this number, in the order of `itertools.combinations`."""
+    found: list[int] = []
+    for cell in range(cells):
+        here = comb(cells - cell - 1, atoms - len(found) - 1)
+        if number < here:
+            found.append(cell)
+            if len(found) == atoms:
+                break
+        else:
+            number -= here
+    return tuple(found)
+
+
+@cache
+def hiding() -> Hiding:
+    """How likely each layout of `HIDES` is; raises `Damaged` as `trees.stored`."""
+    head, _, planes = stored(HIDING).partition(b"\n")
+    about = json.loads(head)
+    count = about["classes"]
+    gaps, steps = array("H", planes[: 2 * count]), planes[2 * count : 3 * count]
+    if sys.byteorder == "big":
+        gaps.byteswap()
+    bits = "".join(f"{octet:08b}" for octet in planes[3 * count :])
+    most = max(steps)
+    shares = [round(exp((step - most) / about["levels"]) * _FINE) for step in steps]
+    return Hiding(list(accumulate(gaps)), shares, [bit == "1" for bit in bits[:count]])
+
+
+@cache
+def hiding_sums(fair: bool) -> list[int]:
+    """`Hiding.sums` of it; raises as `hiding`."""
+    return hiding().sums(fair=fair)
 
 
 def fixed(options: Options, rng: Rng) -> Options:

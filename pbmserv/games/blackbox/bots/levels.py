@@ -16,6 +16,7 @@ from pbmserv.engine.protocol import Bot
 from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
+from pbmserv.games.blackbox.bots.difficulty import evasive, is_unique
 from pbmserv.games.blackbox.geometry import HIT, trace_all
 from pbmserv.games.blackbox.options import Options, anew, drawn
 from pbmserv.games.blackbox.views import View
@@ -36,6 +37,9 @@ TRIED = 12
 COMPARED = 100
 """Layouts that tell it what is usual."""
 
+UNIQUE = 30_000
+"""Rays of a search for another layout with the same results, a tenth of a second."""
+
 
 def anywhere(options: Options, rng: Rng) -> frozenset[int]:
     """Any layout, each number of atoms and each place as likely as any other."""
@@ -43,11 +47,15 @@ def anywhere(options: Options, rng: Rng) -> frozenset[int]:
 
 
 def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
-    """One of a few layouts, whose results surprise least, so that each probe tells little.
+    """A layout that is hard to find, also for who knows how it is drawn: any layout may come.
 
-    On 7x7 with 4 atoms a greedy player needs 0.6 probes more for them. Nobody can count on
-    anything but that: any layout may be drawn.
+    On boards of which nobody knows how hard layouts are it is one of a few, whose results surprise
+    least, so that each probe tells little; where equal results count as right, and that can be
+    seen, one that rays tell from all others.
     """
+    known = evasive(options, rng)
+    if known is not None:
+        return known
     board = options.board
     if len(board.cells) > USUAL:
         return anywhere(options, rng)
@@ -60,7 +68,9 @@ def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
         results = trace_all(board, layout)
         return -sum(log(seen[out] + 1) for seen, out in zip(usual, results, strict=True))
 
-    return min((anywhere(options, rng) for _ in range(TRIED)), key=surprise)
+    tried = sorted((anywhere(options, rng) for _ in range(TRIED)), key=surprise)
+    unique = (one for one in tried if is_unique(options, one, UNIQUE) is not False)
+    return next(unique, tried[0]) if options.fair else tried[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,15 @@ def tree(width: int, height: int, atoms: int, goal: Goal) -> Tree | None:
     """
     if goal not in KINDS.get((width, height, atoms), ()):
         return None
-    name = file_name(width, height, atoms, goal)
+    return read(stored(file_name(width, height, atoms, goal)))
+
+
+def stored(name: str) -> bytes:
+    """The content of a stored file, of a tree or another.
+
+    Raises:
+        Damaged: it is not what was made.
+    """
     folder = files("pbmserv.games.blackbox.bots").joinpath(FOLDER)
     try:
         lines = folder.joinpath(SUMS).read_text("ascii").splitlines()
@@ -134,7 +142,7 @@ def tree(width: int, height: int, atoms: int, goal: Goal) -> Tree | None:
         raise Damaged(f"{name}.xz cannot be read: {error}") from error
     if f"{sha256(content).hexdigest()}  {name}" not in lines:
         raise Damaged(f"{name}.xz is not what {SUMS} says")
-    return read(content)
+    return content
 
 
 def file_name(width: int, height: int, atoms: int, goal: Goal) -> str:
