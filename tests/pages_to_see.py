@@ -28,11 +28,24 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/{mailbox}/{address}/write": ("mailbox-write",),
     "/{mailbox}/{address}/{key}": ("mailbox-letter", "mailbox-text"),
     "/{mailbox}/{address}/{key}/html": ("mailbox-frame",),
+    "/{operators}/sign-in": ("operators-sign-in",),
+    "/{operators}/": ("operators",),
+    "/{operators}/mails": ("operators-mails",),
+    "/{operators}/mails/{number}": ("operators-mail",),
+    "/{operators}/letters": ("operators-letters",),
+    "/{operators}/letters/{number}": ("operators-letter",),
+    "/{operators}/players": ("operators-players",),
+    "/{operators}/players/{userid}": ("operators-player",),
+    "/{operators}/boards": ("operators-boards",),
+    "/{operators}/boards/{number}": ("operators-board",),
+    "/{operators}/games": ("operators-games",),
+    "/{operators}/games/{game}": ("operators-game",),
+    "/{operators}/audit": ("operators-audit",),
     "no such page": ("missing",),
 }
 """Routes, and the names of their pictures."""
 NO_PAGES = (
     *(".svg", ".png", ".atom", ".xml", ".txt", ".css", ".js", "/news"),
-    *("/healthz", "/healthz/ready", "/healthz/live"),
+    *("/healthz", "/healthz/ready", "/healthz/live", "/sign-out"),
 )
 """How paths end that lead to no page."""

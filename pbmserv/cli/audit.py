@@ -28,6 +28,8 @@ Why: TypeAlias = Annotated[
 By: TypeAlias = Annotated[
     str, typer.Option("--by", help="Your name; default: your login on this machine.")
 ]
+IN_A_BROWSER = "You can do this in a browser, too: see `pbmserv operator-token --help`."
+"""Below the help of each group of commands that operators' pages have."""
 LARGEST = 2**63 - 1
 """The largest number that anything can have: a larger one no database can even look for."""
 

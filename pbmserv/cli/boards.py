@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import LARGEST, By, Most, Why, carry_out, operators, print_facts
+from pbmserv.cli.audit import (
+    IN_A_BROWSER,
+    LARGEST,
+    By,
+    Most,
+    Why,
+    carry_out,
+    operators,
+    print_facts,
+)
 from pbmserv.cli.database import opened
 from pbmserv.cli.output import complain, failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
@@ -22,9 +31,11 @@ if TYPE_CHECKING:
     from pbmserv.engine.record import Scoresheet
 
 
-app = typer.Typer(no_args_is_help=True, help="Look after boards.")
-games = typer.Typer(no_args_is_help=True, help="Look after the games on offer.")
-ratings = typer.Typer(no_args_is_help=True, help="Look after the ratings.")
+app = typer.Typer(no_args_is_help=True, help="Look after boards.", epilog=IN_A_BROWSER)
+games = typer.Typer(
+    no_args_is_help=True, help="Look after the games on offer.", epilog=IN_A_BROWSER
+)
+ratings = typer.Typer(no_args_is_help=True, help="Look after the ratings.", epilog=IN_A_BROWSER)
 
 STATUSES = ("proposed", "active", "finished", "declined")
 Number: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]

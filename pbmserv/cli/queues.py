@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import LARGEST, By, Most, Why, carry_out, operators, signature
+from pbmserv.cli.audit import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, operators, signature
 from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from pbmserv.service.operators.deeds import Signature
     from pbmserv.service.operators.queues import KeptMails
 
-inbox = typer.Typer(no_args_is_help=True, help="Look after mails that failed and wait for you.")
-outbox = typer.Typer(no_args_is_help=True, help="Look after letters on their way.")
+inbox = typer.Typer(
+    no_args_is_help=True, help="Look after mails that failed and wait for you.", epilog=IN_A_BROWSER
+)
+outbox = typer.Typer(
+    no_args_is_help=True, help="Look after letters on their way.", epilog=IN_A_BROWSER
+)
 
 MailNumber: TypeAlias = Annotated[
     int, typer.Argument(metavar="ID", min=1, max=LARGEST, help="The number in `inbox list`.")

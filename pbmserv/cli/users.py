@@ -7,11 +7,11 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import By, Most, Why, carry_out, operators, print_facts
+from pbmserv.cli.audit import IN_A_BROWSER, By, Most, Why, carry_out, operators, print_facts
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 
-app = typer.Typer(no_args_is_help=True, help="Look after players.")
+app = typer.Typer(no_args_is_help=True, help="Look after players.", epilog=IN_A_BROWSER)
 
 STATES = ("active", "left", "barred", "deleted", "house")
 Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]

@@ -7,6 +7,7 @@ shows. `tests/web/test_pictures.py` holds the table of pages against the routes 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from html import unescape
@@ -16,7 +17,7 @@ from urllib.parse import quote, urlencode
 
 from chromium import chromium
 from pages_to_see import PAGES
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 from pressing import Tab, page_of
 from running import Running, start
 
@@ -24,6 +25,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store import solo
 from pbmserv.web.mailbox import secret_of
+from pbmserv.web.operator_sessions import new_token
 
 WIDTHS, SCHEMES = (375, 1280), ("light", "dark")
 TALL = 740
@@ -179,6 +181,32 @@ def mailbox(world: World) -> None:
     }
 
 
+def operators(world: World) -> None:
+    """What operators see of it, with a mail that waits for them."""
+    world.server.send("carol@localhost", "Where is my board?", "x", to="postmaster@localhost")
+    kept = world.server.server.web_stage.operators
+    (mail,) = asyncio.run(kept.mails())
+    top = f"http://127.0.0.1:{world.server.operators_port}"
+    world.urls["operators"] = f"{top}/"
+    paths = ("sign-in", "mails", "letters?state=all", "players", "boards", "games", "audit")
+    for path in paths:
+        world.urls["operators-" + path.partition("?")[0]] = f"{top}/{path}"
+    one = {"mail": f"mails/{mail.id}", "letter": "letters/1", "player": "players/alice"}
+    one |= {"board": "boards/9", "game": "games/blackbox"}
+    for name, path in one.items():
+        world.urls[f"operators-{name}"] = f"{top}/{path}"
+
+
+def signed_in(context: BrowserContext, top: str, token: str) -> None:
+    """Sign in to the operators' pages."""
+    screen = context.new_page()
+    screen.goto(f"{top}sign-in")
+    screen.fill("#by", "olga")
+    screen.fill("#token", token)
+    screen.get_by_role("button").click()
+    screen.close()
+
+
 def path_in(text: str, begin: str) -> str:
     """The path that begins so, out of a letter."""
     found = re.search(
@@ -188,13 +216,20 @@ def path_in(text: str, begin: str) -> str:
     return found[0]
 
 
-def take(browser: Browser, urls: Mapping[str, str], folder: Path) -> Iterator[Path]:
-    """Photograph each, whole, at both widths and in both schemes."""
+def take(
+    browser: Browser, urls: Mapping[str, str], folder: Path, top: str, token: str
+) -> Iterator[Path]:
+    """Photograph each, whole, at both widths and in both schemes.
+
+    Args:
+        top, token: where operators sign in, and with what.
+    """
     for width in WIDTHS:
         for scheme in SCHEMES:
             context = browser.new_context(
                 viewport={"width": width, "height": TALL}, color_scheme=scheme
             )
+            signed_in(context, top, token)
             screen = context.new_page()
             for name, url in urls.items():
                 answer = screen.goto(url)
@@ -216,18 +251,23 @@ def main() -> None:
     wanted = [name for names in PAGES.values() for name in names]
     settings = {"signup": "confirm", "address": "pbmserv@localhost", "mailbox": "127.0.0.1:0"}
     with TemporaryDirectory() as data:
+        file = Path(data) / "token"
+        file.touch(0o600)
+        file.write_text(new_token())
+        settings |= {"operator_pages": "127.0.0.1:0", "operator_token": str(file)}
         url = f"sqlite:///{data}/game.sqlite3"
         with start(url, Path(data), **settings) as server:
             world = World(server)
             for name in ("front", "help", "help-blackbox", "help-prefs", "mine-link", "missing"):
                 world.shows(name, "/" + name.replace("help-", "help/").replace("mine-link", "mine"))
             world.shows("front", "/")
-            for act in (played, running, guest, mailbox):
+            for act in (played, running, guest, mailbox, operators):
                 act(world)
             assert sorted(world.urls) == sorted(wanted), set(wanted) ^ set(world.urls)
             urls = {name: world.urls[name] for name in chosen.names or wanted}
             with chromium() as browser:
-                taken = list(take(browser, urls, chosen.folder))
+                top = world.urls["operators"]
+                taken = list(take(browser, urls, chosen.folder, top, file.read_text()))
     print(f"{len(taken)} pictures in {chosen.folder}")
 
 

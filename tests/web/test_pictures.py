@@ -16,6 +16,7 @@ from pbmserv.config.values import Listen
 from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.web.mailbox import build_mailbox
+from pbmserv.web.operators import build_operators
 
 
 def paths(site: Starlette) -> set[str]:
@@ -27,7 +28,10 @@ def test_every_page_has_its_picture(tmp_path: Path) -> None:
     local = build_mailbox(f"maildir:{tmp_path}", Listen("127.0.0.1", 1), domain, environment())
     mailbox = {re.sub(r"^/[a-z2-7]{32}/", "/{mailbox}/", path) for path in paths(local)}
     with indoors(tmp_path) as house:
-        found = paths(site_of(house.server)) | mailbox
+        side = house.server.web_stage.operators
+        desk = build_operators(side, tmp_path, "", house.server.clock, environment())
+        operators = {f"/{{operators}}{path}" for path in paths(desk)}
+        found = paths(site_of(house.server)) | mailbox | operators
     drawn = {path for path in found if not path.endswith(NO_PAGES) and not path.startswith("/api")}
     assert drawn == PAGES.keys() - {"no such page"}
     names = [name for some in PAGES.values() for name in some]
