@@ -246,6 +246,10 @@ def test_the_way_in_is_a_page_for_people_and_links_for_programs(client: Client) 
     assert {"$ref": "#/components/schemas/BlackboxBoard"} in seat["facts"]["anyOf"]
     for path in ("/games", "/seeks", "/ratings"):
         assert f'href="/api{path}"' in page.body.decode()
+    named = re.findall(r"`(?:GET |POST )?/api(/[^`…]*)", BOT.with_name("api.md").read_text())
+    assert len(named) > 12
+    for path in named:
+        assert b"no-such-address" not in client.ask(path).body, path
 
 
 @pytest.mark.both_databases
