@@ -12,6 +12,7 @@ import os
 import sys
 from collections import defaultdict
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -90,14 +91,14 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def _note(connection: Any, *_: object) -> None:
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(_STORE) and not name.startswith(_CORE):
             place = f"{name.removeprefix(_STORE)}:{frame.f_code.co_qualname}"
             _asked[connection.dialect.name].add(place)
             return
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
 
 
 def _sqlite_alone() -> list[str]:

@@ -44,6 +44,8 @@ SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 QUICK = "not slow"
 """What `make test-quick` selects: nothing of it asks for PostgreSQL."""
+ALL_SLOW = "\npytestmark = pytest.mark.slow\n"
+"""A line of modules in which nothing is quick."""
 
 pytest_plugins = ["both_stores"]
 
@@ -73,6 +75,15 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[GIVEN] = url
     os.environ[SHARED] = template
     config.add_cleanup(lambda: drop(url, template))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A quick run need not import what it would leave out."""
+    if config.option.markexpr != QUICK or collection_path.suffix != ".py":
+        return None
+    if collection_path.parent.name in SLOW_FOLDERS:
+        return True
+    return True if ALL_SLOW in collection_path.read_text("utf-8") else None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

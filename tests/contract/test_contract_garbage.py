@@ -77,6 +77,7 @@ def check(game: AnyGame, played: Played, number: int, text: str) -> None:
                 assert None in step.public
 
 
+@pytest.mark.slow
 @every_case
 @given(data=st.data())
 def test_anything_typed_is_a_move_or_refused(

@@ -35,6 +35,7 @@ def check(tried: Tried) -> None:
         assert not tried.costs, f"nobody wrote {tried.costs}: {tried}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.stem)
 def test_examples_work_and_cost_nothing_that_was_not_asked_for(path: Path, tmp_path: Path) -> None:
     for tried in examples_of(read_dialog(path), tmp_path):

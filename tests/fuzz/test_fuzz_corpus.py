@@ -43,6 +43,7 @@ def test_nothing_in_the_corpus_breaks_its_target(name):
         TARGETS[name](octets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_no_small_change_of_the_corpus_breaks_its_target(name):
     @given(st.sampled_from(CORPUS[name]), st.sampled_from(CORPUS[name]), changes)

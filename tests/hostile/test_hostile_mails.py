@@ -47,6 +47,7 @@ def comes_of(server: Running, sender: str, raw: bytes, caplog: pytest.LogCapture
     return ANSWERED if letters else SILENT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("head", "body", "outcome"), CASES.values(), ids=CASES)
 def test_a_hostile_mail_gets_what_it_must(server, caplog, head, body, outcome):
     sender = f"a{next(NUMBERS)}@players.example"

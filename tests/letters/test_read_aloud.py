@@ -63,6 +63,7 @@ def check_box(box: BoxView, mine: bool, name: str, words: str) -> None:
                 assert re.match(KINDS[cell], kinds[0]), (cell, said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
     dice = random.Random(seed)

@@ -62,6 +62,7 @@ def drawing(templates: LetterEnvironment, source: str, values: Mapping[str, Any]
     return both
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", TEMPLATES.values(), ids=TEMPLATES.keys())
 def test_what_one_rendering_taught_serves_the_next(source: str) -> None:
     plain = [tuple(drawing(environment(), source, values)) for values in VALUES]
@@ -155,6 +156,7 @@ def test_nothing_of_a_letter_stays_in_its_skeleton(source: str) -> None:
     assert "987654321" not in told
 
 
+@pytest.mark.slow
 def test_letters_of_random_games_are_the_same_both_ways(tmp_path: Path) -> None:
     chance = random.Random(13)
     with both_ways() as ways, indoors(tmp_path) as server:

@@ -142,6 +142,7 @@ def test_other_atoms_and_seals_change_no_octet_of_a_letter(
     assert again == lines[: len(again)]
 
 
+@pytest.mark.slow
 def test_other_atoms_change_nothing_that_goes_over_the_wire(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -78,6 +78,7 @@ def own_pages(world: World) -> list[str]:
     return [*(board + look for look in LOOKS), *own]
 
 
+@pytest.mark.slow
 def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path: Path) -> None:
     dice = random.Random(6)
     with quiet_world(tmp_path / "story") as world:

@@ -17,10 +17,12 @@ from pbmserv.engine.position import Position, opening, played_out
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots import coach, knowledge
+from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.knowledge import Effort, beginning, best_line
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import Options, drawn
+from pbmserv.games.blackbox.views import View
 
 ME = Seat(0)
 
@@ -28,7 +30,7 @@ ME = Seat(0)
 def alone(words: list[str], seed: int) -> Position:
     """A board of one player with a box by lot."""
     rng = Rng(b"coach", seed)
-    options = GAME.fixed(GAME.options(["-race", *words], 1), rng)  # type: ignore[attr-defined]
+    options = fixed(GAME.options(["-race", *words], 1), rng)
     return opening(GAME, GameRecord("blackbox", 1, 1, GAME.describe(options), b"seed", ()))
 
 
@@ -46,11 +48,12 @@ def played(words: list[str], seed: int, turns: int) -> Position:
     return position if position.outcome else position.withdraw(ME)
 
 
-def _guess(view: object, lots: Random) -> str:
-    options: Options = view.options  # type: ignore[attr-defined]
+def _guess(view: View, lots: Random) -> str:
+    assert view.own is not None
+    options = view.options
     names = options.board.names
     atoms = lots.sample(range(len(names)), lots.randint(options.least, options.most))
-    off = "".join(f"/{names[cell]}," for cell in view.own.markers)  # type: ignore[attr-defined]
+    off = "".join(f"/{names[cell]}," for cell in view.own.markers)
     return off + "".join(f"+{names[cell]}," for cell in atoms) + "?"
 
 
@@ -128,7 +131,9 @@ def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turn
             decided = sum(one.what == "probe" for one in report.rows[: report.rows.index(row) + 1])
     assert report.decided == decided
     assert report.left == len(brute.weights)
-    assert report.gained == pytest.approx(sum(r.gained for r in report.rows if r.what == "probe"))
+    assert report.gained == pytest.approx(
+        sum(r.gained or 0 for r in report.rows if r.what == "probe")
+    )
 
 
 @examples(10)

@@ -56,6 +56,7 @@ def test_a_line_may_have_998_octets_and_not_one_more(before, after):
     assert wire_refusal(before + b"x" * 999 + after).startswith("550 5.6.0 ")
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 1100), max_size=30), st.booleans())
 def test_long_lines_are_found_wherever_they_stand(lengths, ended):
     raw = b"\r\n".join(b"x" * n for n in lengths) + (b"\r\n" if ended else b"")

@@ -60,6 +60,7 @@ def test_nonsense_is_refused(setting: Setting) -> None:
     assert is_told_well(setting, said), said
 
 
+@pytest.mark.slow
 @by_name(list(described()))
 @given(text=st.text(max_size=30))
 def test_any_text_is_taken_or_refused_well(setting: Setting, text: str) -> None:
