@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from pbmserv.engine import record
@@ -28,13 +28,13 @@ from pbmserv.engine.record import (
     weight,
 )
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step
+from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step, value
 from pbmserv.errors import Illegal, MoveError
 
 _LEADING_BACK = frozenset({UNDO, REDO})
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Position:
     """A board after some ply.
 

@@ -31,7 +31,7 @@ from typing import Any
 
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Move, Rng, Seat, Step
+from pbmserv.engine.types import Move, Rng, Seat, Step, value
 from pbmserv.errors import Illegal, NotUnderstood
 
 VERSION = 1
@@ -65,7 +65,7 @@ HINT = "hint"
 and what the hint says is worked out from the position after it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Ply:
     """One applied move.
 

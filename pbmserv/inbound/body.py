@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pbmserv.engine.types import value
 from pbmserv.errors import MailError
 from pbmserv.inbound.headers import (
     ContentType,
@@ -52,7 +52,7 @@ _SHOWN = re.compile(r"(?:text|mms|sms)?[-_ ]?[0-9]{0,8}\.txt")
 _PICTURE = re.compile(rb"<(?:img|image|picture|video|audio|object|embed|svg)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Body:
     """The text of a mail.
 
@@ -72,7 +72,7 @@ class Body:
     reaction: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class _Found:
     """What was found in a leaf: text as it shall be read, still HTML, or why it is neither."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
+from pbmserv.engine.types import value
 from pbmserv.mail.letter_kinds import can_be_ended, kind_of
 from pbmserv.mail.reply_address import PAGE_DAYS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
@@ -34,7 +34,7 @@ class Links(StrEnum):
     UNDRAWN = "undrawn"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Mailto:
     """Makes the links of one letter; templates call it with the text of a reply.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
 
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import shown_options
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Seat, value
 from pbmserv.errors import ServerFault
 from pbmserv.letters.scene import BoardScene, board_scene
 from pbmserv.store import solo
@@ -76,7 +75,7 @@ class Looking:
         return board, newest
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Seen:
     """A board at a ply, through the eyes of somebody who may be new to the game.
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import lru_cache
 from hashlib import sha256
 from typing import Literal
 
+from pbmserv.engine.types import value
 from pbmserv.errors import ServerFault
 from pbmserv.letters.attachments import Attachment
 
@@ -56,7 +56,7 @@ _ENCODED_WORD_PLAIN = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Headers:
     """All that varies in a letter's header.
 

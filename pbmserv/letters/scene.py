@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from markupsafe import Markup
@@ -16,7 +16,7 @@ from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Previewing, coached
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import SCORE, Note, Outcome, Seat
+from pbmserv.engine.types import SCORE, Note, Outcome, Seat, value
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.environment import LetterEnvironment, template_of
 from pbmserv.letters.filters import listing
@@ -33,7 +33,7 @@ LONGEST_HTML = 60_000
 _GAP = re.compile("\n\n\n+")
 
 
-@dataclass(frozen=True)
+@value(frozen=True)
 class BoardScene:
     """A board as one reader may see it; the only thing a template learns about a game.
 
@@ -109,7 +109,7 @@ class BoardScene:
         return " - ".join(self.names)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Composed:
     """A letter's words; `html` is empty where it would be too long for mail programs."""
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.engine.types import value
 from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -27,7 +28,7 @@ from pbmserv.store.delivery.claiming import Claiming
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ClaimedLetter:
     """A letter that is due and, for the time of its lease, this sender's alone.
 
@@ -51,7 +52,7 @@ class ClaimedLetter:
     ply: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Sent:
     """The next hop has taken it."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 from urllib.parse import unquote, urlsplit
 
+from pbmserv.engine.types import value
 from pbmserv.errors import ConfigError
 
 _SCHEMES: dict[str, Literal["smtp", "smtps", "lmtp"]] = {
@@ -28,7 +29,7 @@ _WRONG_PLACE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class OutgoingLetter:
     """One letter for one recipient, ready to travel.
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from pbmserv.engine.clocks import Person, SeatClock, Server, Span, Terms, earliest, to_json, turned
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Seat, value
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import absences, players
@@ -21,7 +21,7 @@ GAP = timedelta(minutes=5)
 """A server that has not been heard of for longer than this was down."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Times:
     """A board's clocks and when to look at them; no clocks = nobody has started them."""
 

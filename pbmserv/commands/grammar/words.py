@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pbmserv.commands.table.model import BoardRef
-from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.engine.types import BOT_USERIDS, value
 
 
 def _table() -> dict[int, str]:
@@ -60,7 +60,7 @@ _OPENING = re.compile(r"""[^\s"'=]*=(["'])|(["'])""")
 _PLAIN = re.compile(r"\S+")
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Word:
     """One word of a line; it may be a password, so a repr shows nothing.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
@@ -30,6 +30,7 @@ from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, Tra
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.commands.table.starting import Accept
+from pbmserv.engine.types import value
 from pbmserv.errors import Misread, PlayerError
 
 MOST_LINES = 5
@@ -195,7 +196,7 @@ def may_act(text: str) -> bool:
     return _MOVES.fullmatch(text) is not None or text.lower().rstrip(".!") in IN_REPLY
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class _Head:
     """How a reply begins: perhaps a game, a command's name, and what is behind it."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pbmserv.engine.types import value
 from pbmserv.errors import PlayerError
 
 
@@ -156,7 +157,7 @@ STRANGER = Sender("", 0, lambda _: False)
 """Nothing is known, not even which words are userids."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Line:
     """One command as it was read.
 
@@ -187,7 +188,7 @@ class Line:
         return getattr(self.asked, "who", None)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Reading:
     """All that a mail asks for.
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import lru_cache
 from operator import attrgetter
 from typing import NoReturn
 
+from pbmserv.engine.types import value
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
 
@@ -46,7 +47,7 @@ class Kind(StrEnum):
     GUESS = "guess"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Element:
     """One part of a move.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from pbmserv.engine.types import Outcome, Seat
+from pbmserv.engine.types import Outcome, Seat, value
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind
 from pbmserv.games.blackbox.options import SEATS, Options
@@ -43,7 +43,7 @@ class Result:
 UNDECIDED = Result()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Box:
     """The box that one seat solves.
 
@@ -72,7 +72,7 @@ class Box:
     guessed: tuple[frozenset[int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class State:
     """A board.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from itertools import compress
 from math import gcd
 from operator import attrgetter, not_
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pbmserv.engine.types import Outcome, Seat
+from pbmserv.engine.types import Outcome, Seat, value
 from pbmserv.games.blackbox.display import EMPTY, Spots, Told, spots_of, tell
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
@@ -51,7 +51,7 @@ class Row(NamedTuple):
 _CELLS = attrgetter("cells")
 
 
-@dataclass(frozen=True)
+@value(frozen=True)
 class BoxView:
     """A box as one reader may see it.
 
@@ -169,7 +169,7 @@ class BoxView:
         return shown
 
 
-@dataclass(frozen=True)
+@value(frozen=True)
 class Examples:
     """What a reader could write now; made only from what the reader sees.
 
@@ -243,7 +243,7 @@ def _spread(board: Geometry) -> Sequence[int]:
     return [(start + step * n) % count for n in range(count)]
 
 
-@dataclass(frozen=True)
+@value(frozen=True)
 class View:
     """A board as one reader may see it.
 

@@ -8,8 +8,7 @@ quoted command that is carried out is a forged move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pbmserv.engine.types import value
 from pbmserv.inbound.quotes.line_signs import (
     BLANKS,
     PLAIN_MARKS,
@@ -49,7 +48,7 @@ _TOP_LINES = 5  # that may be commands or a move, so what programs make of bold 
 _SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class NewText:
     """What the writer of a reply added.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from pbmserv.commands.reading.replies import greets
@@ -12,7 +11,7 @@ from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resig
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Previewing, only_meaning
-from pbmserv.engine.types import Move, Seat
+from pbmserv.engine.types import Move, Seat, value
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.mail.reply_address import Purpose
@@ -171,7 +170,7 @@ def bound_turn(context: CommandContext, board: BoardRow) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class MeantTurn:
     """The turn that a move was meant for; `said` = what said so (``#7``), "" = a reply address."""
 

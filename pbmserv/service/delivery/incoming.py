@@ -13,7 +13,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Literal, TypeAlias
@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 from pbmserv.commands.reading.mail import read, unread
 from pbmserv.commands.reading.replies import read_message
 from pbmserv.commands.table.model import Credentials, Reading, Yes
+from pbmserv.engine.types import value
 from pbmserv.errors import MailError
 from pbmserv.inbound.auto_mail import AWAY_SUBJECT
 from pbmserv.inbound.dsn import read_report
@@ -49,7 +50,7 @@ _FOR_COMMANDS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
 may write, and plain words are commands."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class IncomingMail:
     """A mail that has been read and is to be carried out.
 
@@ -223,7 +224,7 @@ _QUOTED = re.compile(r"[\"'<].*")
 _CAMEL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Outcome:
     """What became of a mail.
 

@@ -18,6 +18,7 @@ from sqlalchemy import (
     update,
 )
 
+from pbmserv.engine.types import value
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.delivery import bounces as bounce_rows
 from pbmserv.store.tables.accounts import (
@@ -35,7 +36,7 @@ _MOST_ALIKE = 200
 """Userids that are compared with a misspelt one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Player:
     """A player.
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Seat, value
 from pbmserv.store import clocks
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.tables import boards
@@ -18,7 +18,7 @@ from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, followers, seats
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Sitter:
     """A player at a board.
 
@@ -54,7 +54,7 @@ class Sitter:
         return Person.of(self.tz, self.remind, away, digest=digest)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class BoardRow:
     """A board as the database has it.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
@@ -29,6 +29,7 @@ from sqlalchemy import (
     update,
 )
 
+from pbmserv.engine.types import value
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.statements import Prepared
 from pbmserv.store.tables.mail import arrivals, settled, stores
@@ -45,7 +46,7 @@ PROBE_OCTETS = 8_192
 """As large as a mail: it needs new pages, which a full disk does not give."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class NewArrival:
     """What has come and is to be stored.
 
@@ -64,7 +65,7 @@ class NewArrival:
     player_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Arrival(NewArrival):
     """What has come, stored under its number, which is never given again."""
 

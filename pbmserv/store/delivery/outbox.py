@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
@@ -22,12 +22,13 @@ from sqlalchemy import (
     update,
 )
 
+from pbmserv.engine.types import value
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.store.core.statements import Prepared, columns_of
 from pbmserv.store.tables.mail import LetterState, bounces, letter_bytes, outbox
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class NewLetter:
     """A letter to queue.
 
@@ -53,7 +54,7 @@ class NewLetter:
     tray: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class QueuedLetter(NewLetter):
     """A letter in the queue.
 
