@@ -171,6 +171,7 @@ class _Turn:
         self._detours = self._before.detours
         self._guesses_left = self._before.guesses_left
         self._fired = self._before.fired
+        self._order = self._before.order
         self._result = self._before.result
         self._wrong_guesses = self._before.guessed
         self.notes: list[Note] = []
@@ -189,6 +190,7 @@ class _Turn:
             sealed=before.sealed if aids.sealed == before.sealed else frozenset(aids.sealed),
             detours=self._detours,
             fired=self._fired,
+            order=self._order,
             result=self._result,
             guessed=self._wrong_guesses,
         )
@@ -265,6 +267,7 @@ class _Turn:
         return beam_shown(self._board, self._marks, self._aids.markers, self._aids.sealed, ports)
 
     def _fire(self, port: int) -> dict[str, Value]:
+        self._order = (*self._order, port)
         found = trace(self._board, self._atoms, port)
         if found == HIT:
             mark = HIT_MARK

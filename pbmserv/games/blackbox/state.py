@@ -56,6 +56,7 @@ class Box:
         sealed: the cells that the solver called surely empty (private).
         detours: how many were found, which gives the next one's letter.
         fired: the port that the solver fired last.
+        order: the ports into which rays went, one after the other, those of clues, too.
         result: what became of a race.
         guessed: the markers of the wrong guesses, in order; everybody who sees markers saw them.
     """
@@ -68,6 +69,7 @@ class Box:
     sealed: frozenset[int] = field(default=frozenset(), repr=False)
     detours: int = 0
     fired: int | None = None
+    order: tuple[int, ...] = ()
     result: Result = UNDECIDED
     guessed: tuple[frozenset[int], ...] = ()
 

@@ -67,6 +67,7 @@ class BoxView:
         atoms: the cells with an atom if the reader may know, else ``None``.
         opened: the board is over, so right and wrong may be told apart.
         fired: the port that its solver fired last, if any.
+        order: the ports into which rays went, one after the other, if the reader solves this box.
         path: cells on the way of a test ray, where one is drawn.
         guessed: the markers of its solver's wrong guesses.
     """
@@ -82,6 +83,7 @@ class BoxView:
     atoms: frozenset[int] | None = field(repr=False)
     opened: bool
     fired: int | None = None
+    order: tuple[int, ...] = ()
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
 
@@ -393,5 +395,6 @@ def _box_view(board: Geometry, solver: Seat, box: Box, reader: Seat | None, over
         atoms=box.atoms if knows_atoms else None,
         opened=over,
         fired=box.fired,
+        order=box.order if reader == solver else (),
         guessed=box.guessed,
     )

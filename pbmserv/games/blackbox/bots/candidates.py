@@ -20,7 +20,7 @@ from types import ModuleType
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots.search import Case, Result, search
-from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of, trace_all, trace_in
+from pbmserv.games.blackbox.geometry import Field, Geometry, field_of, trace_all, trace_in
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.views import View
 
@@ -56,18 +56,13 @@ CASES = 8_000
 """How many cases it may find."""
 
 CROWD = 1000
-"""Layouts to play by, on boards as large as 10x10; larger ones get less, but not below these:"""
-
-FEWEST_SETTLED = 300
+"""Layouts to play by where all this is compiled."""
 
 MOVES, ROUNDS = 200, 4
-"""See `sampler.settle`."""
+"""See `sampler.settled`."""
 
 DOUBTED = 12
-"""A sample of so few kinds of layouts is drawn anew, and compared."""
-
-DRAWN_ANEW = 2
-"""How often."""
+"""As many kinds of layouts may all be known on a board too large to prove it."""
 
 WARMTH = 0.3
 """How readily a move that makes things worse is made, in results (0.3: one in 28)."""
@@ -103,11 +98,10 @@ def candidates(view: View, rng: Rng) -> Candidates:
     own, options = view.own, view.options
     assert own is not None
     effort = _effort(view)
-    cells = len(options.board.cells)
-    wanted = max(FEWEST, int(SAMPLE * effort))
-    if _loops_for(options) is not None:
-        wanted = max(FEWEST_SETTLED, CROWD * 100 // max(100, cells))
-    return _fitting(view, consistent(options, own.results, wanted, effort, rng))
+    wanted = max(FEWEST, int(SAMPLE * effort)) if _loops_for(options) is None else CROWD
+    place = {port: at for at, port in enumerate(own.order)}
+    results = sorted(own.results, key=lambda ray: min(place.get(port, len(place)) for port in ray))
+    return _fitting(view, consistent(options, results, wanted, effort, rng))
 
 
 def consistent(
@@ -118,6 +112,7 @@ def consistent(
     How many atoms there are counts as equally likely for every number the options allow.
 
     Args:
+        results: in the order in which they came; then those before the last may be remembered.
         wanted: how many, about, where these cannot be all.
         effort: how much of the usual effort plain Python may make; compiled loops need no bound.
     """
@@ -138,31 +133,23 @@ def consistent(
         layouts = _drawn(found.cases, counts, shares, wanted, rng)
         return Candidates(layouts, [1] * len(layouts), (), complete=False)
     if loops is not None:
-        return _settled(loops, options, results, wanted, rng)
+        return _settled(loops, options, results, wanted)
     layouts = wander(board, results, counts, wanted, int(WANDERED * effort), rng)
     return Candidates(layouts, [likely[len(one)] for one in layouts], (), complete=False)
 
 
 def _settled(
-    loops: ModuleType, options: Options, results: Sequence[Result], wanted: int, rng: Rng
+    loops: ModuleType, options: Options, results: Sequence[Result], wanted: int
 ) -> Candidates:
-    """A sample. Where it holds hardly any different layouts others are drawn, each from a beginning
-    of its own: if all find the same, as far as rays can tell, these count as all there are."""
+    """Several samples in one. If all hold the same few layouts, as far as rays can tell, these are
+    said to be all there are: others would have been found."""
     board, limits = options.board, (options.least, options.most)
-    # Detours first: what turns a ray is hard to place once much else is.
-    ordered = sorted(results, key=lambda ray: (ray[1] in (HIT, ray[0]), ray))
-    found: dict[frozenset[int], None] = {}
-    kinds: list[set[tuple[int, ...]]] = []
-    for _ in range(1 + DRAWN_ANEW):
-        seed = rng.below(1 << 63)
-        sample = loops.settled(board, ordered, limits, wanted, MOVES, ROUNDS, seed)
-        found |= dict.fromkeys(sample)
-        kinds.append({tuple(shown) for shown in loops.spectra(board, sample)})
-        if len(kinds[-1]) > DOUBTED:
-            break
-    complete = len(kinds) > DRAWN_ANEW and kinds[0] == kinds[1] == kinds[-1] != set()
-    layouts = list(found)
-    if not complete:
+    people = max(1, wanted // loops.CROWDS)
+    samples = loops.settled(board, results, limits, people, MOVES, ROUNDS)
+    layouts = list(dict.fromkeys(layout for sample in samples for layout in sample))
+    kinds = [{tuple(shown) for shown in loops.spectra(board, sample)} for sample in samples]
+    agree = len(kinds) > 1 and all(these == kinds[0] for these in kinds)
+    if not agree or len(kinds[0]) > DOUBTED:
         return Candidates(layouts, [1] * len(layouts), (), complete=False)
     likely = _likelihoods(len(board.cells), range(options.least, options.most + 1))
     return Candidates(layouts, [likely[len(one)] for one in layouts], (), complete=True)

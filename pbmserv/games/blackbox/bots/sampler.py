@@ -4,13 +4,13 @@
 too many, `settled` takes the results in one after the other, with many layouts at once: those that
 contradict a new result die out, the others take their place, and then the atoms of each wander (a
 particle filter whose particles move by the Metropolis rule). Only whole numbers are compared and
-lots come from a seed, so the same results and seed give the same layouts.
+lots begin alike, so the same results give the same layouts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, walk
 
 ASKS = HIT - 1
 """In place of a result: it depends on a square that is not known."""
+
+CROWDS = 4
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
@@ -53,51 +55,67 @@ def search(
     # A detour is fired from its other end, too: there it divides elsewhere.
     told = dict(results)
     told |= {out: port for port, out in told.items() if out >= 0}
-    rows, complete = _divide(_field(board), *_arrays(told.items()), least, most, rays, room)
-    if not complete:
-        return Found([], complete=False)
-    cases = [
-        Case(
-            tuple(np.flatnonzero(row == ATOM).tolist()),
-            tuple(np.flatnonzero(row == UNKNOWN).tolist()),
-        )
-        for row in rows
-    ]
-    return Found(cases, complete=True)
+    found: Any = _divide(_field(board), *_arrays(told.items()), least, most, rays, room)
+    parts = [[np.flatnonzero(row == what).tolist() for what in (ATOM, UNKNOWN)] for row in found[0]]
+    return Found([Case(tuple(atoms), tuple(open_)) for atoms, open_ in parts], found[1])
 
 
 def settled(
     board: Geometry,
-    results: Iterable[Result],
+    results: Sequence[Result],
     limits: tuple[int, int],
     people: int,
     moves: int,
     rounds: int,
-    seed: int,
-) -> list[frozenset[int]]:
-    """Different layouts that explain the results, at most *people* of them.
+) -> list[list[frozenset[int]]]:
+    """Different layouts that explain the results, in up to `CROWDS` samples that know nothing of
+    each other; none that is empty.
 
     Args:
-        results: in the order in which they are taken in.
+        results: in the order in which they are taken in; all but the last one may be remembered.
         limits: the least and the most atoms there may be; each number is as likely as any.
-        people: how many layouts are in it at once.
+        people: how many layouts are in a sample at most.
         moves: how often an atom of each of them moves after each result.
         rounds: how often all that is done at most while few explain all results so far.
-        seed: of the lots, below 2^63.
     """
-    least, most = limits
-    rows = _settle(_field(board), *_arrays(results), least, most, people, moves, rounds, seed)
-    return list(dict.fromkeys(frozenset(row) - {-1} for row in rows.tolist()))
+    crowds = _crowds(board, tuple(results), limits, people, moves, rounds)
+    different = {id(every): every[bad == 0].tolist() for every, _, bad in crowds}.values()
+    cells = _field(board)[3].tolist()
+    every = [[frozenset(cells[at] for at in row if at) for row in rows] for rows in different]
+    return [list(dict.fromkeys(sample)) for sample in every if sample]
+
+
+@lru_cache(maxsize=256)
+def _crowds(
+    board: Geometry, results: tuple[Result, ...], limits: tuple[int, int], *much: int
+) -> tuple[Any, ...]:
+    """Crowds that have taken all results in. One that has died out takes over another one; where
+    all have, one begins anew, with detours first: what turns a ray is hard to place later."""
+    field, people = _field(board), much[0]
+    if not results:
+        return tuple(_scattered(field, *limits, people, seed) for seed in range(CROWDS))
+    before = _crowds(board, results[:-1], limits, *much)
+    after = [
+        _take_in(field, *_arrays(results), *crowd, *much[1:], len(results) * CROWDS + at)
+        for at, crowd in enumerate(before)
+    ]
+    living = [crowd for crowd in after if not crowd[2].all()]
+    if not living:
+        crowd = _scattered(field, *limits, people, len(results))
+        ordered = sorted(results, key=lambda ray: (ray[1] in (HIT, ray[0]), ray))
+        for end in range(1, len(results) + 1):
+            crowd = _take_in(field, *_arrays(ordered[:end]), *crowd, *much[1:], end)
+        living = [crowd]
+    return tuple(living[at % len(living)] if one[2].all() else one for at, one in enumerate(after))
 
 
 def spectra(board: Geometry, layouts: Sequence[frozenset[int]]) -> list[list[int]]:
     """For each layout where rays into all ports come out."""
     most = max(map(len, layouts), default=0)
-    rows = [[*layout, *[-1] * (most - len(layout))] for layout in layouts]
-    shown: list[list[int]] = _spectra(
-        _field(board), np.array(rows, dtype=np.int16).reshape(len(rows), most)
-    ).tolist()
-    return shown
+    rows: Any = np.full((len(layouts), most), -1, dtype=np.int16)
+    for row, layout in zip(rows, layouts, strict=True):
+        row[: len(layout)] = list(layout)
+    return list(_spectra(_field(board), rows).tolist())
 
 
 def _arrays(results: Iterable[Result]) -> Any:
@@ -128,12 +146,8 @@ def _spectra(field, layouts):
 @_compiled
 def _go_on(filled, exits, place, ahead, left, full, seen):
     """A ray from where it stands; *full*: what is unknown is empty, since all atoms are placed.
-    ``seen`` gets 1 for each square it looks into.
-
-    Returns:
-        the result or `ASKS`, where it stands then, its step ahead, its step to the left, and the
-        square that it asks for.
-    """
+    ``seen`` gets 1 for each square it looks into. The result or `ASKS`; where it stands then, its
+    step ahead, its step to the left; the square that it asks for."""
     unknown = UNKNOWN + 1 if full else UNKNOWN
     while True:
         front = place + ahead
@@ -204,14 +218,14 @@ def _divide(field, ports, outs, least, most, budget, room):
                     best = square
         if fits and best < 0 and placed + unknown >= least:
             if cases == room:
-                return found, False
+                return found[:0], False
             for cell in range(cells):
                 known = filled[squares[cell]]
                 found[cases, cell] = EMPTY if full and known == UNKNOWN else known
             cases += 1
         if fits and best >= 0:
             if budget < 1:
-                return found[:cases], False
+                return found[:0], False
             chosen[level] = best
             unknown -= 1
             other[level] = placed + unknown >= least
@@ -274,13 +288,15 @@ def _helpful(field, port, out, seen, filled, lots, other):
 
 
 @_compiled
-def _wander(field, rays, filled, atoms, moves, lots, room):
+def _wander(field, ports, outs, filled, atoms, moves, lots):
     """Move atoms about, one at a time, and let a move stand that leaves more results contradicted
     in one of 32 cases for each of them. How many are contradicted in the end."""
     exits, doors, squares, cells = field
-    ports, outs, number = rays
-    seen, wrong, after, touched, other = room
-    bad = 0
+    number, bad = ports.shape[0], 0
+    seen = np.empty((number, exits.shape[0]), dtype=np.uint8)
+    marks = np.empty((3, number), dtype=np.int64)
+    wrong, after, touched = marks[0], marks[1], marks[2]
+    other = np.empty(exits.shape[0], dtype=np.uint8)
     for ray in range(number):
         wrong[ray] = _look(field, ports[ray], filled, seen[ray]) != outs[ray]
         bad += wrong[ray]
@@ -295,9 +311,7 @@ def _wander(field, rays, filled, atoms, moves, lots, room):
         elif kind < 12:
             new = squares[_below(lots, squares.shape[0])]
         else:
-            step = _below(lots, 8)
-            step += step > 3
-            new = old + doors[0, 1] * (step // 3 - 1) + step % 3 - 1
+            new = old + doors[0, 1] * (_below(lots, 3) - 1) + _below(lots, 3) - 1
         if cells[new] < 0 or filled[new]:
             continue
         filled[old], filled[new] = 0, 1
@@ -330,52 +344,43 @@ def _wander(field, rays, filled, atoms, moves, lots, room):
 
 
 @_compiled
-def _settle(field, ports, outs, least, most, people, moves, rounds, seed):
-    """As `settled`: a row of cells for each layout, in no order, -1 where there is no further atom;
-    the same one may come more than once."""
-    exits, doors, squares, cells = field
-    number, size = ports.shape[0], exits.shape[0]
-    lots = np.array([seed], dtype=np.uint64)
-    room = (
-        np.zeros((number, size), dtype=np.uint8),
-        np.zeros(number, dtype=np.int64),
-        np.zeros(number, dtype=np.int64),
-        np.zeros(number, dtype=np.int64),
-        np.zeros(size, dtype=np.uint8),
-    )
-    filled = np.zeros(size, dtype=np.uint8)
+def _scattered(field, least, most, people, seed):
+    """A crowd of which nothing is asked: for each layout its squares (0 where there is no further
+    atom), how many these are, and how many results they contradict."""
+    order, lots = field[2].copy(), np.array([seed], dtype=np.uint64)
     every = np.zeros((people, most), dtype=np.int64)
     counts = np.empty(people, dtype=np.int64)
-    bad = np.zeros(people, dtype=np.int64)
-    order = squares.copy()
     for one in range(people):
         counts[one] = least + _below(lots, most - least + 1)
         for at in range(counts[one]):
             other = at + _below(lots, order.shape[0] - at)
             order[at], order[other] = order[other], order[at]
             every[one, at] = order[at]
-    for ray in range(number):
-        door = doors[ports[ray]]
-        for one in range(people):
-            filled[every[one, : counts[one]]] = 1
-            out = _trace(filled, exits, door[0], door[1], door[2], ports[ray])
-            bad[one] += out != outs[ray]
-            filled[every[one, : counts[one]]] = 0
-        for _ in range(rounds):
-            every, counts, bad = _survivors(every, counts, bad, lots)
-            for one in range(people):
-                atoms = every[one, : counts[one]]
-                filled[atoms] = 1
-                rays = ports, outs, ray + 1
-                bad[one] = _wander(field, rays, filled, atoms, moves, lots, room)
-                filled[atoms] = 0
-            if 4 * (bad == 0).sum() >= people:
-                break
-    found = np.full((people, most), -1, dtype=np.int16)
+    return every, counts, np.zeros(people, dtype=np.int64)
+
+
+@_compiled
+def _take_in(field, ports, outs, every, counts, bad, moves, rounds, seed):
+    """A crowd that has taken in all results but the last, after that one."""
+    exits, doors, _, _ = field
+    people, lots = every.shape[0], np.array([seed], dtype=np.uint64)
+    filled = np.zeros(exits.shape[0], dtype=np.uint8)
+    bad, port = bad.copy(), ports[-1]
     for one in range(people):
-        for at in range(counts[one]):
-            found[one, at] = cells[every[one, at]]
-    return found[bad == 0]
+        filled[every[one, : counts[one]]] = 1
+        out = _trace(filled, exits, doors[port, 0], doors[port, 1], doors[port, 2], port)
+        bad[one] += out != outs[-1]
+        filled[every[one, : counts[one]]] = 0
+    for _ in range(rounds):
+        every, counts, bad = _survivors(every, counts, bad, lots)
+        for one in range(people):
+            atoms = every[one, : counts[one]]
+            filled[atoms] = 1
+            bad[one] = _wander(field, ports, outs, filled, atoms, moves, lots)
+            filled[atoms] = 0
+        if 4 * (bad == 0).sum() >= people:
+            break
+    return every, counts, bad
 
 
 @_compiled
