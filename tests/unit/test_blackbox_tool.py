@@ -398,8 +398,18 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
     assert {name: fast[name] for name in plain} == plain
     greedy = float(fast["greedy by bits: probes until one class is left"])
     best = float(fast["every port tried, perfect in the end: probes"])
-    lots = float(fast["a random port that is not known: probes"].split()[0])
-    assert best <= greedy < lots
+    one_class, one_layout = (
+        float(fast[f"a random port that is not known, until one {what} is left"].split()[0])
+        for what in ("class", "layout")
+    )
+    assert best <= greedy < one_class <= one_layout
+    by_lot = float(fast["an informative port by lot: probes"].split()[0])
+    assert greedy < by_lot < one_class
+    sure, bold = (
+        float(fast[f"guessing at {at} layouts: winning turn"].split(",")[0])
+        for at in ("1, 1, 1", "6, 3, 1")
+    )
+    assert bold < sure < greedy + 1.5
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,15 @@ from pbmserv.games.blackbox.bots.difficulty import (
     mean_probes,
     percentile,
 )
-from pbmserv.games.blackbox.bots.trees import KINDS, Damaged, Goal, Tree, orientations, tree
+from pbmserv.games.blackbox.bots.trees import (
+    KINDS,
+    Damaged,
+    Goal,
+    Tree,
+    orientations,
+    tree,
+    winning_turns,
+)
 from pbmserv.games.blackbox.geometry import HIT, geometry, trace, trace_all
 from pbmserv.games.blackbox.options import GRADED, Options, drawn
 from pbmserv.games.blackbox.racing import daily_options
@@ -214,3 +222,12 @@ def test_what_has_grades_is_what_has_trees() -> None:
     assert {f"{width}x{height}/{atoms}" for width, height, atoms in KINDS} == set(GRADED)
     assert all(Goal.PROBES in goals for goals in KINDS.values())
     assert all(daily_options(day).gradable for day in range(7))
+
+
+def test_a_guess_beside_the_probe_wins_turns_and_costs_guesses() -> None:
+    """A root that parts four layouts into one, two that rays cannot tell apart, and one."""
+    branches, leaves = (3, 0, 0, 0), (1, 2, 2, 3)
+    assert sorted(winning_turns(branches, leaves, (1, 1, 1))) == [2, 2, 2, 3]
+    assert sorted(winning_turns(branches, leaves, (6, 3, 1))) == [1, 2, 2, 3]
+    assert sorted(winning_turns(branches, leaves, (6, 1))) == [1, 2, 2]
+    assert sorted(winning_turns(branches, leaves, (6,))) == [1]

@@ -228,8 +228,8 @@ def room_for(ports):
 
 @njit
 def _by_lot(classes, order, low, high, fired, ports):
-    """A port that is not fired yet; -1: there is but one class."""
-    if (classes[order[low:high]] == classes[order[low]]).all():
+    """A port that is not fired yet; -1: there is none, or but one class."""
+    if fired == (1 << ports) - 1 or (classes[order[low:high]] == classes[order[low]]).all():
         return -1
     while True:
         port = np.random.randint(ports)

@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from pbmserv.games.blackbox.bots.search import Result, search
@@ -181,6 +181,40 @@ def written(
         "ranks": list(ranks),
     }
     return json.dumps(about).encode() + b"\n" + b"".join(planes)
+
+
+def winning_turns(
+    branches: Sequence[int], node_of: Sequence[int], limits: Sequence[int]
+) -> Iterator[int]:
+    """The turns in which somebody wins who plays by a tree; of a layout that is lost none comes.
+
+    Each turn fires the tree's port; where few layouts are left, it guesses one of them as well.
+
+    Args:
+        branches: how many children each node has, the nodes in the order of their levels.
+        node_of: the leaf of each layout.
+        limits: for each guess that is left, the first one first, at how many layouts it is taken.
+    """
+    firsts = list(accumulate(branches, initial=1))
+    children = [range(*pair) for pair in pairwise(firsts)]
+    held: list[list[int]] = [[] for _ in branches]
+    for layout, node in enumerate(node_of):
+        held[node].append(layout)
+    for node in range(len(branches) - 1, -1, -1):  # of large sets nobody asks which they are
+        if all(0 < len(held[child]) <= limits[0] for child in children[node]):
+            held[node] += [one for child in children[node] for one in held[child]]
+    todo = [(0, 1, limits, frozenset[int]())]
+    while todo:
+        node, turn, guesses, wrong = todo.pop()
+        left = [one for one in held[node] if one not in wrong]
+        if not children[node]:  # nothing more can be told
+            yield from (turn + tried for tried in range(min(len(left), len(guesses))))
+            continue
+        if 0 < len(left) <= guesses[0]:
+            yield turn
+            guesses, wrong = guesses[1:], wrong | {left[0]}
+        if guesses:
+            todo += [(child, turn + 1, guesses, wrong) for child in children[node]]
 
 
 def orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:

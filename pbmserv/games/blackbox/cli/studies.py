@@ -34,8 +34,18 @@ MOST_ROLLOUTS = 1_000_000
 MOST_PLAIN = 250_000
 """Layouts that plain Python looks at: 7x7 with 4 atoms takes a minute."""
 
-RANDOM_TREES = 100
+RANDOM_TREES = 40
 HARDEST = 5
+
+GAMES = 600
+"""Games by lot for each way to choose a port."""
+
+BEST_OF = (2, 3, 5)
+SOFTNESS = (0.3, 1.0)
+"""Ports by lot of which the best is taken; or any port, e times likelier for so many bits more."""
+
+GUESSING = ((1, 1, 1), (6, 3, 1), (10, 4, 1))
+"""At how many layouts somebody guesses who has three guesses left, two, and one."""
 
 Line: TypeAlias = tuple[str, str]
 Spectrum = bytes
@@ -47,7 +57,8 @@ def study(params: Params = "7x7/4") -> None:
 
     It counts layouts, those that rays cannot tell apart, and what probes tell; how
     many probes and points a greedy player needs, one who tries every port, and
-    one who fires at random; and which boxes are the hardest.
+    players who leave much to chance; when to guess, and which boxes are the
+    hardest.
 
     Example: pbmserv blackbox study 5x5/3
     """
@@ -65,7 +76,7 @@ def study(params: Params = "7x7/4") -> None:
         if not quick and layouts > MOST_PLAIN:
             raise Unusable(f"{layouts:,} layouts are too many without numba: {_INSTALL}")
         options = Options(kind.width, kind.height, kind.least, kind.most)
-        with _steps(7 if quick else 3) as steps:
+        with _steps(9 if quick else 3) as steps:
             lines = list((_compiled if quick else _plain)(options, steps))
         for name, value in lines:
             say(f"{name:<60} {value}")
@@ -112,6 +123,8 @@ def _steps(total: int) -> Iterator[Steps]:
 def _compiled(options: Options, steps: Steps) -> Iterator[Line]:
     """All lines."""
     steps.begin("compiling")
+    import numpy as np
+
     from pbmserv.games.blackbox.bots import kernels
 
     steps.begin("rays into all ports")
@@ -140,9 +153,16 @@ def _compiled(options: Options, steps: Steps) -> Iterator[Line]:
                 (f"{kernels.paid(*grown, goal).mean():.4f}"),
             )
     steps.begin("random ports")
-    means = [kernels.random_price(board, seed) / total for seed in range(RANDOM_TREES)]
-    error = stdev(means) / RANDOM_TREES**0.5
-    yield "a random port that is not known: probes", f"{mean(means):.2f} +- {error:.2f}"
+    for classes, name in ((board[1], "class"), (np.arange(total), "layout")):
+        each = board[0], classes, board[2]
+        means = [kernels.random_price(each, seed) / total for seed in range(RANDOM_TREES)]
+        error = stdev(means) / RANDOM_TREES**0.5
+        until = f"a random port that is not known, until one {name} is left"
+        yield until, f"{mean(means):.2f} +- {error:.2f}"
+    steps.begin("ways to choose a port")
+    yield from _choices(results, board[1])
+    steps.begin("when to guess")
+    yield from _guesses(greedy)
     steps.begin("the hardest boxes")
     yield from _hardest(options, probes)
 
@@ -176,6 +196,70 @@ def sums_over_orientations(options: Options, probes: Any) -> Any:
         cells = np.sort(np.array(turned)[layouts], axis=1)
         total += probes[np.searchsorted(numbers, cells @ base)]
     return total
+
+
+def _choices(results: Any, classes: Any) -> Iterator[Line]:
+    """Probes of players who choose among the ports that tell anything."""
+    import numpy as np
+
+    ways = [("an informative port by lot", 1, 0.0)]
+    ways += [(f"the best of {n} informative ports by lot", n, 0.0) for n in BEST_OF]
+    ways += [(f"an informative port, softly by {soft} bit", 0, soft) for soft in SOFTNESS]
+    firsts: dict[tuple[int, int], Any] = {}
+    bits = _bits(results)
+    for name, among, soft in ways:
+        lots = np.random.default_rng(1)
+        probes = []
+        for layout in lots.integers(len(results), size=GAMES):
+            some: Any = None
+            count = 0
+            while some is None or (classes[some] != classes[some[0]]).any():
+                told = bits if some is None else _bits(results[some])
+                port = _chosen(told, among, soft, lots)
+                out = results[layout, port]
+                if some is None:
+                    if (port, out) not in firsts:
+                        firsts[port, out] = np.flatnonzero(results[:, port] == out)
+                    some = firsts[port, out]
+                else:
+                    some = some[results[some, port] == out]
+                count += 1
+            probes.append(count)
+        yield f"{name}: probes", f"{mean(probes):.2f} +- {stdev(probes) / GAMES**0.5:.2f}"
+
+
+def _chosen(told: Any, among: int, soft: float, lots: Any) -> int:
+    import numpy as np
+
+    ports = np.flatnonzero(told > 0)
+    if soft:
+        weights = np.exp((told[ports] - told.max()) / soft)
+        return int(lots.choice(ports, p=weights / weights.sum()))
+    drawn = lots.permutation(ports)[:among]
+    return int(drawn[told[drawn].argmax()])
+
+
+def _bits(results: Any) -> Any:
+    """What each port tells on average of these layouts."""
+    import numpy as np
+
+    ports = results.shape[1]
+    keys = results + np.arange(ports, dtype=np.int64) * (ports + 1)
+    counts = np.bincount(keys.ravel(), minlength=ports * (ports + 1)).reshape(ports, ports + 1)
+    shares = counts / len(results)
+    return -(shares * np.log2(shares, where=shares > 0, out=np.zeros_like(shares))).sum(axis=1)
+
+
+def _guesses(grown: Any) -> Iterator[Line]:
+    """When a greedy player wins who may guess three times, beside the probe of a turn."""
+    from pbmserv.games.blackbox.bots.trees import winning_turns
+
+    _, branches, _, node_of = grown
+    for limits in GUESSING:
+        turns = list(winning_turns(branches.tolist(), node_of.tolist(), limits))
+        lost = 100 * (1 - len(turns) / len(node_of))
+        shown = ", ".join(map(str, limits))
+        yield f"guessing at {shown} layouts: winning turn", f"{mean(turns):.2f}, {lost:.2f} % lost"
 
 
 def _hardest(options: Options, probes: Any) -> Iterator[Line]:
