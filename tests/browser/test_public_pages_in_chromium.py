@@ -87,4 +87,8 @@ def test_a_game_is_stepped_through_by_slider_keys_and_links(
             assert screen.url.endswith("?turn=5")
             assert screen.inner_text("#steps span") == "5 of 11"
         looked_at(chromium, screen, 320, "dark")
+        screen.emulate_media(media="print")
+        assert screen.locator("svg.drawn").first.is_visible()
+        for away in ("header", "footer", "#steps", ".slide", ".keys"):
+            assert screen.locator(away).is_hidden(), away
         screen.context.close()

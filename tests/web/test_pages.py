@@ -304,6 +304,16 @@ def test_style_and_icon_may_be_kept(site) -> None:
     assert icon.headers["Content-Type"] == "image/svg+xml"
 
 
+def test_the_first_page_is_small_and_has_one_stylesheet_in_which_nothing_moves(site) -> None:
+    _, page = site.ask("GET", "/")
+    sheets = re.findall(r'<link rel="stylesheet" href="([^"]+)">', page)
+    assert len(sheets) == 1
+    parts = {path: site.ask("GET", path)[1] for path in (*sheets, "/icon.svg")}
+    assert sum(len(text.encode()) for text in (page, *parts.values())) < 50_000
+    for sheet in (parts[sheets[0]], environment().get_template("web/mailbox.css").render()):
+        assert not re.search(r"transition|animation|scroll-behavior", sheet)
+
+
 def test_following_a_confirmation_link_changes_nothing(site) -> None:
     response, page = site.ask("GET", f"/confirm/{TOKEN}")
     assert response.status == 200
