@@ -49,6 +49,8 @@ MOST_KEPT = 500
 """Pages of boards that are kept until somebody moves, of some 15 kB each."""
 _KEY = "\0key\0"
 """Stands for a page's key; no scene can have it."""
+_CUT = "\0cut\0"
+"""Stands around what changes with a draft."""
 
 log = logging.getLogger("pbmserv.web")
 
@@ -218,7 +220,7 @@ class _Site:
         self._printer = printer
         self._text, self._failure = printer.text, printer.failure
         self._front = self._text("front")
-        self._kept: dict[str, tuple[BoardPage, str]] = {}
+        self._kept: dict[str, tuple[BoardPage, list[str]]] = {}
         self._help = HelpPages(printer.pages.games, printer.templates, printer.shared)
 
     async def front(self, request: Request) -> Response:
@@ -294,17 +296,21 @@ class _Site:
         return Response(status_code=303, headers={**PRIVATE, "Location": way})
 
     def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> str:
-        said = {"by_letter": by_letter, "refused": refused}
-        if page.draft or page.trouble or page.words or by_letter or refused:
-            return self._text("board", page=page, bots=BOT_USERIDS, **said)
-        # Nothing was put together: until something happens, all but its key stays as it is.
+        said = {"by_letter": by_letter, "refused": refused, "bots": BOT_USERIDS}
+        is_put = page.draft or page.trouble or page.words or by_letter or refused
+        is_plain = not is_put and page.scene is page.stands
         kept = self._kept.get(page.token)
         if kept is None or not _is_same(kept[0], page):
-            text = self._text("board", page=replace(page, key=_KEY), bots=BOT_USERIDS, **said)
+            if not is_plain:
+                return self._text("board", page=page, cut="", **said)
+            text = self._text("board", page=replace(page, key=_KEY), cut=_CUT, **said)
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-            kept = self._kept[page.token] = page, text
-        return kept[1].replace(_KEY, page.key)
+            kept = self._kept[page.token] = page, text.split(_CUT)
+        first, news, middle, move, last = kept[1]
+        if not is_plain:  # until something happens, all but these stays as it is
+            news, move = (self._text(n, page=page, **said) for n in ("board-news", "board-move"))
+        return f"{first}{news}{middle}{move}{last}".replace(_KEY, page.key)
 
     async def to_api(self, _request: Request) -> Response:
         """The address with a slash at its end, below which the others lie."""
@@ -333,16 +339,14 @@ class _Site:
         return self._failure(500, "fault")
 
 
-_BY_VALUE = [one.name for one in fields(BoardPage) if one.name not in {"key", "scene", "now"}]
+_DRAFT = {"key", "scene", "stands", "draft", "trouble", "example", "words"}
+_BY_VALUE = [one.name for one in fields(BoardPage) if one.name not in _DRAFT]
 
 
 def _is_same(kept: BoardPage, page: BoardPage) -> bool:
-    """Whether two pages show the same; a scene that has not changed is the very same object."""
-    return (
-        kept.scene is page.scene
-        and kept.now is page.now
-        and all(getattr(kept, name) == getattr(page, name) for name in _BY_VALUE)
-    )
+    """Whether two pages show the same, but for a draft; a board that stands is the same object."""
+    values = (getattr(kept, name) == getattr(page, name) for name in _BY_VALUE)
+    return kept.stands is page.stands and all(values)
 
 
 class _Personal:

@@ -98,7 +98,7 @@ class BoardPage:
         trouble: why the draft, or what was sent, does not do; "" where it does.
         example: what would do instead; "" for none.
         scene: the board, or what the draft would make of it, or what a check has found.
-        now: the view as it is.
+        stands: the board as it is.
         undecided: userids of those who have not accepted yet.
         reports: what the coach has found for whom somebody asked; the reader's own box first.
         awaits_report: the coach is still at work.
@@ -109,7 +109,7 @@ class BoardPage:
     player_id: int
     userid: str
     scene: BoardScene
-    now: Any
+    stands: BoardScene
     key: str
     draft: str = ""
     trouble: str = ""
@@ -123,6 +123,11 @@ class BoardPage:
 
     at_once: ClassVar[bool] = False
     """A move is put together first."""
+
+    @property
+    def now(self) -> Any:
+        """The view as it is."""
+        return self.stands.view
 
     @property
     def others(self) -> list[str]:
@@ -278,7 +283,7 @@ class BoardPages:
             player.id,
             player.userid,
             scene,
-            scene.view,
+            scene,
             secrets.token_hex(8),
             undecided=() if declined else board.undecided,
             reports=() if awaits_report else found(connection, board, position, sitter.seat),
