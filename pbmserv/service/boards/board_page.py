@@ -147,8 +147,7 @@ class BoardPage:
     @property
     def thinks(self) -> bool:
         """Whether nobody has to move but bots, which will have done so in a moment."""
-        waiting = self.scene.waiting
-        is_theirs = bool(waiting) and all(name in BOT_USERIDS for name in waiting)
+        is_theirs = set() < set(self.scene.waiting) <= set(BOT_USERIDS)
         return self.is_running and is_theirs and not self.scene.your_turn
 
 
@@ -371,24 +370,20 @@ def _player_of(
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:
-    """The page with what its reader has put together and what it would do, or with what was asked
-    of the reader's own markers."""
-    scene = seen.scene
-    game, seat = scene.game, scene.you
-    draft = look.draft.strip()[:LONGEST_DRAFT]
-    if look.tap and isinstance(game, Tappable):
-        draft = game.tapped(scene.view, draft, look.tap)[:LONGEST_DRAFT]
-    seen = replace(seen, draft=draft, words=look.words[:LONGEST_WORDS])
+    """The page with what its reader has put together, or asked of their own markers."""
+    scene, draft, trouble = seen.scene, look.draft.strip()[:LONGEST_DRAFT], ""
+    words = look.words[:LONGEST_WORDS]
+    if look.tap and isinstance(scene.game, Tappable):
+        draft = scene.game.tapped(scene.view, draft, look.tap)[:LONGEST_DRAFT]
     try:
         if look.check:
             drawn = "" if look.check == "all" else look.check
-            return replace(seen, scene=foreseen("check", {"drawn": drawn}, scene))
-        if draft:
-            words = {"mover": seat, "move": draft}
-            return replace(seen, scene=foreseen("preview", words, scene))
+            scene = foreseen("check", {"drawn": drawn}, scene)
+        elif draft:
+            scene = foreseen("preview", {"mover": scene.you, "move": draft}, scene)
     except MoveError as error:
-        return replace(seen, trouble=why(error.refusal))
-    return seen
+        trouble = why(error.refusal)
+    return replace(seen, scene=scene, draft=draft, words=words, trouble=trouble)
 
 
 def written(sender: str, recipient: str, domain: str, press: Press, now: datetime) -> Envelope:
