@@ -1,7 +1,7 @@
 """`python -m benchmarks.solver [--all]`: how the house plays, in numbers.
 
-The first table is exact: every layout is looked at, and a greedy player's whole tree of probes is
-walked. The second plays the house's levels, which see samples only, against layouts drawn by lot.
+All of it is exact: every layout is looked at, and a greedy player's whole tree of probes is walked.
+How strong the house's levels are says `benchmarks.strength`.
 """
 
 from __future__ import annotations
@@ -9,27 +9,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import combinations
 from math import comb, log2
-from statistics import mean, stdev
 from time import perf_counter
 
-from pbmserv.engine.types import Rng, Seat
-from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import KINDS, Goal, file_name, tree
 from pbmserv.games.blackbox.cli.studies import spectra, walked
-from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import HIT, field_of, geometry, trace_all
 from pbmserv.games.blackbox.options import Options
-from pbmserv.games.blackbox.state import new_state
 
 QUICK = ((7, 3), (7, 4), (8, 3))
 ALL = (*QUICK, (8, 4))
 BITS = ((7, 4), (8, 3), (8, 4), (8, 5))
-GAMES = 100
 
 
 @dataclass(frozen=True)
@@ -45,7 +39,7 @@ class Row:
 
 
 def main() -> int:
-    """Print both tables."""
+    """Print all tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.solver", description=__doc__)
     parser.add_argument("--all", action="store_true", help="8x8 with 4 atoms, too: two minutes")
     sizes = ALL if parser.parse_args().all else QUICK
@@ -75,9 +69,6 @@ def main() -> int:
 
         for line in measured():
             print(f"  {line}", flush=True)
-    print(f"\nThe house's levels, 7x7, 4, {GAMES} games: mean winning turn, lost, time of a turn")
-    for level in LEVELS:
-        print(f"  {level:<10} {played(level)}", flush=True)
     return 0
 
 
@@ -124,43 +115,6 @@ def exact(side: int, atoms: int) -> Row:
     _, thrifty = walked(found, lambda told, cost: told / cost)
     twins = sum(size for size in sizes.values() if size > 1)
     return Row(len(found), len(sizes), twins, probes, points, thrifty)
-
-
-def played(level: str) -> str:
-    """What a level does against layouts drawn by lot, and how long a turn takes."""
-    turns, lost, slowest = [], 0, 0.0
-    begun = perf_counter()
-    for number in range(GAMES):
-        count, won, longest = _game(level, number)
-        slowest = max(slowest, longest)
-        lost += not won
-        if won:
-            turns.append(count)
-    each = (perf_counter() - begun) / sum(turns)
-    error = stdev(turns) / len(turns) ** 0.5
-    return (f"{mean(turns):.2f} +- {error:.2f}, {lost}, "
-            f"{each * 1e3:.0f} ms (at most {slowest * 1e3:.0f})")  # fmt: skip
-
-
-def _game(level: str, number: int) -> tuple[int, bool, float]:
-    """A classic game against somebody who does nothing: turns, won, the longest turn's seconds."""
-    options = GAME.options((), 2)
-    lot = Rng(b"bench%d" % number, 0)
-    boxes = tuple(
-        replace(box, atoms=frozenset(lot.sample(options.board.cells, options.least)))
-        for box in new_state(options, 2).boxes
-    )
-    state = replace(new_state(options, 2), boxes=boxes, turns=2)
-    seat, turns, longest = Seat(0), 0, 0.0
-    while state.outcome is None:
-        view = GAME.view(state, seat)
-        begun = perf_counter()
-        text = LEVELS[level].choose(view, Rng(b"bench%d" % number, turns + 1))
-        longest = max(longest, perf_counter() - begun)
-        turns += 1
-        state = GAME.apply(state, seat, GAME.parse(view, text), lot).state
-        state = replace(state, turns=state.turns + 1)
-    return turns, state.outcome.reason == "solved", longest
 
 
 if __name__ == "__main__":

@@ -245,14 +245,14 @@ def rebuild(
 
 def _compare_ratings(config: Path | None) -> None:
     from pbmserv import files
-    from pbmserv.service.ratings import rating
+    from pbmserv.service.ratings import rebuilding
     from pbmserv.store.core import schema
 
     found = loaded(config)
     files.must_be_there(found.settings.database, found.sources)
     with opened(found.settings.database) as database:
         schema.require(database)
-        done = rating.check(database)
+        done = rebuilding.check(database)
     for line in done.told:
         complain(line)
     summary = f"{done.boards} rated boards, {done.players} ratings"

@@ -6,7 +6,7 @@ for Online Ranking", JMLR 12, 2011): any number of seats, ties, and a measure of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
@@ -57,6 +57,15 @@ class Rating:
 
 NEWCOMER = Rating(25.0, 25.0 / 3)
 """Where everybody begins; its ordinal is 0."""
+
+ANCHOR_SIGMA = 1.0
+"""How sure we are of a bot's strength, which was measured: as sure as of somebody who has played
+for years. No game moves it."""
+
+
+def anchor(mu: float) -> Rating:
+    """The rating of a bot that is as strong as this, which no game moves."""
+    return Rating(mu, ANCHOR_SIGMA)
 
 
 def is_provisional(games: int) -> bool:
@@ -142,7 +151,7 @@ class Standing:
 
     Attributes:
         games: rated games, which are wins, losses and draws together.
-        opponents: how many different people they were against.
+        opponents: how many different people they were against; bots are none.
     """
 
     rating: Rating
@@ -176,17 +185,31 @@ def is_draw(place: int, places: Sequence[int]) -> bool:
     return place == min(places) and list(places).count(place) > 1
 
 
-def settle(before: Sequence[Standing], places: Sequence[int], pasts: Pasts) -> tuple[Standing, ...]:
-    """The standings of a rated board's players after it; the other arguments as for `rate`."""
+def settle(
+    before: Sequence[Standing],
+    places: Sequence[int],
+    pasts: Pasts,
+    anchored: Collection[int] = (),
+) -> tuple[Standing, ...]:
+    """The standings of a rated board's players after it; the other arguments as for `rate`.
+
+    Args:
+        anchored: seats whose rating stays as it is, and who count as nobody's opponents.
+    """
     rated = rate([standing.rating for standing in before], places)
     weighed = weights(pasts, len(before))
     settled = []
     for seat, (standing, rating, place) in enumerate(zip(before, rated, places, strict=True)):
         won, drawn = is_win(place, places), is_draw(place, places)
-        others = [pasts.get(_pair(seat, one), NEW) for one in range(len(before)) if one != seat]
+        others = [
+            pasts.get(_pair(seat, one), NEW)
+            for one in range(len(before))
+            if one != seat and one not in anchored
+        ]
+        new = _weighed(standing.rating, rating, weighed[seat])
         settled.append(
             Standing(
-                _weighed(standing.rating, rating, weighed[seat]),
+                standing.rating if seat in anchored else new,
                 standing.wins + won,
                 standing.losses + (not won and not drawn),
                 standing.draws + drawn,

@@ -29,8 +29,9 @@ T = TypeVar("T")
 Seat = NewType("Seat", int)
 """A player's place at a board, 0-based in the order of the challenge."""
 
-BOT_USERIDS = ("house", "house-easy", "house-hard")
-"""Userids under which the server itself plays, where a game has a bot of that name."""
+BOT_USERIDS = ("house-beginner", "house-easy", "house", "house-hard", "house-best")
+"""Userids under which the server itself plays, where a game has a bot of that name; the weakest
+first."""
 
 Value = str | int | bool | tuple[str, ...]
 """What a note may carry: flat, JSON-ready facts for a template."""
@@ -50,6 +51,8 @@ class GameInfo:
         options: (word as written, meaning) pairs for help, in order.
         opening: turns that each seat must have used before a game that somebody gives up, or
             forfeits, can change ratings.
+        strength: what was measured of its bots, by userid: ``mu``, as `ratings.Rating` has it, and
+            what its help says. A game with a bot that is not there changes no ratings.
     """
 
     key: str
@@ -61,6 +64,7 @@ class GameInfo:
     rules_version: int
     options: tuple[tuple[str, str], ...] = ()
     opening: int = 0
+    strength: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
 
 
 @value(frozen=True, slots=True)

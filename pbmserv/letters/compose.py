@@ -287,7 +287,11 @@ class Composer:
 
     def _page(self, found: HelpTopic) -> str:
         infos = {game.info.key: game.info for game in self.registry}
-        values = {"house": self.mail_domain.address, "info": infos.get(found.subject)}
+        values = {
+            "house": self.mail_domain.address,
+            "info": infos.get(found.subject),
+            "infos": infos,
+        }
         return page(found.template, {**found.values, **values})
 
     # -- where it belongs ------------------------------------------------------------------

@@ -358,11 +358,14 @@ class BotsStage:
     Args:
         moves: makes what was thought of.
         watch: tells the supervisor which board is being thought about.
+        tick_s: as `BotWorker` has it.
     """
 
-    def __init__(self, base: Base, moves: Moves, watch: Watch | None = None) -> None:
+    def __init__(
+        self, base: Base, moves: Moves, watch: Watch | None = None, tick_s: float = 0.0
+    ) -> None:
         self.bot_worker = BotWorker(
-            Positions(base.registry), base.game, base.clock, moves, watch or Unwatched()
+            Positions(base.registry), base.game, base.clock, moves, watch or Unwatched(), tick_s
         )
 
     def start(self) -> None:

@@ -18,7 +18,7 @@ from pbmserv.config.settings import Settings
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
-from pbmserv.service.bots.bot_worker import Moves, Thought
+from pbmserv.service.bots.bot_worker import TICK_S, Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages import listeners, operators
@@ -251,7 +251,7 @@ def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
 async def _bots(name: str, base: Base, given: Given) -> None:
     play = Asking(given.folder / "play.sock")
     moves: Moves = _AskedMoves(play)
-    stage = BotsStage(base, moves, given.current)
+    stage = BotsStage(base, moves, given.current, TICK_S)
 
     def state() -> StageState:
         return StageState(stage.vitals(), counted=counted())

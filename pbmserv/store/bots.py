@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
@@ -52,6 +52,12 @@ def account(connection: Connection, userid: str, now: datetime) -> Player:
     found = player_rows.of_name(connection, userid)
     assert found is not None
     return found
+
+
+def userids(connection: Connection) -> dict[int, str]:
+    """The userid of each account of the house, by its id."""
+    found = select(players.c.id, players.c.userid).where(players.c.state == PlayerState.BOT)
+    return {row.id: row.userid for row in connection.execute(found)}
 
 
 def known(connection: Connection, userid: str) -> Player | None:
@@ -159,11 +165,11 @@ _NEXT_ASKED = Prepared(
 
 
 def ask_report(connection: Connection, asked: Asked, now: datetime) -> None:
-    """Have it worked out, if that was not asked for before."""
+    """Have it worked out, once more where that could not be done; nothing of it may be `found`."""
+    new = insert_into(connection, analyses).values(**asdict(asked), due_at=now, found={})
+    due = func.coalesce(analyses.c.due_at, new.excluded.due_at)  # what waits keeps its turn
     connection.execute(
-        insert_into(connection, analyses)
-        .values(**asdict(asked), due_at=now, found={})
-        .on_conflict_do_nothing()
+        new.on_conflict_do_update(index_elements=[c.name for c in _ASKED], set_={"due_at": due})
     )
 
 

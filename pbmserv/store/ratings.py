@@ -105,12 +105,13 @@ BEST = (
     .where(
         ratings.c.game == bindparam("of_game"),
         players.c.state != PlayerState.DELETED,
+        players.c.state != PlayerState.BOT,
         ratings.c.opponents.between(bindparam("least"), bindparam("greatest")),
     )
     .order_by(ratings.c.ordinal.desc(), ratings.c.player_id.desc())
     .limit(bindparam("most"))
 )
-"""The best players of a game with so many opponents, read off the index from its end."""
+"""The best people at a game with so many opponents, read off the index from its end."""
 
 _ONE = select(ratings.c.player_id, *STANDING, ratings.c.rated_at).where(
     ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player")

@@ -115,7 +115,9 @@ class HelpPages:
 
     def _text(self, template: str, found: HelpTopic) -> str:
         info = self._infos.get(found.subject)
-        return self._templates.get_template(template).render({**found.values, "info": info})
+        return self._templates.get_template(template).render(
+            {**found.values, "info": info, "infos": self._infos}
+        )
 
     def _render(self, name: str, **values: Any) -> str:
         page = self._templates.get_template(f"web/{name}.html.j2")

@@ -12,14 +12,16 @@ from quiet import take
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 
+from pbmserv.engine.ratings import NEWCOMER, Rating, anchor
 from pbmserv.errors import OperatorError
 from pbmserv.games.blackbox.bots.levels import Level
-from pbmserv.games.blackbox.game import Blackbox
+from pbmserv.games.blackbox.game import GAME, Blackbox
 from pbmserv.log import LineFormatter
 from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.people import user_facts
+from pbmserv.service.ratings import rebuilding
 from pbmserv.store.boards import moves
 from pbmserv.store.tables import boards as board_table
 from pbmserv.store.tables.boards import house_turns, ratings, scores
@@ -72,7 +74,7 @@ def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
     started = one(server.begin(ALICE, "blackbox challenge alice house-easy", "Hello!"))
     assert "house-easy" in started.subject
     assert "It moves at once" in started.text
-    assert "The game is not rated" in started.text
+    assert "The game is rated" in started.text
     assert "passed on" not in started.text
     letter = one(server.reply(started, HIDING))
     assert "you fire first" in letter.text
@@ -89,7 +91,8 @@ def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
     assert waiting(server) == 0
 
 
-def test_a_game_goes_to_its_end_and_counts_for_no_rating(server: Indoors) -> None:
+@pytest.mark.both_databases
+def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors) -> None:
     letter = begun(server, "house-hard")
     while letter.kind != "result":
         letter = one(server.reply(letter, unused(letter)))
@@ -97,14 +100,23 @@ def test_a_game_goes_to_its_end_and_counts_for_no_rating(server: Indoors) -> Non
     assert "Since your last move:" in letter.text
     assert "* You fired port" in letter.text
     assert 'Reply "rematch"' in letter.text
-    assert "rating:" not in letter.text
+    strong = GAME.info.strength["house-hard"]["rating"]
+    assert "Your Blackbox rating: " in letter.text
+    assert f"house-hard: {strong}, which no game moves." in letter.text
+    assert f"house-hard: {strong}, which no game moves" in " ".join(letter.html.split())
     again = one(server.reply(letter, "rematch"))
     assert again.subject == "Your move: Blackbox 2 against house-hard"
     assert "hide 4 atoms" in again.text
     moved = one(server.reply(again, HIDING))
     assert "* house-hard fired port" in moved.text
     with server.server.database.reading.connect() as connection:
-        assert connection.execute(select(func.count()).select_from(ratings)).scalar_one() == 0
+        rows = connection.execute(select(ratings).order_by(ratings.c.player_id)).all()
+    person, bot = rows
+    assert person.games == bot.games == 1
+    assert person.mu < NEWCOMER.mu, "a loss"
+    assert Rating(bot.mu, bot.sigma) == anchor(GAME.info.strength["house-hard"]["mu"])
+    assert person.opponents == 0, "the house helps nobody to a place"
+    assert rebuilding.check(server.server.database).differences == 0
 
 
 def test_a_report_of_several_commands_has_the_answer_in_it(server: Indoors) -> None:
@@ -276,8 +288,11 @@ def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors
         with pytest.raises(OperatorError, match="is the server itself"):
             server.operators.do(signed, deed)
     server.reply(letter, "resign")
-    with pytest.raises(OperatorError, match="the house, which has no rating"):
-        server.operators.do(signed, partial(operating_boards.set_rated, number=1, rated=True))
+    server.operators.do(signed, partial(operating_boards.set_rated, number=1, rated=True))
+    server.letters()
+    server.send(ALICE, f"blackbox challenge alice {PASSWORD} house house-easy -race")
+    with pytest.raises(OperatorError, match="with bots that are not rated"):
+        server.operators.do(signed, partial(operating_boards.set_rated, number=2, rated=True))
 
 
 def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
@@ -285,7 +300,11 @@ def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
     assert "alice - house-hard" in one(server.send(BOB, "blackbox games house-hard"), BOB).text
     server.reply(letter, "resign")
     assert "house-hard" in one(server.send(BOB, "blackbox history alice"), BOB).text
-    assert "house" not in one(server.send(BOB, "blackbox standings"), BOB).text
+    standings = one(server.send(BOB, "blackbox standings"), BOB).text
+    assert "house" not in standings.partition("The house is rated")[0]
+    assert f"house-best {GAME.info.strength['house-best']['rating']}" in " ".join(standings.split())
+    mine = " ".join(one(server.send(BOB, "blackbox ratings house-hard"), BOB).text.split())
+    assert "house-hard is the house. Its rating is what we measured" in mine
     record_ = one(server.send(BOB, "blackbox record 1"), BOB).text
     assert "house-hard" in record_
 
@@ -310,16 +329,22 @@ def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
     assert waiting(server) == 0
 
 
-def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting(
+@pytest.mark.both_databases
+def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting_and_can_be_asked_for_again(
     server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
         raise ValueError("atoms at B2")
 
-    monkeypatch.setattr(Blackbox, "report", staticmethod(fail))
     server.begin(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
     ended = one(server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}"))
-    told = one(server.reply(ended, "report"))
+    with monkeypatch.context() as broken:
+        broken.setattr(Blackbox, "report", staticmethod(fail))
+        told = one(server.reply(ended, "report"))
     assert "No report on board 1" in told.text
     assert "the coach cannot work a report out" in caplog.text
     assert "B2" not in caplog.text
+    caplog.clear()
+    again = one(server.reply(told, "report"))
+    assert "the coach needs" in again.text
+    assert not caplog.records

@@ -21,7 +21,6 @@ from pbmserv.games.blackbox.bots.difficulty import is_unique, likelihoods, mean_
 from pbmserv.games.blackbox.bots.levels import (
     LEVELS,
     anywhere,
-    few_enough,
     informative,
     unobtrusive,
 )
@@ -273,10 +272,6 @@ def test_the_levels_are_as_strong_as_measured() -> None:
     assert 7.0 < needed["house"] < 9.8
     assert 8.0 < needed["house-easy"] < 12.0
     assert needed["house-hard"] < needed["house"] < needed["house-easy"]
-
-
-def test_how_many_candidates_are_few_enough_to_guess() -> None:
-    assert [few_enough(left) for left in (1, 2, 3, 9)] == [1, 3, 6, 6]
 
 
 @pytest.mark.parametrize("words", [(), ("-size=8x8", "-atoms=3"), ("-size=6x5", "-atoms=3-4")])

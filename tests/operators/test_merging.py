@@ -16,7 +16,7 @@ from sqlalchemy import select, text, update
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.people import board_lines
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import rebuilding
 from pbmserv.store.operators import operating
 from pbmserv.store.tables.mail import outbox
 
@@ -44,7 +44,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     assert [line.id for line in lines] == [second, first]
     (answer,) = house.send(ALICE, f"blackbox showas bob {PASSWORD} {second}")
     assert answer.board == second, "a letter from the other address is bob's now"
-    compared = rating.check(house.server.database)
+    compared = rebuilding.check(house.server.database)
     assert compared.differences == 0
 
 
@@ -67,7 +67,7 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
     (table,) = house.send(BOB, "blackbox ratings bob")
     assert "1 rated game:" in flat(table)
     do(house, people.merge, userid="alice", into="bob")
-    assert rating.check(house.server.database).differences == 0
+    assert rebuilding.check(house.server.database).differences == 0
     house.letters()
     (table,) = house.send(BOB, "blackbox standings")
     assert "alice" not in table.text

@@ -16,7 +16,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import boards, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.people import board_facts, game_lines, user_facts
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import rebuilding
 from pbmserv.store.operators import audit
 
 
@@ -139,7 +139,7 @@ def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) ->
     assert len(house.letters()) == 2
     (empty,) = house.send(ALICE, "blackbox standings")
     assert "alice" not in empty.text
-    assert rating.check(house.server.database).differences == 0
+    assert rebuilding.check(house.server.database).differences == 0
     with pytest.raises(OperatorError, match="already"):
         do(house, boards.set_rated, number=1, rated=False)
     do(house, boards.set_rated, number=1, rated=True)

@@ -21,7 +21,7 @@ from pbmserv.engine.ratings import (
     settle,
     weights,
 )
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import rebuilding
 
 pytestmark = pytest.mark.slow
 
@@ -122,7 +122,7 @@ def test_who_resigns_at_the_first_turn_changes_no_rating_and_the_letter_says_so(
         )
     (table,) = house.send(CAROL, "blackbox standings")
     assert "nobody is rated yet" in table.text
-    assert rating.check(house.server.database).differences == 0
+    assert rebuilding.check(house.server.database).differences == 0
 
 
 def test_the_same_two_again_and_again_have_no_place_and_a_rebuild_agrees(house: Indoors) -> None:
@@ -136,9 +136,9 @@ def test_the_same_two_again_and_again_have_no_place_and_a_rebuild_agrees(house: 
     assert (
         "- means no place yet: that takes rated games against 5 different opponents." in table.text
     )
-    assert rating.check(house.server.database).differences == 0
+    assert rebuilding.check(house.server.database).differences == 0
     # After the window a game counts in full again.
     house.live(days=45)
     house.live(days=46)
     assert "It counts for" not in resigned(house, 5, opened=True)
-    assert rating.check(house.server.database).differences == 0
+    assert rebuilding.check(house.server.database).differences == 0

@@ -11,7 +11,7 @@ from pbmserv.commands.table.playing import Resign
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.position import replay
 from pbmserv.engine.record import read_record
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import rebuilding
 
 
 @pytest.mark.both_databases
@@ -64,7 +64,7 @@ def test_two_games_and_all_that_is_told_of_them(server: Correspondence) -> None:
 
     _tables(carol, alice, won)
     _record(carol)
-    assert rating.check(server.server.database).differences == 0
+    assert rebuilding.check(server.server.database).differences == 0
 
 
 def _tables(carol: Guest, alice: Guest, won: Letter) -> None:

@@ -17,7 +17,8 @@ from sqlalchemy import Connection, Select, delete, insert, select, text, update
 
 from pbmserv.cli.main import run
 from pbmserv.engine.types import Outcome
-from pbmserv.service.ratings import rating
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.service.ratings import rating, rebuilding
 from pbmserv.store import ratings
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, histories
@@ -42,9 +43,9 @@ def writer(database: Database) -> Iterator[Writer]:
     opened.close()
 
 
-def rebuilt(database: Database) -> rating.Compared:
+def rebuilt(database: Database) -> rebuilding.Compared:
     with database.writing.begin() as connection:
-        return rating.rebuild(connection)
+        return rebuilding.rebuild(connection)
 
 
 def join(writer: Writer, count: int, tag: str = "p") -> list[int]:
@@ -79,7 +80,7 @@ def ended(connection: Connection, board_id: int, places: tuple[int, ...], now: d
     """The board is over, as a move that ends it would have it."""
     row = boards.lock(connection, board_id)
     assert row is not None
-    done = rating.board_ended(connection, row, Outcome(places, "solved"), row.undecided, now)
+    done = rating.board_ended(connection, row, Outcome(places, "solved"), row.undecided, now, GAME)
     outcome = {"places": list(places), "scores": [], "reason": "solved", "seat": None}
     boards.finish(connection, board_id, outcome, done.at)
 
@@ -134,12 +135,12 @@ def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, play
             number = board(connection, [ids[n] for n in who], rated=rated, agreed=agreed)
             ended(connection, number, tuple(places[: len(who)]), now)
     before = everything(opened)
-    assert rating.check(opened).differences == 0
+    assert rebuilding.check(opened).differences == 0
     with opened.writing.begin() as connection:
         connection.execute(delete(rating_changes))
         connection.execute(update(ratings_table).values(mu=ratings_table.c.mu + 1))
     lost = len(before[0]) + len(before[1])
-    assert rating.check(opened).differences == lost
+    assert rebuilding.check(opened).differences == lost
     assert rebuilt(opened).differences == lost
     assert everything(opened) == before
 
@@ -168,7 +169,7 @@ def test_boards_of_the_same_players_that_end_at_once_are_all_right(
                 assert one.after == following.before
                 assert one.created_at < following.created_at
                 assert histories.ended_at(connection, one.board_id) == one.created_at
-    assert rating.check(database).differences == 0
+    assert rebuilding.check(database).differences == 0
 
 
 def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, writer: Writer) -> None:
@@ -177,17 +178,17 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
     with database.writing.begin() as connection:
         ended(connection, numbers[0], (1, 2), NOW)
         connection.execute(update(ratings_table).values(wins=7))
-    done: list[rating.Compared] = []
-    rebuilding = threading.Thread(target=lambda: done.append(rebuilt(database)))
+    done: list[rebuilding.Compared] = []
+    thread = threading.Thread(target=lambda: done.append(rebuilt(database)))
     waiting = [writer.submit(lambda c, n=n: ended(c, n, (2, 1), NOW)) for n in numbers[1:10]]
-    rebuilding.start()
+    thread.start()
     waiting += [writer.submit(lambda c, n=n: ended(c, n, (1, 2), NOW)) for n in numbers[10:]]
     for one in waiting:
         one.result(30)
-    rebuilding.join(30)
+    thread.join(30)
     assert done
     # Whatever came after the rebuild was added to what it made, and nothing was lost.
-    compared = rating.check(database)
+    compared = rebuilding.check(database)
     assert compared.boards == 20
     assert compared.differences == 0
 

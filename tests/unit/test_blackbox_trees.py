@@ -32,11 +32,12 @@ from pbmserv.games.blackbox.bots.trees import (
 from pbmserv.games.blackbox.geometry import HIT, geometry, trace, trace_all
 from pbmserv.games.blackbox.options import GRADED, Options, drawn
 from pbmserv.games.blackbox.racing import daily_options
+from pbmserv.log import LineFormatter
 
 STORED = [(kind, goal) for kind, goals in KINDS.items() for goal in goals]
 
 KNOWN = {
-    ((7, 7, 4), Goal.PROBES): 6.666,
+    ((7, 7, 4), Goal.PROBES): 6.654,
     ((7, 7, 4), Goal.POINTS): 9.617,
     ((8, 8, 3), Goal.PROBES): 5.041,
     ((8, 8, 3), Goal.POINTS): 8.010,
@@ -156,7 +157,7 @@ def test_a_board_without_a_tree_has_none_and_no_grades() -> None:
 
 @pytest.mark.parametrize("damage", ["missing", "torn", "another"])
 def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
-    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     real = Path(trees.__file__).parent / trees.FOLDER
     name = trees.file_name(6, 6, 3, Goal.PROBES)
@@ -168,14 +169,20 @@ def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
         (tmp_path / f"{name}.xz").write_bytes((real / f"{other}.xz").read_bytes())
     monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
     trees.tree.cache_clear()
+    trees.sound.cache_clear()
     try:
         with pytest.raises(Damaged):
             tree(6, 6, 3, Goal.PROBES)
         options = Options(6, 6, 3, 3)
         assert percentile(options, (0, 1, 2)) is None
         assert draw(options, Grade.EASY, Rng(b"", 0)) is None
+        assert [record.message for record in caplog.records] == [
+            "a stored tree is damaged; its boards are played without"
+        ], "it is logged, but not for every box"
+        assert name in LineFormatter().format(caplog.records[0])
     finally:
         trees.tree.cache_clear()
+        trees.sound.cache_clear()
 
 
 def test_a_box_is_as_hard_however_it_is_turned() -> None:

@@ -22,7 +22,7 @@ SAID = {
     "What am I supposed to do now?": "help tutorial",
     "help me please": "help tutorial",
     "the rules?": "help blackbox",
-    "I'd like to play against the computer": "challenge house-easy",
+    "I'd like to play against the computer": "challenge house-beginner",
     "Is it my turn?": "games",
     "what is my rating": "ratings",
     "Today's box please": "daily",

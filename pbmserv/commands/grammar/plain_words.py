@@ -57,7 +57,7 @@ _SAID: Mapping[str, str] = {
         "|play once more|once more|go again|revanche|revancha|nochmal|noch mal|otra vez",
         "solo": "play alone|alone|play solo|solo game|by myself|play by myself|single player",
         "challenge house": "play house",
-        "challenge house-easy": "play computer|play against computer"
+        "challenge house-beginner": "play computer|play against computer"
         "|play with computer|play against machine|play against bot|play bot|play against server"
         "|challenge computer|challenge bot",
         "daily": "daily box|box day|todays box|today s box|daily puzzle|daily game|play daily box",

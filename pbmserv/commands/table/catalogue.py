@@ -12,6 +12,7 @@ from pbmserv.commands.table.model import Sender
 from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import LINES, Kind, Parameter, Row, Scope
 from pbmserv.commands.table.starting import STARTING
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Misread
 
 _MULTIPLE = Row(
@@ -175,9 +176,7 @@ _PAGES: Mapping[str, str] = {
     "passwords": "senders",
     "senders": "senders",
     "-": "senders",
-    "house": "house",
-    "house-easy": "house",
-    "house-hard": "house",
+    **dict.fromkeys(BOT_USERIDS, "house"),
 }
 _ROWS: Mapping[str, Row] = {
     **{name: row for row in ROWS for name in row.names},

@@ -15,7 +15,7 @@ from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.bots import coach, hints
 from pbmserv.games.blackbox.bots.difficulty import fixed
-from pbmserv.games.blackbox.bots.levels import LEVELS
+from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.display import CELL, shapes_of
 from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
 from pbmserv.games.blackbox.legality import is_free
@@ -43,6 +43,7 @@ class Blackbox:
         rules_version=1,
         options=choices.MEANINGS,
         opening=choices.OPENING,
+        strength=measured(),
     )
     bots: Mapping[str, Bot[View]] = LEVELS
     conditions = analysis.CONDITIONS

@@ -120,7 +120,9 @@ def log_ply(
         if early or (board.rated and not _everybody_played(board, after)):
             operating.set_rated(context.connection, board.id, rated=False)
             board = replace(board, rated=False)
-        ended = rating.board_ended(context.connection, board, outcome, undecided, context.now)
+        ended = rating.board_ended(
+            context.connection, board, outcome, undecided, context.now, after.game
+        )
         boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
         keep_scores(context, board, after, ended.at)
         reports.promise(context, board, after)

@@ -184,8 +184,8 @@ def invite(
     if not others and challenges.alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
-    if any(map(bot_moves.is_bot, others)):  # people are rated by games between people
-        proposal = replace(proposal, rated=False)
+    rated = proposal.rated and bot_moves.rates(proposal.game, proposal.sitting)
+    proposal = replace(proposal, rated=rated)
     board = make_board(context, proposal, there, proven=proven)
     context.player, context.sitter = sender, None
     words = {

@@ -66,6 +66,15 @@ def invited(
     return rows.account(context.connection, userid, context.now)
 
 
+def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
+    """Whether a board of these players can change ratings: of people alone, or of one person and
+    one bot whose strength is known."""
+    bots = [one for one in sitting if is_bot(one)]
+    if not bots:
+        return True
+    return len(bots) == 1 and len(sitting) == 2 and bots[0].userid in game.info.strength
+
+
 def must_have_room(context: CommandContext, sender: Player, others: Sequence[Player]) -> None:
     """Refuse one board too many with a bot."""
     for one in others:

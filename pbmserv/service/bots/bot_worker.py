@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from math import ceil
+from time import monotonic
 from typing import Any, Protocol
 
 from sqlalchemy import Connection
@@ -51,6 +53,10 @@ BATCH = 20
 PUT_OFF = timedelta(hours=1)
 """When a board on which thinking failed is tried again."""
 
+TICK_S = 0.5
+"""A move is made so many seconds after the thought of it began, or twice as many, or three times …
+Nearly every thought takes less than one such step, so how long it was tells nobody anything."""
+
 SWITCH_S = 0.0002
 """Seconds for which a thought keeps the interpreter when another thread wants it: a mail that comes
 while the house thinks takes 10 ms longer, with Python's usual 0.005 it takes 20."""
@@ -65,6 +71,15 @@ class Thought:
     plies: int
     seat: Seat
     move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What was thought of a board (``None``: nothing is to be done), and from which moment of
+    `time.monotonic` on the move may be made."""
+
+    thought: Thought | None
+    at: float
 
 
 class Moves(Protocol):
@@ -90,6 +105,7 @@ class BotWorker:
     Args:
         moves: makes what was thought of.
         watch: sees which board is thought about, and knows those that nobody came back from.
+        tick_s: see `TICK_S`; 0 = moves are made at once.
     """
 
     def __init__(
@@ -99,7 +115,10 @@ class BotWorker:
         clock: Clock,
         moves: Moves,
         watch: Watch,
+        tick_s: float,
     ) -> None:
+        self._tick_s = tick_s
+        self._ready: dict[int, _Ready] = {}
         self._positions = positions
         self._database = database
         self._clock = clock
@@ -129,17 +148,31 @@ class BotWorker:
     def run_once(self) -> None:
         """Make every move that the house is to make now; then reports, one after the other, as long
         as there is no move to make."""
+        self._ready.clear()  # what a round before this one could not finish is thought of again
         while not self._rounds.ending:
             with self._database.reading.connect() as connection:
                 now = self._clock.now()
                 waiting = rows.due(connection, now, BATCH)
                 asked = None if waiting else rows.next_asked(connection, now)
-            for board_id in waiting:
+            new = [board_id for board_id in waiting if board_id not in self._ready]
+            for board_id in new:
                 self._look(board_id)
-            if asked is not None:
+                self._act()
+            if self._ready and not new:
+                first = min(ready.at for ready in self._ready.values())
+                self._rounds.pause(first - monotonic())
+                self._act()
+            elif asked is not None:
                 self._report(asked)
             elif not waiting:
                 return
+
+    def _act(self) -> None:
+        """Make the moves whose moment has come."""
+        now = monotonic()
+        for board_id in [board_id for board_id, one in self._ready.items() if one.at <= now]:
+            with self._put_off_if_it_fails(board_id):
+                self._moves.act(board_id, self._ready.pop(board_id).thought)
 
     def _report(self, asked: Asked) -> None:
         """Work a report out; who waits for one that cannot be is told so."""
@@ -171,7 +204,7 @@ class BotWorker:
         return game.report(played_out(position), seat)
 
     def _look(self, board_id: int) -> None:
-        """Make one move on a board; it stays due while the house is to move there."""
+        """Think of one move on a board; it stays due while the house is to move there."""
         if self._rounds.ending:
             return
         self._rounds.beat()
@@ -181,10 +214,22 @@ class BotWorker:
             log.error("the house does not come back from a board", extra={"board": board_id})
             self._moves.put_off(board_id)
             return
-        try:
+        with self._put_off_if_it_fails(board_id):
+            begun = monotonic()
             with self._watch.of(board_id):
                 thought = self._think(board_id)
-            self._moves.act(board_id, thought)
+            self._ready[board_id] = _Ready(thought, self._moment(begun))
+
+    def _moment(self, begun: float) -> float:
+        """When a move may be made of which somebody has just finished to think."""
+        if not self._tick_s:
+            return begun
+        return begun + self._tick_s * ceil((monotonic() - begun) / self._tick_s)
+
+    @contextmanager
+    def _put_off_if_it_fails(self, board_id: int) -> Iterator[None]:
+        try:
+            yield
         except (ServerFault, *UNAVAILABLE):
             raise  # that ails no single board
         except Exception as error:  # noqa: BLE001 - one board must not stop the others

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pbmserv.engine.clocks import SeatClock
 from pbmserv.errors import OperatorError, OptionError
 from pbmserv.service.boards.followers import not_played
-from pbmserv.service.bots.bot_moves import is_bot
+from pbmserv.service.bots.bot_moves import is_bot, rates
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import rebuilding
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
@@ -122,12 +122,12 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
     if board.rated == rated:
         state = "rated" if rated else "unrated"
         raise OperatorError(f"board {number} is {state} already")
-    if rated and any(map(is_bot, board.sitters)):
-        raise OperatorError(f"board {number} is a game with the house, which has no rating")
+    if rated and not rates(context.services.registry.newest(board.game), board.sitters):
+        raise OperatorError(f"board {number} is a game with bots that are not rated")
     operating.set_rated(context.connection, number, rated=rated)
     changed = 0
     if board.status == "finished":
-        changed = rating.rebuild(context.connection).differences
+        changed = rebuilding.rebuild(context.connection).differences
     told = _letters(board, "rated" if rated else "unrated", by)
     facts = {"before": board.rated, "after": rated}
     said = f"Board {number} {'counts' if rated else 'does not count'}; that changed {changed} rows."
@@ -137,7 +137,7 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
 
 def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
     """All ratings are computed again from the record of the boards."""
-    done = rating.rebuild(context.connection)
+    done = rebuilding.rebuild(context.connection)
     rows = f"{done.boards} rated boards, {done.players} ratings"
     said = f"{rows}: all correct."
     if done.differences:

@@ -17,7 +17,7 @@ from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.delivery.bounces import come_back, told_of
 from pbmserv.service.operators.boards import known_game, withdrawn
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import rebuilding
 from pbmserv.store import ratings
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
@@ -141,7 +141,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     leaving.leave(context.connection, old)
     seats = operating.move_everything(context.connection, old.id, new.id)
     operating.retire(context.connection, old.id)
-    rating.rebuild(context.connection)
+    rebuilding.rebuild(context.connection)
     told = [Notification(new.address, new.id, _account("merged", into, by, other=userid))]
     for number in moved:
         told += board_letters(context, number, new.id)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import combinations, zip_longest
 from typing import Any
 
 from sqlalchemy import Connection
@@ -16,12 +14,11 @@ from pbmserv.engine.ratings import (
     OPPONENTS,
     SHOWN_START,
     SURE_AFTER,
-    UNRATED,
     WINDOW,
-    Past,
     Pasts,
     Rating,
     Standing,
+    anchor,
     chances,
     is_draw,
     is_provisional,
@@ -38,8 +35,8 @@ from pbmserv.store import ratings
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.core.database import Database
-from pbmserv.store.ratings import Change, EndedBoard, Rated, row_of
+from pbmserv.store.ratings import Change, Rated
+from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 BEST = 50
@@ -67,8 +64,9 @@ def board_ended(
     outcome: Outcome,
     undecided: Sequence[str],
     now: datetime,
+    game: AnyGame,
 ) -> Ended:
-    """Rate a board whose outcome is known; not if somebody has never agreed to play.
+    """Rate a board of a *game* whose outcome is known; not if somebody has never agreed to play.
 
     For boards of one player the moment always grows: the order in which boards were rated must
     be told by their record.
@@ -77,10 +75,12 @@ def board_ended(
     if not board.rated or undecided or not counts(ids):
         return Ended(now, [])
     locked = ratings.lock(connection, board.game, ids, now)
-    before = [locked[player_id] for player_id in ids]
+    bots = {one.player_id: one.userid for one in board.sitters if one.state == PlayerState.BOT}
+    strong = strong_bots(game, bots)
+    before = anchored([locked[player_id] for player_id in ids], strong)
     at = ratings.next_moment(before, now)
     pasts = ratings.pasts(connection, board.game, ids, at)
-    changes, after = rated(board.id, board.game, before, outcome.places, pasts, at)
+    changes, after = rated(board.id, board.game, before, outcome.places, pasts, at, strong)
     ratings.settle(connection, board.game, after)
     ratings.log(connection, changes)
     return Ended(at, _told(changes, dict(zip(ids, board.names, strict=True))))
@@ -98,9 +98,15 @@ def rated(
     places: Sequence[int],
     pasts: Pasts,
     at: datetime,
+    strong: Mapping[int, Rating],
 ) -> tuple[list[Change], list[Rated]]:
-    """What one board does to its players, by seat; the one sum that play and rebuild share."""
-    after = settle([one.standing for one in before], places, pasts)
+    """What one board does to its players, by seat; the one sum that play and rebuild share.
+
+    Args:
+        strong: ratings of bots by their ids, which stay as they are.
+    """
+    anchored = [seat for seat, one in enumerate(before) if one.player_id in strong]
+    after = settle([one.standing for one in before], places, pasts, anchored)
     weighed = weights(pasts, len(before))
     changes = [
         Change(
@@ -118,6 +124,22 @@ def rated(
     ]
     standings = [Rated(old.player_id, new, at) for old, new in zip(before, after, strict=True)]
     return changes, standings
+
+
+def strong_bots(game: AnyGame, bots: Mapping[int, str]) -> dict[int, Rating]:
+    """The ratings of bots, of their userids by id, at a game."""
+    known = game.info.strength
+    return {i: anchor(known[userid]["mu"]) for i, userid in bots.items() if userid in known}
+
+
+def anchored(before: Sequence[Rated], strong: Mapping[int, Rating]) -> list[Rated]:
+    """The standings with bots as strong as they are, whatever their rows say."""
+    return [
+        replace(one, standing=replace(one.standing, rating=strong[one.player_id]))
+        if one.player_id in strong
+        else one
+        for one in before
+    ]
 
 
 def words_of(context: CommandContext, board: BoardRow) -> list[dict[str, Any]]:
@@ -149,11 +171,18 @@ def standings(context: CommandContext, command: Standings) -> Answer:
             "rows": rows,
             "below": [{"userid": one.userid, **_shown(one.standing)} for one in below[:room]],
             "more": len(found) > BEST or len(below) > room,
+            "bots": _shown_bots(game),
             "sure_after": SURE_AFTER,
             "opponents": OPPONENTS,
         }
         parts.append(Part("standings", words))
     return Answer(tuple(parts))
+
+
+def _shown_bots(game: AnyGame) -> dict[str, int]:
+    """What people see of the ratings of a game's bots, which no game moves; the best first."""
+    found = {userid: anchor(known["mu"]).shown for userid, known in game.info.strength.items()}
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
 
 
 def explain(context: CommandContext, command: Ratings) -> Answer:
@@ -202,6 +231,7 @@ def _rating_of(context: CommandContext, game: AnyGame, player: Player) -> dict[s
         "game": key,
         "title": game.info.title,
         "standing": _shown(found.standing) if found else None,
+        "bots": _shown_bots(game),
         "changes": [_explained(change, boards[change.board_id], names) for change in changes],
         "start": SHOWN_START,
         "sure_after": SURE_AFTER,
@@ -225,6 +255,7 @@ def _told(changes: Sequence[Change], names: dict[int, str]) -> list[dict[str, An
             "userid": names[change.player_id],
             "games": change.number,
             "provisional": is_provisional(change.number),
+            "anchored": change.before == change.after,
             **_change_words(change, changes),
         }
         for change in changes
@@ -272,114 +303,3 @@ def _ranked(lines: Sequence[ratings.Line]) -> list[tuple[int, ratings.Line]]:
         same = found and found[-1][1].standing.rating.shown == line.standing.rating.shown
         found.append((found[-1][0] if same else place, line))
     return found
-
-
-MOST_TOLD = 20
-"""Differences that are told one by one."""
-
-
-@dataclass(slots=True)
-class Compared:
-    """What a rebuild came to.
-
-    Attributes:
-        boards, players: rated boards that are over, and standings they led to.
-        differences: how many rows were (or are) not as they should be.
-        told: the first of them, a line each.
-    """
-
-    boards: int = 0
-    players: int = 0
-    differences: int = 0
-    told: list[str] = field(default_factory=list)
-
-    def differs(self, line: str) -> None:
-        """Count one difference."""
-        self.differences += 1
-        if len(self.told) < MOST_TOLD:
-            self.told.append(line)
-
-
-def rebuild(connection: Connection) -> Compared:
-    """Replace all ratings by what the boards' record leads to."""
-    ratings.freeze(connection)
-    compared = _compare(connection)
-    if compared.differences:
-        standings: dict[tuple[str, int], Rated] = {}
-        ratings.replace(connection, _in_order(_fold(connection, standings)), standings)
-    return compared
-
-
-def check(database: Database) -> Compared:
-    """Compare all ratings with what the boards' record leads to; change nothing."""
-    engine = database.reading
-    if not database.is_sqlite:  # SQLite reads one moment of the database anyhow
-        engine = engine.execution_options(isolation_level="REPEATABLE READ")
-    with engine.connect() as connection:
-        return _compare(connection)
-
-
-def _compare(connection: Connection) -> Compared:
-    compared = Compared()
-    standings: dict[tuple[str, int], Rated] = {}
-    ours = _in_order(_fold(connection, standings, compared))
-    for right, found in zip_longest(ours, ratings.all_changes(connection)):
-        if right != found:
-            one = right or found
-            compared.differs(f"board {one.board_id}, player {one.player_id}: another change")
-    compared.players = len(standings)
-    rows = ratings.all_rows(connection)
-    for key in sorted(standings.keys() | rows.keys()):
-        right_row = row_of(key[0], standings[key]) if key in standings else None
-        if right_row != rows.get(key):
-            compared.differs(f"{key[0]}, player {key[1]}: another standing")
-    return compared
-
-
-def _fold(
-    connection: Connection,
-    standings: dict[tuple[str, int], Rated],
-    compared: Compared | None = None,
-) -> Iterator[list[Change]]:
-    """The changes of one board after the other; *standings* holds what they have led to."""
-    pasts = _Pasts()
-    for board in ratings.ended_boards(connection):
-        if not counts(board.player_ids):
-            continue
-        keys = [(board.game, player_id) for player_id in board.player_ids]
-        before = [standings.get(key) or Rated(key[1], UNRATED, board.ended_at) for key in keys]
-        behind = pasts.before(board)
-        changes, after = rated(board.id, board.game, before, board.places, behind, board.ended_at)
-        standings.update(zip(keys, after, strict=True))
-        if compared is not None:
-            compared.boards += 1
-        yield changes
-
-
-class _Pasts:
-    """Who has had rated games with whom, while all boards are gone through."""
-
-    def __init__(self) -> None:
-        self._ended: dict[tuple[str, int, int], deque[datetime]] = {}
-
-    def before(self, board: EndedBoard) -> dict[tuple[int, int], Past]:
-        """What the players of a board had behind them, as `store.ratings.pasts` has it; from now
-        on they have this board behind them, too."""
-        found = {}
-        ids, since = board.player_ids, board.ended_at - WINDOW
-        for pair in combinations(range(len(ids)), 2):
-            low, high = sorted(ids[seat] for seat in pair)
-            met = (board.game, low, high) in self._ended
-            ended = self._ended.setdefault((board.game, low, high), deque())
-            while ended and ended[0] <= since:
-                ended.popleft()
-            if met:
-                found[pair] = Past(len(ended), met=True)
-            ended.append(board.ended_at)
-        return found
-
-
-def _in_order(boards: Iterator[list[Change]]) -> Iterator[Change]:
-    """Changes as `store.ratings.all_changes` has them."""
-    for changes in boards:
-        yield from sorted(changes, key=lambda change: change.player_id)

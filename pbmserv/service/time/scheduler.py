@@ -73,6 +73,10 @@ class Rounds:
         """Say, in a long round, that it goes on."""
         self._pulse.beat()
 
+    def pause(self, seconds: float) -> None:
+        """Wait in a round, but no longer than until it is to end."""
+        self._stopping.wait(seconds)
+
     def vital(self) -> Vital:
         """How the thread is."""
         return Vital.of(self._thread, self._pulse)

@@ -20,7 +20,7 @@ from math import comb, exp
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots.search import search
-from pbmserv.games.blackbox.bots.trees import Damaged, Goal, Tree, orientations, stored, tree
+from pbmserv.games.blackbox.bots.trees import Damaged, Goal, Tree, orientations, sound, stored
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, read_id
 from pbmserv.games.blackbox.geometry import Geometry, trace_all
 from pbmserv.games.blackbox.options import Grade, Options, drawn
@@ -81,7 +81,7 @@ def mean_probes(options: Options, layout: Iterable[int]) -> float | None:
     known = _tree(options.board, len(atoms))
     if known is None:
         return None
-    return _probes(known, atoms) / len(_orientations(known.board))
+    return _probes(known, atoms) / len(orientations(known.board))
 
 
 def is_unique(options: Options, layout: Iterable[int], rays: int = SEARCHED) -> bool | None:
@@ -165,7 +165,7 @@ def _hidden(options: Options, rng: Rng) -> frozenset[int] | None:
         known, sums = hiding(), hiding_sums(options.fair)
     except Damaged:
         return None
-    ways = _orientations(options.board)
+    ways = orientations(options.board)
     while True:
         number = known.numbers[bisect(sums, rng.below(sums[-1]))]
         layout = numbered(number, len(options.board.cells), options.least)
@@ -181,7 +181,7 @@ def likelihoods(options: Options, *, fair: bool) -> Iterator[tuple[tuple[int, ..
     for number, share, unique in zip(known.numbers, known.shares, known.unique, strict=True):
         if unique or not fair:
             layout = numbered(number, cells, options.least)
-            ways = _orientations(options.board)
+            ways = orientations(options.board)
             for image in {tuple(sorted(way[cell] for cell in layout)) for way in ways}:
                 yield image, share
 
@@ -239,21 +239,14 @@ def fixed(options: Options, rng: Rng) -> Options:
 
 
 def _tree(board: Geometry, atoms: int) -> Tree | None:
-    try:
-        return tree(board.width, board.height, atoms, Goal.PROBES)
-    except Damaged:  # then no box has a grade, which is no reason to play none
-        return None
-
-
-@cache
-def _orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
-    return orientations(board)
+    # Where it is damaged no box has a grade, which is no reason to play none.
+    return sound(board.width, board.height, atoms, Goal.PROBES)
 
 
 def _probes(known: Tree, layout: frozenset[int]) -> int:
     """Summed over all orientations."""
     return sum(
-        known.probes([turned[cell] for cell in layout]) for turned in _orientations(known.board)
+        known.probes([turned[cell] for cell in layout]) for turned in orientations(known.board)
     )
 
 

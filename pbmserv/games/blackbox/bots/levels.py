@@ -1,32 +1,28 @@
-"""The bots' three levels: where each hides its atoms, which port it fires at, when it guesses.
+"""The bots' levels: where each hides its atoms, which port it fires at, when it guesses.
 
-A probe is worth the bits that its result is expected to tell. `python -m benchmarks.solver` says
-how well that plays.
+A probe is worth the bits that its result is expected to tell. `python -m benchmarks.strength` plays
+thousands of games of each level and writes how strong it is into `STRENGTH`, where the server reads
+it.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from math import log, log2
 from types import MappingProxyType
 
-from pbmserv.engine.protocol import Bot
 from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
 from pbmserv.games.blackbox.bots.difficulty import evasive, is_unique
+from pbmserv.games.blackbox.bots.trees import Goal, port_orientations, sound
 from pbmserv.games.blackbox.geometry import HIT, trace_all
 from pbmserv.games.blackbox.options import Options, anew, drawn
-from pbmserv.games.blackbox.views import View
-
-GUESS_AT = {1: 1, 2: 3}
-"""With so many guesses left: how many candidates are few enough to guess."""
-
-GUESS_AT_MORE = 6
-"""The same with three guesses or more. Waiting for certainty costs half a turn on 7x7 with 4 atoms;
-with the last guess even two candidates are too many."""
+from pbmserv.games.blackbox.views import BoxView, View
 
 USUAL = 100
 """Cells of a board up to which so many are looked at; larger ones get any layout."""
@@ -39,6 +35,28 @@ COMPARED = 100
 
 UNIQUE = 30_000
 """Rays of a search for another layout with the same results, a tenth of a second."""
+
+REMEMBERED = 70
+"""Percent of all results that a beginner thinks of in a turn, others each time."""
+
+CERTAIN = (1, 1, 1)
+"""At how many candidates a player guesses who has one guess left, two, or more: only when sure."""
+
+BOLD = (1, 3, 6)
+"""The same of one who does not wait for certainty, which costs half a turn on 7x7 with 4 atoms;
+with the last guess even two candidates are too many."""
+
+BOLDEST = (1, 4, 10)
+"""The same again: 0.07 turns quicker than `BOLD`, and one game in a thousand is lost."""
+
+HASTY = (4, 12, 30)
+"""The same of a beginner."""
+
+MEASURED = Options()
+"""The board on which the levels' strength was measured; `options.rated` lets no other be rated."""
+
+STRENGTH = "strength.json"
+"""What `benchmarks.strength` has measured, beside this module."""
 
 
 def anywhere(options: Options, rng: Rng) -> frozenset[int]:
@@ -103,11 +121,6 @@ def informative(found: Candidates, unused: Sequence[int]) -> list[Port]:
     return ports
 
 
-def few_enough(guesses_left: int) -> int:
-    """At how many candidates a careful player guesses."""
-    return GUESS_AT.get(guesses_left, GUESS_AT_MORE)
-
-
 def classes(found: Candidates) -> int:
     """How many different sets of results the candidates would show at all ports."""
     return len({tuple(spectrum) for spectrum in found.spectra})
@@ -130,13 +143,22 @@ class Level:
 
     Attributes:
         ports: of how many ports, drawn by lot, it takes the best; 0 = of all.
-        bold: guesses while there are a few candidates, not only when it is sure.
+        few: at how many candidates it guesses with one guess left, with two, with more.
         hide: where it puts its atoms.
+        beginner: forgets results, fires where nothing can be learnt, and guesses too early.
+        by_tree: fires where a stored tree says, if its board has one.
     """
 
     ports: int
-    bold: bool
+    few: tuple[int, int, int]
     hide: Callable[[Options, Rng], frozenset[int]]
+    beginner: bool = False
+    by_tree: bool = False
+
+    @property
+    def _is_thrifty(self) -> bool:
+        """Whether it looks at all ports, at what they cost, and wastes no turn."""
+        return not self.ports
 
     def agree(self, options: Options) -> None:
         """Refuse what would be no game against a player who answers at once.
@@ -161,13 +183,13 @@ class Level:
         own = view.own
         assert own is not None
         unused = [port for port, mark in enumerate(own.marks) if not mark]
-        found = candidates(view, rng)
+        found = candidates(_half_forgotten(view, rng) if self.beginner else view, rng)
         ports = informative(found, unused) if found.layouts else []
         if self._is_time(view, found, ports, unused):
             return self._guess(view, found, ports, rng)
-        if ports:
-            return own.board.ports[self._best(view, ports, rng).number]
-        return own.board.ports[rng.choice(unused)]
+        if self.beginner or not ports:
+            return own.board.ports[rng.choice(unused)]
+        return own.board.ports[self._best(view, ports, rng)]
 
     def _is_time(
         self, view: View, found: Candidates, ports: Sequence[Port], unused: Sequence[int]
@@ -181,7 +203,7 @@ class Level:
             return True
         fair = view.options.fair
         left = classes(found) if fair else len(found.layouts)
-        return left <= (few_enough(view.guesses_left) if self.bold else 1)
+        return left <= self.few[min(view.guesses_left, 3) - 1]
 
     def _guess(self, view: View, found: Candidates, ports: Sequence[Port], rng: Rng) -> str:
         """The markers that are wrong come off, those that are missing go on; then the guess.
@@ -196,27 +218,86 @@ class Level:
             else anywhere(view.options, rng)
         )
         name = own.board.name
-        probe = self.bold and ports and not view.options.race
-        words = [own.board.ports[self._best(view, ports, rng).number]] if probe else []
+        probe = self._is_thrifty and ports and not view.options.race
+        words = [own.board.ports[self._best(view, ports, rng)]] if probe else []
         words += [f"/{name(cell)}" for cell in sorted(own.markers - layout)]
         words += [f"+{name(cell)}" for cell in sorted(layout - own.markers)]
         return ",".join((*words, "?"))
 
-    def _best(self, view: View, ports: Sequence[Port], rng: Rng) -> Port:
+    def _best(self, view: View, ports: Sequence[Port], rng: Rng) -> int:
+        known = _by_tree(view, rng) if self.by_tree else None
+        if known is not None and any(port.number == known for port in ports):
+            return known
         among = rng.sample(ports, self.ports) if 0 < self.ports < len(ports) else ports
-        if view.options.race and self.bold:  # there a probe costs its points
-            return max(among, key=lambda port: port.bits / port.points)
-        return max(among, key=lambda port: port.bits)
+        if view.options.race and self._is_thrifty:  # there a probe costs its points
+            return max(among, key=lambda port: port.bits / port.points).number
+        return max(among, key=lambda port: port.bits).number
+
+
+def _half_forgotten(view: View, rng: Rng) -> View:
+    """The view without some of the results and wrong guesses in it, drawn by lot."""
+    own = view.own
+    assert own is not None
+    assert view.seat is not None
+
+    def comes_to_mind() -> bool:
+        return rng.below(100) < REMEMBERED
+
+    marks = [""] * len(own.marks)
+    for port, out in own.results:
+        if comes_to_mind():
+            marks[port] = own.marks[port]
+            marks[max(port, out)] = own.marks[port]  # a detour's other end
+    guessed = tuple(one for one in own.guessed if comes_to_mind())
+    boxes: list[BoxView] = list(view.boxes)
+    boxes[view.seat] = replace(own, marks=tuple(marks), guessed=guessed)
+    return replace(view, boxes=tuple(boxes))
+
+
+def _by_tree(view: View, rng: Rng) -> int | None:
+    """The port that a stored tree asks for next; ``None`` where there is none, or nothing to ask.
+
+    Each game is played by the tree turned in one of the ways that fit the board, so that no layout
+    is always the hardest. Which way it was is told by what was asked so far.
+    """
+    own, options = view.own, view.options
+    assert own is not None
+    goal = Goal.POINTS if options.race and options.scoring == "classic" else Goal.PROBES
+    board = options.board
+    if options.least != options.most:
+        return None
+    known = sound(board.width, board.height, options.least, goal)
+    known = known or sound(board.width, board.height, options.least, Goal.PROBES)
+    if known is None:
+        return None
+    results = own.results
+    ways = port_orientations(board)
+    if not results:
+        return rng.choice(ways).index(known.ports[0])
+    turned = [[(way[port], way[out] if out >= 0 else out) for port, out in results] for way in ways]
+    best = max(range(len(ways)), key=lambda number: known.asked(turned[number]))
+    port = known.port(turned[best])
+    return ways[best].index(port) if isinstance(port, int) else None
 
 
 def _named(view: View, layout: frozenset[int]) -> str:
     return ",".join(map(view.options.board.name, sorted(layout)))
 
 
-LEVELS: Mapping[str, Bot[View]] = MappingProxyType(
+def measured() -> Mapping[str, Mapping[str, float]]:
+    """What was measured of each level, by userid, as `GameInfo.strength` has it."""
+    text = files("pbmserv.games.blackbox.bots").joinpath(STRENGTH).read_text("utf-8")
+    levels: Mapping[str, Mapping[str, float]] = json.loads(text)["levels"]
+    return levels
+
+
+LEVELS: Mapping[str, Level] = MappingProxyType(
     {
-        "house": Level(ports=3, bold=False, hide=anywhere),
-        "house-easy": Level(ports=1, bold=False, hide=anywhere),
-        "house-hard": Level(ports=0, bold=True, hide=unobtrusive),
+        "house-beginner": Level(ports=1, few=HASTY, hide=anywhere, beginner=True),
+        "house-easy": Level(ports=1, few=CERTAIN, hide=anywhere),
+        "house": Level(ports=3, few=CERTAIN, hide=anywhere),
+        "house-hard": Level(ports=0, few=BOLD, hide=unobtrusive),
+        "house-best": Level(ports=0, few=BOLDEST, hide=unobtrusive, by_tree=True),
     }
 )
+"""The weakest first."""

@@ -8,6 +8,7 @@ how well they play. A file holds no layout; the last guess is found by `search`,
 from __future__ import annotations
 
 import json
+import logging
 import lzma
 import sys
 from array import array
@@ -47,6 +48,9 @@ KINDS: Mapping[tuple[int, int, int], tuple[Goal, ...]] = {
 """Width, height and number of atoms of the boards that have trees."""
 
 
+log = logging.getLogger("pbmserv.games")
+
+
 class Damaged(Exception):
     """A stored tree is missing, or not the one that was made."""
 
@@ -82,14 +86,13 @@ class Tree:
         Raises:
             ValueError: no layout of this board explains them.
         """
-        told = dict(history)
-        told |= {out: port for port, out in told.items() if out >= 0}
-        node = 0
-        while (port := self.ports[node]) in told:
-            node = self._after(node, told[port])
-            if node < 0:
-                return self._guess(told)
-        return port
+        told = _from_both_ends(history)
+        *_, node = self._known(told)
+        return self._guess(told) if node < 0 else self.ports[node]
+
+    def asked(self, history: Iterable[Result]) -> int:
+        """How many of these results it would have asked for by now; as `port` otherwise."""
+        return sum(1 for _ in self._known(_from_both_ends(history))) - 1
 
     def probes(self, layout: Iterable[int]) -> int:
         """How many ports it fires at until it knows a layout, or what nobody can tell from it."""
@@ -104,6 +107,14 @@ class Tree:
             yield node, out
             node = self._after(node, out)
 
+    def _known(self, told: Mapping[int, int]) -> Iterator[int]:
+        """The nodes that it comes by until it has to ask; -1 is the last where nothing is left."""
+        node = 0
+        yield node
+        while node >= 0 and (port := self.ports[node]) in told:
+            node = self._after(node, told[port])
+            yield node
+
     def _after(self, node: int, out: int) -> int:
         """The next node, -1: nothing is left to tell."""
         return self.results.find(out + 1, self.firsts[node], self.firsts[node + 1])
@@ -113,6 +124,23 @@ class Tree:
         for case in found.cases:  # where nothing is left to tell, any of them is as good
             return frozenset((*case.atoms, *case.open[: self.atoms - len(case.atoms)]))
         raise ValueError("no layout explains these results")
+
+
+def _from_both_ends(history: Iterable[Result]) -> dict[int, int]:
+    told = dict(history)
+    return told | {out: port for port, out in told.items() if out >= 0}
+
+
+@cache
+def sound(width: int, height: int, atoms: int, goal: Goal) -> Tree | None:
+    """As `tree`, but a damaged one counts as none, and each process logs it once."""
+    try:
+        return tree(width, height, atoms, goal)
+    except Damaged as error:
+        log.error(
+            "a stored tree is damaged; its boards are played without", extra={"why": str(error)}
+        )
+        return None
 
 
 @cache
@@ -217,11 +245,28 @@ def winning_turns(
             todo += [(child, turn + 1, guesses, wrong) for child in children[node]]
 
 
+@cache
 def orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
     """Where each cell comes when the board is turned and mirrored in each way that fits it."""
+    places = [divmod(cell, board.width) for cell in board.cells]
+    return tuple(
+        tuple(row * board.width + column for row, column in turned)
+        for turned in _turned(board, places)
+    )
+
+
+@cache
+def port_orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
+    """Where each port comes, in the order of `orientations`."""
+    places = [(row - 1, column - 1) for column, row in board.around]
+    return tuple(
+        tuple(places.index(place) for place in turned) for turned in _turned(board, places)
+    )
+
+
+def _turned(board: Geometry, places: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Rows and columns, in each way; those of ports lie around the cells, from -1 on."""
     width, height = board.width, board.height
-    places = [divmod(cell, width) for cell in board.cells]
-    found = []
     for swapped in (False, True) if width == height else (False,):
         for down in (False, True):
             for across in (False, True):
@@ -229,8 +274,5 @@ def orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
                 for row, column in places:
                     new_row = height - 1 - row if down else row
                     new_column = width - 1 - column if across else column
-                    if swapped:
-                        new_row, new_column = new_column, new_row
-                    turned.append(new_row * width + new_column)
-                found.append(tuple(turned))
-    return tuple(found)
+                    turned.append((new_column, new_row) if swapped else (new_row, new_column))
+                yield turned

@@ -1,0 +1,223 @@
+"""`python -m benchmarks.strength [--games N] [--write]`: how strong each of the house's levels is.
+
+Each level solves boxes that were drawn by lot, and boxes as the stronger levels hide them. From how
+many turns each takes follows who beats whom, and from that each level's rating (`anchors`). What
+still fits the results is looked up in a table of all layouts, which is quicker than the search that
+a server uses and finds the same (`Table`); a few games of each level are played by that search, and
+tell how long a turn takes. It wants numba (the extra `solver`) and some minutes. --write puts the
+figures where the server reads them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from statistics import mean, stdev
+from time import process_time
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pbmserv.engine.ratings import NEWCOMER, anchor, chances
+from pbmserv.engine.types import Rng, Seat
+from pbmserv.games.blackbox.bots import kernels, levels
+from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
+from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH, anywhere
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import HIT
+from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.state import State, new_state
+from pbmserv.games.blackbox.views import View
+
+Hiding: TypeAlias = Callable[[Options, Rng], frozenset[int]]
+
+GAMES = 2_000
+TIMED = 40
+FILE = Path(levels.__file__).parent / STRENGTH
+MIDDLE = "house"
+"""The level that is as strong as everybody is taken to be at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What became of one box.
+
+    Attributes:
+        turns: until the right guess, or the last wrong one.
+        probes, points: rays, and what they would cost in a race.
+    """
+
+    won: bool
+    turns: int
+    probes: int
+    points: int
+
+
+def main() -> int:
+    """Let all levels play, and print or write what they did."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.strength", description=__doc__)
+    parser.add_argument("--games", type=int, default=GAMES, help="of each level (2000)")
+    parser.add_argument("--write", action="store_true", help=f"write {STRENGTH}")
+    asked = parser.parse_args()
+    hidings = list(dict.fromkeys([anywhere, *(level.hide for level in LEVELS.values())]))
+    times = {userid: timed(userid) for userid in LEVELS}
+    played: dict[tuple[str, Hiding], list[Played]] = {}
+    levels.candidates = Table(MEASURED).candidates
+    with ProcessPoolExecutor(2) as pool:
+        for hiding in hidings:
+            for userid in LEVELS:
+                work = partial(play, userid, hiding)
+                # Well hidden boxes are there for who beats whom: half as many will do.
+                count = asked.games if hiding is anywhere else asked.games // 2
+                found = list(pool.map(work, range(count), chunksize=20))
+                played[userid, hiding] = found
+                line = " ".join(f"{key} {value}" for key, value in figures(found).items())
+                print(f"{userid:<15} {hiding.__name__:<12} {line}", flush=True)
+    wins = {
+        (one, other): chance(played[one, LEVELS[other].hide], played[other, LEVELS[one].hide])
+        for one, other in combinations(LEVELS, 2)
+    }
+    for (one, other), share in wins.items():
+        print(f"{one} beats {other}: {share:.3f}")
+    about = {
+        userid: {
+            "mu": mu,
+            "rating": anchor(mu).shown,
+            "games": asked.games,
+            **figures(played[userid, anywhere]),
+            "turn_ms": times[userid],
+        }
+        for userid, mu in anchors(list(LEVELS), wins).items()
+    }
+    content = json.dumps({"levels": about}, indent=2) + "\n"
+    print(content, end="")
+    if asked.write:
+        FILE.write_text(content, "utf-8")
+    return 0
+
+
+def play(userid: str, hiding: Hiding, number: int) -> Played:
+    """A game of two by the usual rules, against somebody who does nothing."""
+    lot = Rng(b"strength%d" % number, 0)
+    start = new_state(MEASURED, 2)
+    boxes = tuple(replace(box, atoms=hiding(MEASURED, lot)) for box in start.boxes)
+    state: State = replace(start, boxes=boxes, turns=2)
+    seat, turns = Seat(0), 0
+    while state.outcome is None:
+        view = GAME.view(state, seat)
+        text = LEVELS[userid].choose(view, Rng(b"strength%d" % number, turns + 1))
+        turns += 1
+        state = GAME.apply(state, seat, GAME.parse(view, text), lot).state
+        state = replace(state, turns=state.turns + 1)
+    results = state.boxes[seat]
+    rays = GAME.view(state, seat).boxes[seat].results
+    points = sum(1 if out in (HIT, port) else 2 for port, out in rays)
+    assert results.atoms is not None
+    return Played(state.outcome.reason == "solved", turns, len(rays), points)
+
+
+def timed(userid: str) -> float:
+    """Milliseconds of a processor that a turn takes on a server."""
+    begun = process_time()
+    turns = sum(play(userid, anywhere, number).turns for number in range(TIMED))
+    return round(1e3 * (process_time() - begun) / turns, 1)
+
+
+class Table:
+    """Where rays come out of all layouts of a board, to look up what fits."""
+
+    def __init__(self, options: Options) -> None:
+        self._results = kernels.results_of(options.width, options.height, options.least)
+        cells = options.board.cells
+        self._layouts = list(map(frozenset, combinations(cells, options.least)))
+
+    def candidates(self, view: View, rng: Rng) -> Candidates:
+        """As `candidates.candidates`, for boards without options."""
+        own = view.own
+        assert own is not None
+        fits = np.ones(len(self._layouts), dtype=bool)
+        for port, out in own.results:
+            fits &= self._results[:, port] == out + 1
+        rows = np.flatnonzero(fits)
+        complete = len(rows) <= ALL
+        if not complete:
+            rows = rows[sorted({rng.below(len(rows)) for _ in range(SAMPLE)})]
+        kept = [row for row in rows if self._layouts[row] not in own.guessed]
+        layouts = [self._layouts[row] for row in kept]
+        spectra = (self._results[kept].astype(int) - 1).tolist()
+        return Candidates(layouts, [1] * len(layouts), spectra, complete)
+
+
+def figures(found: Sequence[Played]) -> dict[str, Any]:
+    """What people are told of these games: means, and how far off they may well be."""
+    won = [one for one in found if one.won]
+    turns = [one.turns for one in won]
+    return {
+        "turns": round(mean(turns), 2),
+        "turns_error": round(stdev(turns) / len(turns) ** 0.5, 2),
+        "probes": round(mean(one.probes for one in won), 2),
+        "points": round(mean(one.points for one in won), 2),
+        "lost_percent": round(100 * (1 - len(won) / len(found)), 1),
+    }
+
+
+def chance(one: Sequence[Played], other: Sequence[Played]) -> float:
+    """How likely somebody who plays like *one* beats somebody who plays like *other*, each being
+    the first to fire in half of the games. They do not meet on the board: who is done first, has
+    won, or has lost by the last wrong guess."""
+    ends, others = _ends(one), _ends(other)
+    wins = 0.0
+    for (turns, won), share in ends.items():
+        for (their_turns, they_won), their_share in others.items():
+            for is_first in (True, False):
+                mine = turns < their_turns or (turns == their_turns and is_first)
+                wins += share * their_share * (won if mine else not they_won) / 2
+    return wins
+
+
+def _ends(games: Sequence[Played]) -> Mapping[tuple[int, bool], float]:
+    ends: dict[tuple[int, bool], float] = {}
+    for game in games:
+        key = game.turns, game.won
+        ends[key] = ends.get(key, 0) + 1 / len(games)
+    return ends
+
+
+def anchors(names: Sequence[str], wins: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    """The mu of each level: such that, by the sum that ratings use, each wins as large a share of a
+    round robin as was measured; the middle level stands where everybody begins."""
+    measured = {
+        name: sum(share for (one, _), share in wins.items() if one == name)
+        + sum(1 - share for (_, other), share in wins.items() if other == name)
+        for name in names
+    }
+    mus = dict.fromkeys(names, NEWCOMER.mu)
+    for _ in range(30):
+        for name in names:
+            low, high = -100.0, 150.0
+            while high - low > 1e-4:
+                middle = (low + high) / 2
+                if _expected(name, {**mus, name: middle}) < measured[name]:
+                    low = middle
+                else:
+                    high = middle
+            mus[name] = low
+        shift = NEWCOMER.mu - mus[MIDDLE]
+        mus = {name: mu + shift for name, mu in mus.items()}
+    return {name: round(mu, 2) for name, mu in mus.items()}
+
+
+def _expected(name: str, mus: Mapping[str, float]) -> float:
+    others = [mu for other, mu in mus.items() if other != name]
+    return sum(chances([anchor(mus[name]), anchor(mu)])[0] for mu in others)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""The house goes by its seat's view: its moves, and how long they take, tell of nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from indoors import Indoors, address_of, indoors
+from quiet import take
+
+from pbmserv.engine.position import Position, bot_move, opening
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.types import Move, Rng, Seat, Step
+from pbmserv.games.blackbox.bots.levels import LEVELS, Level
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import trace_all
+from pbmserv.games.blackbox.options import Options, drawn
+from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.views import View
+from pbmserv.service.bots import bot_worker
+from pbmserv.service.time.scheduler import Rounds
+
+ALICE = address_of("alice")
+HIDING = "b3,d3,h8,f2"
+BOT, PERSON = Seat(0), Seat(1)
+WORLDS = 60
+KINDS = (("-size=5x5", "-atoms=3"), ("-size=4x4", "-atoms=1-2", "-fair"), ("-size=5x4", "-atoms=2"))
+
+
+def begun(words: tuple[str, ...], lot: Rng) -> Position:
+    """A board on which everything is hidden and the bot in seat 0 has fired at some ports."""
+    position = opening(GAME, GameRecord("blackbox", 1, 2, words, b"fairness" * 4))
+    for seat in (BOT, PERSON):
+        position = play(position, seat, hidden(position.state.options, lot))
+    for _ in range(2 * lot.below(4)):
+        seat = min(GAME.to_act(position.state))
+        view = GAME.view(position.state, seat)
+        position = play(position, seat, lot.choice(view.unused_ports))
+    return position
+
+
+def hidden(options: Options, lot: Rng) -> str:
+    return ",".join(map(options.board.name, drawn(options, lot)))
+
+
+def play(position: Position, seat: Seat, text: str) -> Position:
+    return position.move(seat, GAME.parse(GAME.view(position.state, seat), text))
+
+
+def others(state: State, lot: Rng) -> Iterator[State]:
+    """The same board in other worlds that the bot cannot tell from this one: other atoms in the box
+    that it solves, which explain the same results, and other seals of the person."""
+    box, options = state.boxes[BOT], state.options
+    assert box.atoms is not None
+    real = trace_all(options.board, box.atoms)
+    marked = [port for port, mark in enumerate(box.marks) if mark]
+    for _ in range(2_000):
+        atoms = frozenset(drawn(options, lot))
+        results = trace_all(options.board, atoms)
+        if atoms != box.atoms and all(results[port] == real[port] for port in marked):
+            theirs = state.boxes[PERSON]
+            sealed = frozenset(lot.sample(options.board.cells, 3)) - theirs.markers
+            yield state.with_box(BOT, replace(box, atoms=atoms)).with_box(
+                PERSON, replace(theirs, sealed=sealed)
+            )
+
+
+def thought(position: Position, level: str) -> tuple[Move, int]:
+    """The bot's move, and of how many calls the thought consisted."""
+    calls = 0
+
+    def count(_frame: object, event: str, _what: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        move = bot_move(position, BOT, level)
+    finally:
+        sys.setprofile(None)
+    return move, calls
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_worlds_that_a_level_cannot_tell_apart_get_the_same_move_in_as_much_work(
+    level: str,
+) -> None:
+    lot = Rng(b"worlds", list(LEVELS).index(level))
+    compared = 0
+    while compared < WORLDS:
+        position = begun(KINDS[compared % len(KINDS)], lot)
+        if min(GAME.to_act(position.state)) != BOT:
+            continue
+        bot_move(position, BOT, level)  # what is looked up once is looked up now
+        ours = thought(position, level)
+        for number, other in enumerate(islice(others(position.state, lot), 6)):
+            world = replace(position, step=Step(other, {None: ""}))
+            if number:
+                assert bot_move(world, BOT, level) == ours[0]
+            else:  # to count makes it slow
+                assert thought(world, level) == ours
+            compared += 1
+
+
+def parts(value: object, seen: set[int]) -> Iterator[object]:
+    """A value and all that can be reached from it by attributes and elements."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    yield value
+    inside: list[object] = list(vars(value).values()) if hasattr(value, "__dict__") else []
+    if is_dataclass(value):
+        inside += [getattr(value, one.name) for one in fields(value)]
+    if isinstance(value, tuple | list | set | frozenset):
+        inside += value
+    for one in inside:
+        yield from parts(one, seen)
+
+
+def test_nothing_that_a_bot_is_handed_leads_to_what_it_may_not_know() -> None:
+    position = begun(KINDS[0], Rng(b"view", 0))
+    view = GAME.view(position.state, BOT)
+    for one in parts(view, set()):
+        assert not isinstance(one, State | Position | bytes | Rng)
+    assert view.own is not None
+    assert view.own.atoms is None
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path) as found:
+        found.sign_up("alice")
+        yield found
+
+
+@pytest.mark.parametrize("more", ["state", "seed", "record", "position"])
+def test_a_bot_that_asks_for_more_gets_an_error_and_makes_no_move(
+    server: Indoors,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    more: str,
+) -> None:
+    def nosy(_level: Level, view: View, _rng: Rng) -> str:
+        return str(getattr(view, more))
+
+    monkeypatch.setattr(Level, "choose", nosy)
+    server.begin(ALICE, "blackbox challenge alice house -size=4x4 -atoms=1")
+    (failed,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert failed.message == "the house cannot move; it is put off"
+    assert vars(failed)["fault"] == "AttributeError"
+
+
+def test_how_long_a_thought_was_tells_nothing(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thoughts of 0.02, 0.3 and 0.7 seconds, by a clock that stands still otherwise."""
+    clock = [100.0]
+    taking = [0.0]
+    begins: list[float] = []
+    acts: list[float] = []
+    worker = server.server.bot_worker
+    (letter,) = server.begin(ALICE, "blackbox challenge alice house")
+    (letter,) = server.reply(letter, HIDING)
+    choose, act = Level.choose, worker._moves.act
+
+    def slow(level: Level, view: View, rng: Rng) -> str:
+        begins.append(clock[0])
+        clock[0] += taking[0]
+        return choose(level, view, rng)
+
+    def noted(*what: Any) -> None:
+        acts.append(clock[0])
+        act(*what)
+
+    def pause(_rounds: Rounds, seconds: float) -> None:
+        clock[0] += seconds
+
+    monkeypatch.setattr(bot_worker, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(Level, "choose", slow)
+    monkeypatch.setattr(Rounds, "pause", pause)
+    monkeypatch.setattr(worker, "_tick_s", bot_worker.TICK_S)
+    monkeypatch.setattr(worker._moves, "act", noted)
+    for turn, taking[0] in enumerate((0.02, 0.3, 0.7), 4):
+        take(server, letter, str(turn))
+        (letter,) = server.letters()
+        assert "* house fired port" in letter.text
+    waited = [then - begin for begin, then in zip(begins, acts, strict=True)]
+    assert waited == pytest.approx([0.5, 0.5, 1.0])

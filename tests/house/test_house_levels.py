@@ -1,0 +1,118 @@
+"""The house's levels: what help says of them is what was measured, and each plays like itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from test_house_solver import ALICE, box_to_solve
+
+from pbmserv.commands.table.catalogue import topic
+from pbmserv.engine.ratings import NEWCOMER, anchor
+from pbmserv.engine.types import BOT_USERIDS, Rng
+from pbmserv.games.blackbox.bots import levels, trees
+from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, anywhere
+from pbmserv.games.blackbox.bots.trees import orientations, port_orientations
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
+from pbmserv.games.blackbox.options import Options
+from pbmserv.letters.compose import page
+
+FILE = Path(levels.__file__).parent / STRENGTH
+MEASURED = json.loads(FILE.read_text())["levels"]
+
+
+def help_text() -> str:
+    found = topic("house-best", ["blackbox"])
+    return page(found.template, {**found.values, "infos": {"blackbox": GAME.info}})
+
+
+def test_the_levels_are_those_that_were_measured_in_their_order() -> None:
+    assert tuple(MEASURED) == tuple(LEVELS) == BOT_USERIDS
+    assert GAME.info.strength == MEASURED
+
+
+def test_they_are_told_apart_by_what_was_measured() -> None:
+    """By three standard errors of the turns, and in each other figure, too."""
+    rows = list(MEASURED.values())
+    assert all(row["games"] >= 2_000 for row in rows)
+    for weaker, stronger in pairwise(rows):
+        error = (weaker["turns_error"] ** 2 + stronger["turns_error"] ** 2) ** 0.5
+        assert weaker["turns"] - stronger["turns"] > 3 * error
+        assert weaker["probes"] > stronger["probes"]
+        assert weaker["points"] > stronger["points"]
+        assert weaker["mu"] < stronger["mu"]
+        assert weaker["rating"] < stronger["rating"]
+    assert all(row["turn_ms"] < 150 for row in rows)
+
+
+def test_ratings_are_anchored_where_everybody_begins() -> None:
+    assert MEASURED["house"]["mu"] == NEWCOMER.mu
+    assert all(anchor(row["mu"]).shown == row["rating"] for row in MEASURED.values())
+
+
+def test_help_says_what_was_measured() -> None:
+    text = help_text()
+    for userid, row in MEASURED.items():
+        figures = f"{row['rating']} {row['turns']:.2f} {row['probes']:.2f} {row['points']:.2f}"
+        line = next(
+            line for line in text.splitlines() if line.split()[:2] == [userid, str(row["rating"])]
+        )
+        assert " ".join(line.split()) == f"{userid} {figures} {row['lost_percent']:.1f} %"
+    assert f"{MEASURED['house']['games']:,} boxes" in " ".join(text.split())
+
+
+def test_each_port_is_turned_as_its_cells_are() -> None:
+    board = geometry(6, 4)
+    layout = {1, 8, 15}
+    real = trace_all(board, layout)
+    for cells, ports in zip(orientations(board), port_orientations(board), strict=True):
+        turned = trace_all(board, {cells[cell] for cell in layout})
+        for port, out in enumerate(real):
+            assert turned[ports[port]] == (HIT if out == HIT else ports[out])
+
+
+def moves(level: str, options: Options, number: int) -> list[str]:
+    """A level's game against somebody who does nothing."""
+    lot = Rng(b"levels", number)
+    state = box_to_solve(options, anywhere(options, lot))
+    found = []
+    while state.outcome is None:
+        view = GAME.view(state, ALICE)
+        found.append(LEVELS[level].choose(view, Rng(b"moves", 100 * number + len(found))))
+        state = GAME.apply(state, ALICE, GAME.parse(view, found[-1]), lot).state
+        state = replace(state, turns=state.turns + 1)
+    return found
+
+
+def test_the_best_plays_by_the_tree_turned_in_many_ways() -> None:
+    options = GAME.options(("-size=5x5", "-atoms=3"), 2)
+    games = [moves("house-best", options, number) for number in range(12)]
+    assert len({game[0] for game in games}) > 3, "no port is always the first"
+    assert sum(map(len, games)) / 12 < 6.5
+
+
+def test_without_its_tree_the_best_plays_as_well_as_it_can(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
+    trees.tree.cache_clear()
+    trees.sound.cache_clear()
+    try:
+        game = moves("house-best", GAME.options(("-size=5x5", "-atoms=3"), 2), 1)
+    finally:
+        trees.tree.cache_clear()
+        trees.sound.cache_clear()
+    assert game[-1].endswith("?")
+
+
+def test_a_beginner_guesses_early_and_fires_where_nothing_can_be_learnt() -> None:
+    options = GAME.options(("-size=4x4", "-atoms=1"), 2)
+    games = [moves("house-beginner", options, number) for number in range(12)]
+    wrong = sum(sum(move.endswith("?") for move in game) - 1 for game in games)
+    assert wrong > 5
+    careful = [moves("house-easy", options, number) for number in range(12)]
+    assert all(sum(move.endswith("?") for move in game) == 1 for game in careful)
