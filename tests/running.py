@@ -42,7 +42,8 @@ from pbmserv.store.operators import health as rows
 from pbmserv.store.tables.boards import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
-PATIENCE_S = 20
+PATIENCE_S = 60
+"""Seconds, on a machine that has much else to do."""
 
 NOT_SENT = ("tray", "folded", "failed", "parked")
 """States of letters that no relay has seen, or that none will see again."""
@@ -141,7 +142,7 @@ class Correspondence(ABC):
 
     @abstractmethod
     def settle(self) -> None:
-        """Wait until all that has arrived is carried out, and every letter due is delivered."""
+        """Wait until all that has arrived is carried out, and every letter due is sent."""
 
     @abstractmethod
     def live(self, **by: float) -> None:
@@ -263,13 +264,18 @@ class Running(Correspondence):
             sleep(0.002)
 
     def settle(self) -> None:
-        """Wait until all that has arrived is carried out, and every letter due is delivered."""
+        """Wait until all that has arrived is carried out, every letter due is delivered, and the
+        outbox and the log say so, which they do a moment later."""
         self.carry_out()
         with self.relay.changed:
             arrived = self.relay.changed.wait_for(
                 lambda: self._queued() <= self.relay.delivered, PATIENCE_S
             )
         assert arrived, f"letters {self._queued() - self.relay.delivered} were not delivered"
+        end = monotonic() + PATIENCE_S
+        while held := self.server.sender.held():
+            assert monotonic() < end, f"letters {held} are still in hand"
+            sleep(0.001)
 
     def _queued(self) -> set[int]:
         with self.server.database.reading.connect() as connection:

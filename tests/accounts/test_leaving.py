@@ -35,7 +35,8 @@ def start_game(server: Correspondence, *, hidden: tuple[str, ...] = ()) -> None:
 
 def rows(server: Correspondence, table: Any) -> list[Any]:
     with server.server.database.reading.connect() as connection:
-        return list(connection.execute(select(table)).mappings())
+        ordered = select(table).order_by(*table.primary_key)
+        return list(connection.execute(ordered).mappings())
 
 
 def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) -> None:

@@ -178,7 +178,8 @@ def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
     server.live(days=7)
     server.live(days=14)
     with server.server.database.reading.connect() as connection:
-        log = connection.execute(select(plies.c.seat, plies.c.text, plies.c.mail_id)).all()
+        told = select(plies.c.seat, plies.c.text, plies.c.mail_id).order_by(plies.c.number)
+        log = connection.execute(told).all()
         board = boards.load(connection, table.board)
         position = server.server.positions.newest(connection, board)
     assert log[-1] == (0, "forfeit", None)

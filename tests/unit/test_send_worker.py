@@ -26,7 +26,7 @@ from pbmserv.outbound.worker import BATCH, BATCH_TIME, Sender
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
-PATIENCE_S = 5.0
+PATIENCE_S = 20.0
 
 
 class MovedClock:
