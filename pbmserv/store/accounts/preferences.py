@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, absences, blocks, notices, players
 from pbmserv.store.tables.mail import LetterState, outbox
 
@@ -55,10 +55,25 @@ def wanting_broadcasts(connection: Connection) -> list[Player]:
     )
 
 
+_ASKED = 20
+"""Names in one statement; the same one each time, so it is compiled once."""
+_UNNAMED = Prepared(
+    select(players.c.userid).where(
+        players.c.userid.in_([bindparam(f"name{n}") for n in range(_ASKED)]),
+        players.c.public.is_(False),
+    )
+)
+
+
 def unnamed(connection: Connection, userids: Collection[str]) -> frozenset[str]:
     """Which of these players want no page that everybody may read to name them."""
-    wanted = players.c.userid.in_(userids), players.c.public.is_(False)
-    return frozenset(connection.execute(select(players.c.userid).where(*wanted)).scalars())
+    names = sorted(userids)
+    found: set[str] = set()
+    for at in range(0, len(names), _ASKED):
+        some = [*names[at : at + _ASKED], *[""] * _ASKED]
+        rows = _UNNAMED.rows(connection, {f"name{n}": some[n] for n in range(_ASKED)})
+        found |= {row[0] for row in rows}
+    return frozenset(found)
 
 
 # -- blocks -------------------------------------------------------------------------------
