@@ -32,6 +32,7 @@ from migrated import migrated
 from processes import Process
 from running import Correspondence, Running, start
 
+from pbmserv.games.blackbox.bots import difficulty, trees
 from pbmserv.monitoring.log_writing import Writing
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -199,6 +200,17 @@ def _logging_as_it_was() -> Iterator[None]:
 def _no_process_left_behind() -> Iterator[None]:
     yield
     Process.end_all()
+
+
+@pytest.fixture
+def trees_anew() -> Iterator[None]:
+    """Stored trees, and what else is stored for bots, are read anew, now and after the test."""
+    kept = (trees.tree, trees.sound, difficulty.hiding, difficulty.hiding_sums)
+    for one in kept:
+        one.cache_clear()
+    yield
+    for one in kept:
+        one.cache_clear()
 
 
 @pytest.fixture

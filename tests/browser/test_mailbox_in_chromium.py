@@ -141,6 +141,6 @@ def test_without_scripts_all_but_the_waiting_is_the_same(
     assert "Are you bob?" in reader.letter.locator("body").inner_text()
     reader.reply("yes")
     reader.tap("Play the house")
-    assert "house-easy" in reader.letter.locator("body").inner_text()
+    assert "house-beginner" in reader.letter.locator("body").inner_text()
     reader.page.get_by_role("link", name="As text").click()
     assert "Reply above this line" in reader.page.inner_text("pre")

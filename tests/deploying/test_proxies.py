@@ -14,13 +14,13 @@ from programs import free_port
 from proxies import NAME, Proxy, caddy, nginx
 from running import Running, start
 
+from pbmserv.web.application import LONGEST_FORM
 from pbmserv.web.server import HEADERS
 
 Start = Callable[[Path, int], AbstractContextManager[Proxy]]
 
 OURS = ("/healthz", "/metrics", "/readyz", "/livez", "/HEALTHZ", "/healthz/", "/%68ealthz")
 OURS_TOO = ("//healthz", "/help/../metrics", "/metrics/x", "/./healthz?x=1")
-LONGEST_FORM = 16 * 1024
 
 
 @pytest.fixture(params=[nginx, caddy], ids=["nginx", "caddy"])
@@ -90,8 +90,11 @@ def test_what_is_for_the_operator_is_not_public(kind: Start, folder: Path) -> No
 
 def test_a_body_that_is_too_long_never_reaches_us(kind: Start, folder: Path) -> None:
     with served(folder) as server, kind(folder, server.web_port) as proxy:
+        answer, _ = proxy.ask("/confirm/x", "POST", "a" * LONGEST_FORM)
+        assert answer.status == 404, "a form as long as one may be comes through"
         answer, _ = proxy.ask("/confirm/x", "POST", "a" * LONGEST_FORM * 2)
-        assert answer.status in {413, 502}
+        # Caddy hands on the head before it has counted the body: 404 is our answer to that alone.
+        assert answer.status in {413, 502} | ({404} if kind is not nginx else set())
     assert "/confirm/x" not in proxy.written()
 
 

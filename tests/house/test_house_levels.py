@@ -95,17 +95,12 @@ def test_the_best_plays_by_the_tree_turned_in_many_ways() -> None:
     assert sum(map(len, games)) / 12 < 6.5
 
 
+@pytest.mark.usefixtures("trees_anew")
 def test_without_its_tree_the_best_plays_as_well_as_it_can(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
-    trees.tree.cache_clear()
-    trees.sound.cache_clear()
-    try:
-        game = moves("house-best", GAME.options(("-size=5x5", "-atoms=3"), 2), 1)
-    finally:
-        trees.tree.cache_clear()
-        trees.sound.cache_clear()
+    game = moves("house-best", GAME.options(("-size=5x5", "-atoms=3"), 2), 1)
     assert game[-1].endswith("?")
 
 

@@ -308,14 +308,13 @@ def test_what_is_hidden_is_hard_to_find_and_hard_to_foresee() -> None:
     assert entropy > 15.5  # of 17.7: who knows how likely each is knows little
 
 
+@pytest.mark.usefixtures("trees_anew")
 def test_a_damaged_file_of_likelihoods_only_makes_hiding_plainer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def broken(name: str) -> bytes:
         raise Damaged(name)
 
-    difficulty.hiding.cache_clear()
-    difficulty.hiding_sums.cache_clear()
     monkeypatch.setattr(difficulty, "stored", broken)
     assert len(unobtrusive(GAME.options((), 2), Rng(b"hide", 1))) == 4
 

@@ -407,7 +407,7 @@ def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
 def test_nobody_is_rated_for_a_board_that_they_never_played_at(
     house: Indoors, alice_plays: bool
 ) -> None:
-    from pbmserv.service.ratings.rating import check
+    from pbmserv.service.ratings.rebuilding import check
     from pbmserv.store import ratings
 
     writes(house, "alice", "blackbox challenge alice bob", sign=False)

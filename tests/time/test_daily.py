@@ -180,19 +180,16 @@ def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: In
     assert set(told) == set(Grade)
 
 
+@pytest.mark.usefixtures("trees_anew")
 def test_a_box_without_a_grade_says_so(
     one_house: Indoors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
-    trees.tree.cache_clear()
-    try:
-        _, one = one_house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
-        assert "Nobody knows how hard it is." in flat(one)
-        assert "Nobody knows how hard it is." in one.html
-        (result,) = one_house.reply(one, answer(one_house, one))
-        assert re.search(r"Daily Box \d+ \| 1 probe \|", result.text)
-    finally:
-        trees.tree.cache_clear()
+    _, one = one_house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+    assert "Nobody knows how hard it is." in flat(one)
+    assert "Nobody knows how hard it is." in one.html
+    (result,) = one_house.reply(one, answer(one_house, one))
+    assert re.search(r"Daily Box \d+ \| 1 probe \|", result.text)
 
 
 @pytest.mark.both_databases

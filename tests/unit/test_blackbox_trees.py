@@ -155,6 +155,7 @@ def test_a_board_without_a_tree_has_none_and_no_grades() -> None:
     assert draw(Options(7, 7, 3, 4), Grade.EASY, Rng(b"", 0)) is None
 
 
+@pytest.mark.usefixtures("trees_anew")
 @pytest.mark.parametrize("damage", ["missing", "torn", "another"])
 def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
     damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -168,21 +169,15 @@ def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
         other = trees.file_name(5, 5, 3, Goal.PROBES)
         (tmp_path / f"{name}.xz").write_bytes((real / f"{other}.xz").read_bytes())
     monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
-    trees.tree.cache_clear()
-    trees.sound.cache_clear()
-    try:
-        with pytest.raises(Damaged):
-            tree(6, 6, 3, Goal.PROBES)
-        options = Options(6, 6, 3, 3)
-        assert percentile(options, (0, 1, 2)) is None
-        assert draw(options, Grade.EASY, Rng(b"", 0)) is None
-        assert [record.message for record in caplog.records] == [
-            "a stored tree is damaged; its boards are played without"
-        ], "it is logged, but not for every box"
-        assert name in LineFormatter().format(caplog.records[0])
-    finally:
-        trees.tree.cache_clear()
-        trees.sound.cache_clear()
+    with pytest.raises(Damaged):
+        tree(6, 6, 3, Goal.PROBES)
+    options = Options(6, 6, 3, 3)
+    assert percentile(options, (0, 1, 2)) is None
+    assert draw(options, Grade.EASY, Rng(b"", 0)) is None
+    assert [record.message for record in caplog.records] == [
+        "a stored tree is damaged; its boards are played without"
+    ], "it is logged, but not for every box"
+    assert name in LineFormatter().format(caplog.records[0])
 
 
 def test_a_box_is_as_hard_however_it_is_turned() -> None:

@@ -26,14 +26,16 @@ CROWDS = 4
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
-    """Compiled when it is first called; what was compiled is kept where there is a place for it."""
+    """Compiled when it is first called, and kept where there is a place for it. Only for what is
+    always called with the same types: two processes at once might mix up several."""
     try:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError:  # neither the package's folder nor the user's own can be written
         return njit(nogil=True)(function)
 
 
-_trace = _compiled(walk)
+_inner = njit(nogil=True)  # for what only these call: it is kept as a part of them
+_trace = _inner(walk)
 
 
 @cache
@@ -111,8 +113,7 @@ def _crowds(
 
 def spectra(board: Geometry, layouts: Sequence[frozenset[int]]) -> list[list[int]]:
     """For each layout where rays into all ports come out."""
-    most = max(map(len, layouts), default=0)
-    rows: Any = np.full((len(layouts), most), -1, dtype=np.int16)
+    rows: Any = np.full((len(layouts), max(map(len, layouts), default=0)), -1, dtype=np.int16)
     for row, layout in zip(rows, layouts, strict=True):
         row[: len(layout)] = list(layout)
     return list(_spectra(_field(board), rows).tolist())
@@ -143,7 +144,7 @@ def _spectra(field, layouts):
     return found
 
 
-@_compiled
+@_inner
 def _go_on(filled, exits, place, ahead, left, full, seen):
     """A ray from where it stands; *full*: what is unknown is empty, since all atoms are placed.
     ``seen`` gets 1 for each square it looks into. The result or `ASKS`; where it stands then, its
@@ -248,7 +249,7 @@ def _divide(field, ports, outs, least, most, budget, room):
         level += 1
 
 
-@_compiled
+@_inner
 def _lot(lots):
     """The next 64 bits (splitmix64, Steele, Lea and Flood 2014)."""
     lots[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -258,12 +259,12 @@ def _lot(lots):
     return bits ^ (bits >> np.uint64(31))
 
 
-@_compiled
+@_inner
 def _below(lots, end):
     return np.int64(((_lot(lots) >> np.uint64(32)) * np.uint64(end)) >> np.uint64(32))
 
 
-@_compiled
+@_inner
 def _look(field, port, filled, seen):
     """The result of a ray; ``seen`` gets 1 for each square it looks into, else 0."""
     door = field[1][port]
@@ -271,7 +272,7 @@ def _look(field, port, filled, seen):
     return _go_on(filled, field[0], door[0], door[1], door[2], True, seen)[0]
 
 
-@_compiled
+@_inner
 def _helpful(field, port, out, seen, filled, lots, other):
     """A square where an atom may mend a ray that should come out at *out*, 0 = there is none: the
     ray looks into it, and of a detour also the ray from its other end."""
@@ -287,7 +288,7 @@ def _helpful(field, port, out, seen, filled, lots, other):
     return 0
 
 
-@_compiled
+@_inner
 def _wander(field, ports, outs, filled, atoms, moves, lots):
     """Move atoms about, one at a time, and let a move stand that leaves more results contradicted
     in one of 32 cases for each of them. How many are contradicted in the end."""
@@ -383,7 +384,7 @@ def _take_in(field, ports, outs, every, counts, bad, moves, rounds, seed):
     return every, counts, bad
 
 
-@_compiled
+@_inner
 def _survivors(every, counts, bad, lots):
     """As many layouts again, drawn with replacement: one that leaves a result more contradicted
     has a thirty-second of the chance."""
