@@ -22,9 +22,8 @@ from pbmserv.monitoring.metrics import Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import UNAVAILABLE, Writer
+from pbmserv.store.core.writer import UNAVAILABLE, Claiming, Writer
 from pbmserv.store.delivery import kept_letters, outbox
-from pbmserv.store.delivery.claiming import Claiming
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 

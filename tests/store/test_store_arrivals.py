@@ -18,10 +18,9 @@ from sqlalchemy.exc import OperationalError
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import Writer
+from pbmserv.store.core.writer import Claiming, Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
-from pbmserv.store.delivery.claiming import Claiming
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 UNTIL = NOW + timedelta(seconds=30)
