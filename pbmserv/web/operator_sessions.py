@@ -13,7 +13,7 @@ import hmac
 import secrets
 import stat
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -146,7 +146,8 @@ class Turns:
     Right and wrong ones wait for the same turn, so that hanging up early gains nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self._sleep = sleep
         self._trying: Counter[str] = Counter()
         self._turns: dict[str, asyncio.Lock] = {}
 
@@ -160,7 +161,7 @@ class Turns:
             async with turn:
                 found = is_right()
                 if not found:
-                    await asyncio.sleep(PAUSE_S)
+                    await self._sleep(PAUSE_S)
                 return found
         finally:
             self._trying[network] -= 1

@@ -467,7 +467,7 @@ def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyP
     assert contents(operator.server) == before
 
 
-def test_guessing_is_slow_and_hanging_up_gains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
     told: list[str] = []
 
     async def guess() -> None:
@@ -477,8 +477,7 @@ def test_guessing_is_slow_and_hanging_up_gains_nothing(monkeypatch: pytest.Monke
             slept.put_nowait(seconds)
             await go_on.wait()
 
-        monkeypatch.setattr(operator_sessions.asyncio, "sleep", sleep)
-        turns = Turns()
+        turns = Turns(sleep)
 
         def look(name: str, *, right: bool) -> bool:
             told.append(name)
