@@ -17,7 +17,7 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.operators import boards, people, queues
 from pbmserv.service.operators.deeds import LONGEST_WHY, Deed, Doing, Signature, looked
-from pbmserv.service.operators.queues import KeptMail, KeptMails
+from pbmserv.service.operators.queues import KeptMail, KeptMailsView
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import audit, operating
 from pbmserv.store.tables.accounts import PlayerState
@@ -171,7 +171,7 @@ class OperatorPages:
         self._database = database
         self._clock = clock
         self._side = side
-        self._mails = KeptMails(database, read, _not_here, side)
+        self._mails = KeptMailsView(database, read)
         self._queue = queue
 
     # -- looks -----------------------------------------------------------------------------
@@ -307,7 +307,7 @@ class OperatorPages:
             raise OperatorError(f"mail {number} is not kept any more")
         if command == "inbox retry":
             return self._side.retry(number, by)
-        return self._mails.drop(number, by)
+        return self._side.do(by, partial(queues.drop_kept, number=number)).said
 
     def _retry_letters(self, fields: Fields, by: Signature) -> str:
         """One letter, or all that have failed (since a day)."""
@@ -328,10 +328,6 @@ def _noted(doing: asyncio.Future[str]) -> None:
     error = doing.exception()
     if error is not None and not isinstance(error, OperatorError):
         log.error("an operator's change failed", exc_info=error)
-
-
-def _not_here(_number: int, _mail: IncomingMail) -> bool:
-    raise NotImplementedError("`Side.retry` carries kept mails out")
 
 
 def _number(fields: Fields, name: str, least: int = 1, most: int = LARGEST) -> int:

@@ -57,26 +57,12 @@ class KeptMail:
     error: str
 
 
-class KeptMails:
-    """The operator's view of kept mails.
+class KeptMailsView:
+    """Kept mails as an operator sees them. *read*: reads an envelope, as the way in does."""
 
-    Args:
-        read: reads an envelope, as the way in does.
-        retry: carries a read mail out again; True when it was still kept.
-        operators: where it is written down who did so and why.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        read: Callable[[Envelope], IncomingMail],
-        retry: Callable[[int, IncomingMail], bool],
-        operators: Doing,
-    ) -> None:
+    def __init__(self, database: Database, read: Callable[[Envelope], IncomingMail]) -> None:
         self._database = database
         self._read = read
-        self._retry = retry
-        self._operators = operators
 
     def list(self) -> list[KeptMail]:
         """All kept mails, oldest first."""
@@ -124,38 +110,6 @@ class KeptMails:
         """Whether a mail waits for the operator."""
         return self._kept(number) is not None
 
-    def retry(self, number: int, by: Signature) -> str:
-        """Carry a kept mail out again; one sentence on what became of it.
-
-        That it was tried is in the audit, whatever became of it.
-
-        Raises:
-            OperatorError: no reason is given.
-        """
-        mail = self._kept(number)
-        if mail is None:
-            return f"There is no kept mail {number}."
-        self._operators.do(by, partial(_tried, number=number))
-        try:
-            incoming = self._read(_envelope(mail))
-            done = self._retry(number, replace(incoming, verdict=mail.verdict))
-        except MailError as error:
-            return f"We cannot read mail {number} ({error}), and still keep it."
-        except Exception:  # noqa: BLE001 - the operator asked to see it fail again
-            last = self._blanked(mail, _last_line(traceback.format_exc()))
-            return f"Mail {number} failed again, and we still keep it: {last}"
-        if not done:
-            return f"Somebody else has carried out mail {number} in the meantime."
-        return f"Mail {number} is carried out, and the answers are on their way."
-
-    def drop(self, number: int, by: Signature) -> str:
-        """Keep a mail no longer; one sentence on what became of it.
-
-        Raises:
-            OperatorError: no reason is given.
-        """
-        return self._operators.do(by, partial(_dropped, number=number)).said
-
     def _kept(self, number: int) -> Received | None:
         with self._database.reading.connect() as connection:
             mail = inbox.get(connection, number)
@@ -191,11 +145,64 @@ class KeptMails:
         return found
 
 
+class KeptMails(KeptMailsView):
+    """Kept mails as an operator looks after them.
+
+    Args:
+        retry: carries a read mail out again; True when it was still kept.
+        operators: where it is written down who did so and why.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        read: Callable[[Envelope], IncomingMail],
+        retry: Callable[[int, IncomingMail], bool],
+        operators: Doing,
+    ) -> None:
+        super().__init__(database, read)
+        self._retry = retry
+        self._operators = operators
+
+    def retry(self, number: int, by: Signature) -> str:
+        """Carry a kept mail out again; one sentence on what became of it.
+
+        That it was tried is in the audit, whatever became of it.
+
+        Raises:
+            OperatorError: no reason is given.
+        """
+        mail = self._kept(number)
+        if mail is None:
+            return f"There is no kept mail {number}."
+        self._operators.do(by, partial(_tried, number=number))
+        try:
+            incoming = self._read(_envelope(mail))
+            done = self._retry(number, replace(incoming, verdict=mail.verdict))
+        except MailError as error:
+            return f"We cannot read mail {number} ({error}), and still keep it."
+        except Exception:  # noqa: BLE001 - the operator asked to see it fail again
+            last = self._blanked(mail, _last_line(traceback.format_exc()))
+            return f"Mail {number} failed again, and we still keep it: {last}"
+        if not done:
+            return f"Somebody else has carried out mail {number} in the meantime."
+        return f"Mail {number} is carried out, and the answers are on their way."
+
+    def drop(self, number: int, by: Signature) -> str:
+        """Keep a mail no longer; one sentence on what became of it.
+
+        Raises:
+            OperatorError: no reason is given.
+        """
+        return self._operators.do(by, partial(drop_kept, number=number)).said
+
+
 def _tried(_: CommandContext, _by: Signature, number: int) -> Deed:
     return Deed("retry", f"mail {number}", "")
 
 
-def _dropped(context: CommandContext, _: Signature, number: int) -> Deed:
+def drop_kept(context: CommandContext, _: Signature, number: int) -> Deed:
+    """Keep a mail no longer."""
     if inbox.lock(context.connection, number, MailState.KEPT) is None:
         return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
     inbox.mark(context.connection, number, "ignored", "dropped by an operator")
