@@ -157,10 +157,7 @@ class Traffic:
         Raises:
             TooMany: it is one too many.
         """
-        with self._guard:
-            over = self._hit("player", str(player))
-        if over is not None:
-            raise TooMany(over)
+        self._count("player", player)
 
     def looks(self, player: int) -> None:
         """Count a look of a program at a board of this player.
@@ -168,8 +165,11 @@ class Traffic:
         Raises:
             TooMany: it is one too many.
         """
+        self._count("look", player)
+
+    def _count(self, kind: Kind, player: int) -> None:
         with self._guard:
-            over = self._hit("look", str(player))
+            over = self._hit(kind, str(player))
         if over is not None:
             raise TooMany(over)
 
