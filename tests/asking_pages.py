@@ -12,6 +12,15 @@ from pbmserv.letters.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
 
+ELSEWHERE = (
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:1"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+)
+"""What a browser says when a form of another page is sent."""
+
 
 class Answer(NamedTuple):
     """An answer: its status, its headers in their order, and its body."""

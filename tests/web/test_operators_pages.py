@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 import pytest
 import typer
+from asking_pages import ELSEWHERE
 from breaking import a_fault
 from processes import wait_until
 from running import MovableClock, Running, start
@@ -430,11 +431,7 @@ def test_a_session_ends(operator: Operator, token: Path) -> None:
 @pytest.mark.parametrize(
     "headers",
     [
-        {"Origin": "https://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
+        *ELSEWHERE,
         {"Host": "games.example"},
         {"X-Forwarded-For": "192.0.2.1"},
     ],
