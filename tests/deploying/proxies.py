@@ -37,14 +37,23 @@ class Proxy:
 
     def ask(self, path: str, method: str = "GET", body: str = "") -> tuple[HTTPResponse, str]:
         """The answer to one request, and its text."""
+        with self._answer(path, method, body) as answer:
+            return answer, answer.read().decode()
+
+    def status(self, path: str, body: str) -> int:
+        """Of the answer to a form. Its text is not asked for: a proxy may break it off."""
+        with self._answer(path, "POST", body) as answer:
+            return answer.status
+
+    @contextmanager
+    def _answer(self, path: str, method: str, body: str) -> Iterator[HTTPResponse]:
         connection = HTTPSConnection(NAME, self.port, timeout=PATIENCE_S, context=self.trusted)
         raw = socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
         connection.sock = self.trusted.wrap_socket(raw, server_hostname=NAME)
         try:
             form = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
             connection.request(method, path, body or None, form)
-            answer = connection.getresponse()
-            return answer, answer.read().decode()
+            yield connection.getresponse()
         finally:
             connection.close()
 

@@ -92,9 +92,9 @@ def test_a_body_that_is_too_long_never_reaches_us(kind: Start, folder: Path) -> 
     with served(folder) as server, kind(folder, server.web_port) as proxy:
         answer, _ = proxy.ask("/confirm/x", "POST", "a" * LONGEST_FORM)
         assert answer.status == 404, "a form as long as one may be comes through"
-        answer, _ = proxy.ask("/confirm/x", "POST", "a" * LONGEST_FORM * 2)
+        status = proxy.status("/confirm/x", "a" * LONGEST_FORM * 2)
         # Caddy hands on the head before it has counted the body: 404 is our answer to that alone.
-        assert answer.status in {413, 502} | ({404} if kind is not nginx else set())
+        assert status in {413, 502} | ({404} if kind is not nginx else set())
     assert "/confirm/x" not in proxy.written()
 
 
