@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from chromium import chromium as browser
+from chromium import violations
 from letters_to_see import letters_to_see
 from playwright.sync_api import Browser, Page
 
@@ -69,12 +69,6 @@ def width_of(screen: Page) -> int:
     return screen.viewport_size["width"]
 
 
-def faults(screen: Page) -> list[str]:
-    """What axe-core finds on the page."""
-    found = Axe().run(screen).response["violations"]
-    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found]
-
-
 def test_every_letter_fits_the_screen_and_is_accessible(
     screen: Page, pages: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
@@ -91,7 +85,7 @@ def test_every_letter_fits_the_screen_and_is_accessible(
             height = screen.evaluate("document.body.getBoundingClientRect().height")
             assert height <= HIGHEST[name], (name, height)
         if width == 320 and name in (IN_THE_DARK if dark else IN_DAYLIGHT):
-            assert faults(screen) == [], name
+            assert violations(screen) == [], name
         if folder := os.environ.get("PBMSERV_SCREENSHOTS"):
             scheme = "dark" if dark else "light"
             screen.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"), full_page=True)

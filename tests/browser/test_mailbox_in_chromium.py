@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from chromium import looked_at
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 from running import Running, start
 
@@ -46,18 +46,9 @@ class Reader:
 
     def is_well_made(self, name: str, width: int, scheme: str) -> None:
         """Judge what the page shows, in a window of such a width, by day or in the dark."""
-        context = self.chromium.new_context(
-            viewport={"width": width, "height": 740}, color_scheme=scheme, bypass_csp=True
-        )
-        copy = context.new_page()
-        copy.goto(self.page.url)
-        assert copy.evaluate("document.documentElement.scrollWidth") <= width
-        assert min(copy.evaluate(SMALLEST_TARGET)) >= 44
-        violations = Axe().run(copy).response["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations] == []
+        copy = looked_at(self.chromium, self.page, width, scheme, SMALLEST_TARGET)
         if PICTURES:
             copy.screenshot(path=f"{PICTURES}/mailbox-{name}-{width}-{scheme}.png")
-        context.close()
 
     def open_newest(self, name: str, subject: str = "") -> None:
         """Go to somebody's letters, and open the newest, or the newest with such a subject."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from breaking import a_fault
+from chromium import is_well_made
 from playwright.sync_api import Browser, Page
 from running import Running, start
 from seating import seat_pairs
@@ -38,16 +38,10 @@ def server(tmp_path: Path, token: Path) -> Iterator[Running]:
         yield running
 
 
-def is_well_made(page: Page, name: str, *looks: tuple[int, str]) -> None:
+def judged(page: Page, name: str, *looks: tuple[int, str]) -> None:
     """Judge what a page shows, in windows of such widths, by day or in the dark."""
     for width, scheme in LOOKS if PICTURES else looks:
-        page.set_viewport_size({"width": width, "height": 800})
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-        assert min(page.evaluate(TARGETS)) >= 44, name
-        violations = Axe().run(page).response["violations"]
-        found = [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations]
-        assert found == [], (name, width, scheme)
+        is_well_made(page, width, scheme, TARGETS)
         if PICTURES:
             page.screenshot(
                 path=f"{PICTURES}/operators-{name}-{width}-{scheme}.png", full_page=True
@@ -65,7 +59,7 @@ def test_a_kept_mail_is_found_and_carried_out(
     page = context.new_page()
     top = f"http://127.0.0.1:{server.operators_port}"
     page.goto(f"{top}/mails")
-    is_well_made(page, "sign-in", LOOKS[1])
+    judged(page, "sign-in", LOOKS[1])
     page.get_by_label("Your name").fill("olga")
     page.get_by_label("token").fill("not the token")
     page.get_by_role("button", name="Sign in").click()
@@ -74,12 +68,12 @@ def test_a_kept_mail_is_found_and_carried_out(
     page.get_by_label("token").fill(token.read_text())
     page.get_by_role("button", name="Sign in").click()
     assert page.inner_text("h1") == "Queues"
-    is_well_made(page, "queues", LOOKS[0])
+    judged(page, "queues", LOOKS[0])
 
     page.get_by_role("link", name="mails kept for the operator").click()
     page.locator(".rows a").click()
     page.get_by_text("Carry it out again").first.click()
-    is_well_made(page, "mail", LOOKS[0])
+    judged(page, "mail", LOOKS[0])
     page.get_by_role("button", name="Carry it out again").click()
     assert page.get_by_role("status").count() == 0, "the browser asks for a reason"
     page.get_by_label("Your reason").locator("visible=true").fill("mended in this version")
@@ -101,7 +95,7 @@ def test_a_kept_mail_is_found_and_carried_out(
     for path, looks in rest.items():
         page.goto(f"{top}/{path}")
         page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        is_well_made(page, path.partition("?")[0].partition("/")[0], *looks)
+        judged(page, path.partition("?")[0].partition("/")[0], *looks)
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{top}/audit")
     assert page.inner_text("h1") == "Operators"
