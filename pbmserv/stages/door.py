@@ -49,6 +49,12 @@ UNREADABLE = {
 }
 
 
+CLOSE_S = 0.0002
+"""Seconds in which one client cannot have another mail ready: it is asked three times meanwhile."""
+CROWD_S = 0.1
+"""Seconds for which clients that send at the same moment are taken to go on so."""
+
+
 class TryLater(ServerFault):
     """The database could not take the mail; nothing of it was kept (SMTP: 451)."""
 
@@ -250,10 +256,11 @@ class Storing:
     """Stores what comes in groups, for one event loop; make it in that loop.
 
     All that comes while one group is being committed is the next group: one job of the writer,
-    one commit, one wake-up of the loop, one ring.
+    one commit, one wake-up of the loop, one ring. A mail that comes alone is committed by the loop
+    itself: to hand it to a thread and back takes longer than its row.
 
     Args:
-        ring: called after a commit that stored something, by the writer's thread.
+        ring: called after a commit that stored something, by the loop or the writer's thread.
     """
 
     def __init__(self, writer: Writer, ring: Callable[[], None]) -> None:
@@ -262,6 +269,7 @@ class Storing:
         self.loop = asyncio.get_running_loop()
         self._waiting: deque[_Waiting] = deque()
         self._is_asked = False
+        self._alone_at = self._crowd_until = 0.0
 
     async def store(self, new: NewArrival) -> int:
         """The number of what has come, once it is committed. Whoever stops waiting before its
@@ -275,14 +283,44 @@ class Storing:
         # In this order, and the other one in `_gather`: nothing is left lying.
         if not self._is_asked:
             self._is_asked = True
-            self._submit(_Group(self._gather))
+            if self._is_alone():
+                self.loop.call_soon(self._store_alone)
+            else:
+                self._submit(_Group(self._gather))
         return await stored
+
+    def _is_alone(self) -> bool:
+        """Whether nobody else sends mails just now. What follows a commit of the loop at once has
+        come while the loop stood still: then a thread waits for the disk, and the loop reads."""
+        now = self.loop.time()
+        if now < self._alone_at + CLOSE_S:
+            self._crowd_until = now + CROWD_S
+        return now >= self._crowd_until
+
+    def _store_alone(self) -> None:
+        """Commit in the loop, unless others have come by now."""
+        if len(self._waiting) > 1:
+            self._submit(_Group(self._gather))
+            return
+        group = _Group(self._gather)
+        try:
+            future = self._writer.submit_at_once(group)
+        except Closed as closed:
+            self._deliver(group, closed)
+            return
+        if not future.done():
+            future.add_done_callback(partial(self._is_done, group))
+            return
+        error = future.exception()
+        self._deliver(group, error)
+        self._alone_at = self.loop.time()
+        if error is None and group.members:
+            self.loop.call_soon(self._ring)  # behind the client's 250
 
     def _submit(self, group: _Group) -> None:
         try:
             future = self._writer.submit(group)
         except Closed as error:
-            group.members += group.waiting()
             self._deliver(group, error)
         else:
             future.add_done_callback(partial(self._is_done, group))
@@ -300,14 +338,14 @@ class Storing:
     def _is_done(self, group: _Group, future: Future[Any]) -> None:
         """Called by the writer's thread: the clients come first, then play."""
         error = future.exception()
-        if error is not None and not group.members:
-            group.members += group.waiting()  # its transaction could not even begin
         with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits
             self.loop.call_soon_threadsafe(self._deliver, group, error)
         if error is None and group.members:
             self._ring()
 
     def _deliver(self, group: _Group, error: BaseException | None) -> None:
+        if error is not None and not group.members:
+            group.members += group.waiting()  # its transaction could not even begin
         members = [one for one in group.members if not one[1].done()]
         is_fault = error is not None and not isinstance(error, (*UNAVAILABLE, Closed))
         if is_fault and len(group.members) > 1:  # of one of them; the others need not suffer

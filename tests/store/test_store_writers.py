@@ -18,6 +18,7 @@ from pbmserv.errors import ServerFault
 from pbmserv.store.accounts import players
 from pbmserv.store.core import database as session
 from pbmserv.store.core import schema
+from pbmserv.store.core import writer as writers
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import ATTEMPTS, BATCH, Closed, GroupWriter, PoolWriter, open_writer
 from pbmserv.store.tables.accounts import players as players_table
@@ -250,6 +251,43 @@ def test_a_database_that_somebody_else_holds_fails_the_group_and_then_works_agai
     other.close()
     writer.close()
     database.close()
+
+
+def test_what_an_event_loop_hands_in_is_done_at_once_unless_that_would_take_long(
+    sqlite: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    who: list[str] = []
+
+    def joined(userid: str) -> Callable[[Connection], int]:
+        def job(connection: Connection) -> int:
+            who.append(threading.current_thread().name)
+            return joins(userid)(connection)
+
+        return job
+
+    here = threading.current_thread().name
+    monkeypatch.setattr(writers, "QUICK_S", 60.0)
+    writer = GroupWriter(sqlite)
+    assert writer.submit_at_once(joined("one")).done()
+    assert userids(sqlite) == {"one"}
+    failed = writer.submit_at_once(joins("one"))
+    assert failed.done()
+    assert isinstance(failed.exception(), AssertionError)
+    other = sqlite3.connect(tmp_path / "group.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waits = writer.submit_at_once(joined("two"))  # somebody else writes
+    assert not waits.done()
+    other.execute("ROLLBACK")
+    other.close()
+    assert waits.result(PATIENCE_S)
+    monkeypatch.setattr(writers, "QUICK_S", -1.0)
+    assert writer.submit_at_once(joined("three")).done()
+    assert writer.submit_at_once(joined("four")).result(PATIENCE_S)  # the disk was slow
+    assert who == [here, "pbmserv-writer-0", here, "pbmserv-writer-0"]
+    writer.close()
+    with pytest.raises(Closed):
+        writer.submit_at_once(joins("five"))
+    assert userids(sqlite) == {"one", "two", "three", "four"}
 
 
 def crossing(

@@ -34,7 +34,12 @@ class Store:
         self.jobs.append((job, Future()))
         return self.jobs[-1][1]
 
-    submit_unsynced = submit
+    submit_unsynced = submit_at_once = submit
+
+    async def asked(self) -> None:
+        """In the first turn of the loop mails come, in the second their group is handed in."""
+        for _ in range(2):
+            await asyncio.sleep(0)
 
     def close(self) -> None:
         """There is nothing to end."""
@@ -93,7 +98,7 @@ def test_a_group_is_one_job_one_wake_up_and_one_ring(
 
         storing = Storing(store, lambda: rings.append("rung"))
         tasks = [asyncio.ensure_future(storing.store(_new(str(n)))) for n in range(50)]
-        await asyncio.sleep(0)
+        await store.asked()
         assert len(store.jobs) == 1
         monkeypatch.setattr(loop, "call_soon_threadsafe", counted)
         store.run()
@@ -115,7 +120,8 @@ def test_whatever_the_threads_do_nothing_is_left_lying(store: Store) -> None:
             await asyncio.sleep(0)
             if number % 3 == 0:
                 await asyncio.to_thread(store.run)
-        await asyncio.to_thread(store.run)
+        while not all(task.done() for task in tasks):
+            await asyncio.to_thread(store.run)
         assert sorted(await asyncio.gather(*tasks)) == list(range(1, 401))
         assert sorted(store.kept, key=int) == [str(number) for number in range(400)]
 
@@ -126,7 +132,7 @@ def test_a_fault_of_one_is_no_fault_of_the_others(store: Store) -> None:
     async def main() -> None:
         storing = Storing(store, lambda: None)
         tasks = [asyncio.ensure_future(storing.store(_new(n))) for n in ("a", "bad", "c")]
-        await asyncio.sleep(0)
+        await store.asked()
         for _ in range(3):
             store.run()
             await asyncio.sleep(0)
@@ -144,7 +150,7 @@ def test_when_the_database_is_away_all_are_told_so_at_once(store: Store) -> None
         storing = Storing(store, lambda: rings.append("rung"))
         store.away = OperationalError("", None, Exception("locked"))
         tasks = [asyncio.ensure_future(storing.store(_new(str(n)))) for n in range(3)]
-        await asyncio.sleep(0)
+        await store.asked()
         store.run()
         found = await asyncio.gather(*tasks, return_exceptions=True)
         assert [type(one) for one in found] == [OperationalError] * 3
@@ -157,7 +163,7 @@ def test_a_closed_writer_is_told_at_once(store: Store, monkeypatch: pytest.Monke
     def closed(_job: object) -> Future[Any]:
         raise Closed("closed")
 
-    monkeypatch.setattr(store, "submit", closed)
+    monkeypatch.setattr(store, "submit_at_once", closed)
 
     async def main() -> None:
         with pytest.raises(Closed):
@@ -170,7 +176,7 @@ def test_who_stops_waiting_takes_his_mail_back_if_its_group_has_not_begun(store:
     async def main() -> None:
         storing = Storing(store, lambda: None)
         tasks = [asyncio.ensure_future(storing.store(_new(n))) for n in ("a", "b")]
-        await asyncio.sleep(0)
+        await store.asked()
         tasks[0].cancel()
         await asyncio.wait(tasks[:1])
         store.run()
@@ -190,7 +196,7 @@ def test_a_group_whose_loop_is_gone_still_rings(store: Store) -> None:
         return asyncio.ensure_future(Storing(store, lambda: rings.append("rung")).store(_new("a")))
 
     task = loop.run_until_complete(begin())
-    loop.run_until_complete(asyncio.sleep(0))
+    loop.run_until_complete(store.asked())
     (job, future) = store.jobs.popleft()
     job(None)
     task.cancel()
@@ -198,3 +204,32 @@ def test_a_group_whose_loop_is_gone_still_rings(store: Store) -> None:
     loop.close()
     future.set_result(None)
     assert (store.kept, rings) == (["a"], ["rung"])
+
+
+def test_a_mail_alone_is_committed_by_the_loop_and_in_a_crowd_by_the_thread(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_the_loop: list[str] = []
+
+    def at_once(job: Callable[[Any], Any]) -> Future[Any]:
+        future = store.submit(job)
+        store.run()
+        by_the_loop.append(store.kept[-1])
+        return future
+
+    monkeypatch.setattr(store, "submit_at_once", at_once)
+
+    async def main() -> None:
+        rings: list[str] = []
+        storing = Storing(store, lambda: rings.append("rung"))
+        monkeypatch.setattr("pbmserv.stages.door.CLOSE_S", 0.0)
+        assert [await storing.store(_new(one)) for one in ("a", "b")] == [1, 2]
+        assert by_the_loop == ["a", "b"]
+        monkeypatch.setattr("pbmserv.stages.door.CLOSE_S", 60.0)  # however slow this machine is
+        task = asyncio.ensure_future(storing.store(_new("c")))
+        await store.asked()
+        assert rings == ["rung", "rung"]
+        store.run()
+        assert (await task, by_the_loop) == (3, ["a", "b"])
+
+    asyncio.run(main())

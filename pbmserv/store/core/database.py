@@ -11,6 +11,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from pbmserv.errors import ServerFault
 from pbmserv.files import file_of, make_file
 
 BUSY_TIMEOUT_MS = 30_000
@@ -35,11 +36,15 @@ class Database:
     finds out half-way that another process writes; readers see the last commit (WAL) and
     wait for nobody. On PostgreSQL both are the same engine. Errors quote no parameters: these
     are mails, hidden moves and password hashes, and errors are kept for the operator.
+
+    Attributes:
+        patience_ms: how long a write waits for another process's.
     """
 
     def __init__(self, url: str, pool_size: int = 8) -> None:
         parsed = make_url(url)
         self.url = url
+        self.patience_ms = BUSY_TIMEOUT_MS
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
         if self.is_sqlite:
             path = file_of(url)
@@ -105,6 +110,28 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
 def wrapped(statement: str, error: sqlite3.Error) -> BaseException:
     """The error that SQLAlchemy would have raised of the driver's; it quotes no parameters."""
     return DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True)
+
+
+def cause_of(fault: Exception) -> Exception:
+    """Why a group failed: when its disk is full, SQLite rolls back by itself, and all that is said
+    then is that there is no such savepoint."""
+    before = fault.__context__
+    return before if isinstance(before, DBAPIError) else fault
+
+
+def gave_way(error: DBAPIError) -> bool:
+    """Whether PostgreSQL rolled this back in favour of another (40001, 40P01), or hung up."""
+    state = getattr(error.orig, "sqlstate", None)
+    return state in {"40001", "40P01"} or error.connection_invalidated
+
+
+def handed_on(error: BaseException) -> Exception:
+    """What the submitter gets: a job that wants to end the whole process ends only itself."""
+    if isinstance(error, Exception):
+        return error
+    fault = ServerFault(f"a job ended with {type(error).__name__}")
+    fault.__cause__ = error
+    return fault
 
 
 def _use_wal(dbapi_connection: Any) -> None:

@@ -22,13 +22,13 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RootTransaction
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from pbmserv.errors import ServerFault, StoreAway
+from pbmserv.errors import StoreAway
 from pbmserv.monitoring.metrics import Pulse, Vital
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Database, cause_of, gave_way, handed_on
 from pbmserv.store.core.statements import Savepoint
 
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
@@ -58,6 +58,13 @@ QUEUED_S = 30.0
 """Longest wait of a job for one of PostgreSQL's threads. If none of them gets an answer, jobs
 would otherwise fail one after the other, each after its own wait."""
 
+QUICK_S, SLOW_FOR_S = 0.005, 1.0
+"""Seconds that an event loop may stand still for a commit, and pause after one that took longer."""
+
+LOG_PAGES, MOST_PAGES = 1_000, 4_000
+"""Pages of SQLite's log after which a commit brings them to their places: of the thread's commits,
+and of those that an event loop waits for."""
+
 _JOB = Savepoint("job")
 
 
@@ -75,6 +82,11 @@ class Writer(Protocol):
     def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
         """The same without waiting for the disk: a power failure, but no crash of this process,
         may take *job* back. For what can be done once more."""
+        ...
+
+    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T]:
+        """As `submit`, for an event loop with nothing else to do. On SQLite the job is done when
+        this comes back, unless somebody else writes, or the disk has been slow lately."""
         ...
 
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
@@ -132,6 +144,9 @@ class _QueueWriter:
     def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
         return self._enqueue([_Order(job, is_synced=False)])[0]
 
+    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T]:
+        return self.submit(job)
+
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
         return self._enqueue([_Order(job, is_synced=True) for job in jobs])
 
@@ -178,6 +193,8 @@ class GroupWriter(_QueueWriter):
         self._turn = threading.Lock()
         self._connection: Connection | None = None
         self._is_synced: bool | None = None
+        self._is_patient: bool | None = None
+        self._slow_until = 0.0
         super().__init__(1, "pbmserv-writer")
 
     def _run(self, pulse: Pulse) -> None:
@@ -196,19 +213,47 @@ class GroupWriter(_QueueWriter):
             self._commit(self._gather(orders))
         return [order.future for order in orders]
 
-    def _open(self, *, is_synced: bool) -> Connection:
+    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T]:
+        order = _Order(job, is_synced=True)
+        if order.queued_at >= self._slow_until and self._turn.acquire(blocking=False):
+            try:
+                begun = None if self._closed else self._begun()
+                if begun is not None:
+                    self._commit(self._gather([order]), begun)
+                    ended = monotonic()
+                    if ended > order.queued_at + QUICK_S:
+                        self._slow_until = ended + SLOW_FOR_S
+                    return order.future
+            finally:
+                self._turn.release()
+        return self._enqueue([order])[0]
+
+    def _begun(self) -> RootTransaction | None:
+        """A transaction, if it waits for nobody."""
+        try:
+            return self._open(is_synced=True, is_patient=False).begin()
+        except (*UNAVAILABLE, DBAPIError):  # the thread waits, or says what is wrong
+            self._let_go()
+            return None
+
+    def _open(self, *, is_synced: bool, is_patient: bool) -> Connection:
         """The one connection that writes, kept from group to group.
 
         Args:
             is_synced: commits wait for the disk; between transactions this can be changed.
+            is_patient: it waits for others that write, and brings the log to its place more often.
         """
         if self._connection is None:
             self._connection = self._database.writing.connect()
-            self._is_synced = None
+            self._is_synced = self._is_patient = None
+        driver: Any = self._connection.connection.dbapi_connection
         if is_synced != self._is_synced:
-            driver: Any = self._connection.connection.dbapi_connection
             driver.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
             self._is_synced = is_synced
+        if is_patient != self._is_patient:
+            driver.execute(f"PRAGMA busy_timeout={self._database.patience_ms if is_patient else 0}")
+            driver.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES if is_patient else MOST_PAGES}")
+            self._is_patient = is_patient
         return self._connection
 
     def _let_go(self) -> None:
@@ -228,13 +273,14 @@ class GroupWriter(_QueueWriter):
                 orders.append(order)
         return [one for one in orders if one.future.set_running_or_notify_cancel()]
 
-    def _commit(self, batch: list[_Order]) -> None:
+    def _commit(self, batch: list[_Order], begun: RootTransaction | None = None) -> None:
         failed: dict[_Order, Exception] = {}
         if not batch:
             return
         try:
-            connection = self._open(is_synced=any(map(_IS_SYNCED, batch)))
-            with connection.begin() as whole:
+            is_synced = any(map(_IS_SYNCED, batch))
+            with begun or self._open(is_synced=is_synced, is_patient=True).begin() as whole:
+                connection = whole.connection
                 if len(batch) == 1:
                     _carry_out(batch[0], connection, failed, whole.rollback)
                 for order in batch if len(batch) > 1 else ():
@@ -242,7 +288,7 @@ class GroupWriter(_QueueWriter):
                     _carry_out(order, connection, failed, partial(_JOB.undo, connection))
                     _JOB.end(connection)
         except Exception as fault:  # nobody of this group may hear 250
-            cause = _cause(fault)
+            cause = cause_of(fault)
             log.error("a group of jobs was rolled back", exc_info=cause, extra={"jobs": len(batch)})
             self._let_go()  # closing it takes back whatever is half done
             for order in batch:
@@ -265,7 +311,7 @@ def _carry_out(
     try:
         order.result = order.job(connection)
     except BaseException as error:  # noqa: BLE001 - the submitter gets it
-        failed[order] = _handed_on(error)
+        failed[order] = handed_on(error)
         undo()
 
 
@@ -283,7 +329,7 @@ class PoolWriter(_QueueWriter):
             try:
                 result = self._attempt(order)
             except BaseException as error:  # noqa: BLE001 - the submitter gets it
-                order.future.set_exception(_handed_on(error))
+                order.future.set_exception(handed_on(error))
             else:
                 order.future.set_result(result)
 
@@ -295,7 +341,7 @@ class PoolWriter(_QueueWriter):
             try:
                 return self._transaction(order)
             except DBAPIError as error:
-                if not _gave_way(error) or monotonic() > begun + AGAIN_S:
+                if not gave_way(error) or monotonic() > begun + AGAIN_S:
                     raise
         return self._transaction(order)
 
@@ -304,28 +350,6 @@ class PoolWriter(_QueueWriter):
             if not order.is_synced:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit TO OFF")
             return order.job(connection)
-
-
-def _cause(fault: Exception) -> Exception:
-    """Why a group failed: when its disk is full, SQLite rolls back by itself, and all that is said
-    then is that there is no such savepoint."""
-    before = fault.__context__
-    return before if isinstance(before, DBAPIError) else fault
-
-
-def _handed_on(error: BaseException) -> Exception:
-    """What the submitter gets: a job that wants to end the whole process ends only itself."""
-    if isinstance(error, Exception):
-        return error
-    fault = ServerFault(f"a job ended with {type(error).__name__}")
-    fault.__cause__ = error
-    return fault
-
-
-def _gave_way(error: DBAPIError) -> bool:
-    """Whether PostgreSQL rolled this back in favour of another (40001, 40P01), or hung up."""
-    state = getattr(error.orig, "sqlstate", None)
-    return state in {"40001", "40P01"} or error.connection_invalidated
 
 
 class Claiming:
