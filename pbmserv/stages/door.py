@@ -49,12 +49,6 @@ UNREADABLE = {
 }
 
 
-CLOSE_S = 0.0002
-"""Seconds in which one client cannot have another mail ready: it is asked three times meanwhile."""
-CROWD_S = 0.1
-"""Seconds for which clients that send at the same moment are taken to go on so."""
-
-
 class TryLater(ServerFault):
     """The database could not take the mail; nothing of it was kept (SMTP: 451)."""
 
@@ -71,6 +65,7 @@ class Door:
 
     Attributes:
         shares: what of each lane waits.
+        is_crowded: whether several clients are sending mails just now.
     """
 
     def __init__(
@@ -94,6 +89,7 @@ class Door:
         self._ours = ours
         self._storing: Storing | None = None
         self.shares = Shares()
+        self.is_crowded: Callable[[], bool] = _no_crowd
 
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
@@ -212,7 +208,7 @@ class Door:
         new = NewArrival(kind, envelope, lane, self._clock.now(), verdict, player or None)
         try:
             if self._storing is None or self._storing.loop is not asyncio.get_running_loop():
-                self._storing = Storing(self._writer, self._ring)
+                self._storing = Storing(self._writer, self._ring, self.is_crowded)
             return await self._storing.store(new)
         except (*UNAVAILABLE, Closed) as error:
             why = reason(error) or type(error).__name__
@@ -243,6 +239,11 @@ class Door:
         return outcome.reply
 
 
+def _no_crowd() -> bool:
+    """Nobody has told of clients."""
+    return False
+
+
 def _player(reply_address: ReplyAddress | None) -> int:
     return reply_address.player if reply_address else 0
 
@@ -261,15 +262,19 @@ class Storing:
 
     Args:
         ring: called after a commit that stored something, by the loop or the writer's thread.
+        is_crowded: whether more mails may come at the same time: then the loop reads while the
+            thread waits for the disk.
     """
 
-    def __init__(self, writer: Writer, ring: Callable[[], None]) -> None:
+    def __init__(
+        self, writer: Writer, ring: Callable[[], None], is_crowded: Callable[[], bool]
+    ) -> None:
         self._writer = writer
         self._ring = ring
+        self._is_crowded = is_crowded
         self.loop = asyncio.get_running_loop()
         self._waiting: deque[_Waiting] = deque()
         self._is_asked = False
-        self._alone_at = self._crowd_until = 0.0
 
     async def store(self, new: NewArrival) -> int:
         """The number of what has come, once it is committed. Whoever stops waiting before its
@@ -283,19 +288,11 @@ class Storing:
         # In this order, and the other one in `_gather`: nothing is left lying.
         if not self._is_asked:
             self._is_asked = True
-            if self._is_alone():
-                self.loop.call_soon(self._store_alone)
-            else:
+            if self._is_crowded():
                 self._submit(_Group(self._gather))
+            else:
+                self.loop.call_soon(self._store_alone)
         return await stored
-
-    def _is_alone(self) -> bool:
-        """Whether nobody else sends mails just now. What follows a commit of the loop at once has
-        come while the loop stood still: then a thread waits for the disk, and the loop reads."""
-        now = self.loop.time()
-        if now < self._alone_at + CLOSE_S:
-            self._crowd_until = now + CROWD_S
-        return now >= self._crowd_until
 
     def _store_alone(self) -> None:
         """Commit in the loop, unless others have come by now."""
@@ -313,7 +310,6 @@ class Storing:
             return
         error = future.exception()
         self._deliver(group, error)
-        self._alone_at = self.loop.time()
         if error is None and group.members:
             self.loop.call_soon(self._ring)  # behind the client's 250
 
