@@ -160,8 +160,10 @@ class Composer:
     ) -> dict[str, Any]:
         reader = Reader(player, reply_to)
         values = self._part_values(row.letter, row.words, seen, reader)
-        told = reply_of(row, player)
-        if player is not None and told is not None and told.purpose in OF_BOARDS and self.web_url:
+        told = reply_of(row, player) if self.web_url and player is not None else None
+        # A letter with the page of a board names no other.
+        is_named = row.letter == "page-link" or not values["board_page"]
+        if is_named and player and told is not None and told.purpose in OF_BOARDS:
             token = self.mail_domain.ring.token(page_of(player, row.created_at))
             values["own_page"] = f"{self.web_url}/mine/{token}"
         if kind_of(row.letter).waits_for_coach:

@@ -279,26 +279,35 @@ def grid(found: Any, filled: Forms, link: str = "") -> Markup:
         filled: how each kind looks.
         link: what stands for ``[link]``, in front of words of a reply.
     """
-    made = [_ends(found.top, filled)]
-    made += [_row(row, filled) for row in found.rows]
-    made.append(_ends(found.bottom, filled))
-    drawn = "\n".join(made)
-    # To replace a hundred of them takes three times as long.
-    return Markup(str(escape(link)).join(drawn.split(_LINK)))  # noqa: S704 - see `_spot`
+    pieces = [""]
+    for row in (
+        _ends(found.top, filled),
+        *[_row(row, filled) for row in found.rows],
+        _ends(found.bottom, filled),
+    ):
+        pieces[-1] += row[0]
+        pieces += row[1:]
+    drawn = str(escape(link)).join(pieces)
+    return Markup(drawn[:-1])  # noqa: S704 - see `_spot`
 
 
 # Most rows are like those of other letters, and a row is a hundred times dearer than a look-up.
 @lru_cache(maxsize=4_096)
-def _row(row: tuple[Any, ...], filled: Forms) -> str:
+def _row(row: tuple[Any, ...], filled: Forms) -> list[str]:
+    """A row of cells as a line, cut where links begin."""
     left, inside, right = row
-    return "\n".join([_spot(spot, filled.spots) for spot in (left, *inside, right)]).join(
-        filled.row
-    )
+    return _line_of((left, *inside, right), filled.row, filled)
 
 
 @lru_cache(maxsize=1_024)
-def _ends(spots: tuple[Any, ...], filled: Forms) -> str:
-    return "\n".join([_spot(spot, filled.spots) for spot in spots]).join(filled.ends)
+def _ends(spots: tuple[Any, ...], filled: Forms) -> list[str]:
+    """A row of ports, likewise."""
+    return _line_of(spots, filled.ends, filled)
+
+
+def _line_of(spots: Sequence[Any], around: list[str], filled: Forms) -> list[str]:
+    drawn = "\n".join([_spot(spot, filled.spots) for spot in spots]).join(around)
+    return f"{drawn}\n".split(_LINK)
 
 
 def _spot(spot: Sequence[str], filled: Mapping[str, list[str]]) -> str:
@@ -306,6 +315,19 @@ def _spot(spot: Sequence[str], filled: Mapping[str, list[str]]) -> str:
     kind, name, shown, more = spot
     form = str(escape(name)).join(filled[kind])
     return form.replace("[more]", escape(more)).replace("[shown]", escape(shown))
+
+
+_SPECIAL = re.compile("""[&<>"']""").search
+
+
+def escaped(value: Any) -> Any:
+    """A value as HTML: as `markupsafe.escape`, and quickly what is HTML already or has nothing to
+    escape.
+    """
+    kind = type(value)
+    if kind is Markup or (kind is str and not _SPECIAL(value)):
+        return value
+    return str(value if kind is int else escape(value))
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from enum import StrEnum
@@ -67,12 +66,12 @@ def _body(words: str) -> str:
     return _quoted(words.replace("\n", "\r\n"))
 
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.~-]")
+_CODED = {code: quote(chr(code), safe="") for code in range(128)}
 
 
 def _quoted(text: str) -> str:
     """As `urllib.parse.quote` with nothing safe, which goes over a text octet by octet."""
-    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), text)
+    return text.translate(_CODED) if text.isascii() else quote(text, safe="")
 
 
 def confirmation(words: Mapping[str, Any]) -> ReplyAddress:

@@ -13,10 +13,13 @@ Nothing of a letter that was traced stays.
 from __future__ import annotations
 
 import logging
+import operator
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from threading import Lock
 from types import BuiltinMethodType
 from typing import Any, NamedTuple, cast
@@ -27,6 +30,8 @@ from pbmserv.letters.tracing import (
     Trace,
     Traced,
     Untraceable,
+    as_text,
+    called,
     tracing_environment,
 )
 
@@ -196,26 +201,37 @@ class Shapes:
         told: list[str] = []
         for part, traced in zip(parts, is_traced, strict=True):
             lines += self._worked_out(part, done) if traced else ()
-            told.append(f"k[{part}]" if traced else self._constant(part))
+            told.append(f"v{part}" if traced else self._constant(part))
         if work is getattr and str(parts[1]).isidentifier():
             made = f"{told[0]}.{parts[1]}"
+        elif work is called and parts[2] == {}:
+            made = f"{told[0]}(*{told[1]})"
+        elif work is as_text:
+            made = 'f"' + "".join([f"{{{one}}}" for one in told]) + '"'
+        elif work in _SIGNS:
+            made = _SIGNS[work].format(*told)
         else:
             made = f"{self._constant(work)}({', '.join(told)})"
-        return [*lines, f"k[{number}] = {made}"]
+        return [*lines, f"v{number} = {made}"]
 
     def _joined(self, texts: Sequence[Any], done: set[int]) -> list[str]:
         """Lines that fill texts and hand them back."""
         lines: list[str] = []
-        for at, text in enumerate(texts):
-            pieces = text.pieces if isinstance(text, Drawn) else [text]
-            fixed = [None if isinstance(piece, Traced) else piece for piece in pieces]
-            lines.append(f"t{at} = {self._constant(fixed)}.copy()")
-            for hole, piece in enumerate(pieces):
-                if isinstance(piece, Traced):
-                    lines += self._worked_out(piece.number, done)
-                    lines.append(f"t{at}[{hole}] = k[{piece.number}]")
-        joined = "".join([f"''.join(t{at}), " for at in range(len(texts))])
-        return [*lines, f"return {joined}"]
+        joined = []
+        for text in texts:
+            told: list[str] = []
+            for is_hole, pieces in groupby(
+                text.pieces if isinstance(text, Drawn) else [text],
+                lambda piece: isinstance(piece, Traced),
+            ):
+                if is_hole:
+                    for piece in pieces:
+                        lines += self._worked_out(piece.number, done)
+                        told.append(f"v{piece.number}")
+                else:
+                    told.append(self._constant("".join(pieces)))
+            joined.append(f"''.join([{', '.join(told)}])")
+        return [*lines, f"return {', '.join(joined)},"]
 
     def _written(self, begins: Fork | End) -> _Stretch:
         """The code from there on: Python does it quicker than when it is told step by step."""
@@ -224,15 +240,24 @@ class Shapes:
         while isinstance(at, Fork) and len(at.ways) == 1:
             answer, onwards = next(iter(at.ways.items()))
             left = self._constant(partial(_Left, id(at.ways)))
-            lines += [*at.lines, f"if k[{at.asked}] != {answer!r}: return {left}(k[{at.asked}])"]
+            asked = f"v{at.asked}"
+            differs = f"{asked} != {self._constant(answer)}"
+            if type(answer) is bool:
+                differs = f"not {asked}" if answer else asked
+            lines += [*at.lines, f"if {differs}: return {left}({asked})"]
             at = onwards
         lines += at.lines
+        made = _MADE.findall("\n".join(lines))
+        needed = set(_NAMED.findall("\n".join(lines))).difference(made)
         ways = None
         if isinstance(at, Fork):
-            lines.append(f"return k[{at.asked}]")
+            lines += [f"k[{number}] = v{number}" for number in made]
+            needed |= {str(at.asked)}.difference(made)
+            lines.append(f"return v{at.asked}")
             ways = at.ways
-        # The lines have numbers, names of attributes and answers in them, nothing of a letter's.
-        exec("\n    ".join(["def run(k):", *lines]), self.constants)  # noqa: S102
+        known = [f"v{number} = k[{number}]" for number in needed]
+        # The lines have numbers and names of attributes in them, nothing of a letter's.
+        exec("\n    ".join(["def run(k):", *known, *lines]), self.constants)  # noqa: S102
         begins.stretch = _Stretch(self.constants.pop("run"), ways)
         return begins.stretch
 
@@ -242,6 +267,25 @@ class Shapes:
             name = self._names[id(value)] = f"c{len(self.constants)}"
             self.constants[name] = value
         return name
+
+
+_SIGNS: Mapping[Any, str] = {
+    bool: "not not {}",
+    operator.eq: "{} == {}",
+    operator.ne: "{} != {}",
+    operator.lt: "{} < {}",
+    operator.le: "{} <= {}",
+    operator.gt: "{} > {}",
+    operator.ge: "{} >= {}",
+    operator.add: "{} + {}",
+    operator.sub: "{} - {}",
+    operator.mul: "{} * {}",
+    operator.getitem: "{}[{}]",
+    operator.contains: "{1} in {0}",
+}
+"""What Python has a sign for is quicker than a call."""
+_MADE = re.compile(r"^v(\d+) = ", re.MULTILINE)
+_NAMED = re.compile(r"\bv(\d+)\b")
 
 
 class Skeletons:

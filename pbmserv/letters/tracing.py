@@ -24,6 +24,7 @@ from jinja2.nodes import EvalContext
 from jinja2.utils import Namespace
 
 from pbmserv.letters.environment import LetterEnvironment, environment, environment_of
+from pbmserv.letters.filters import escaped
 
 
 class Untraceable(Exception):
@@ -94,7 +95,7 @@ class Traced:
         return bool(made(operator.contains, self, wanted))
 
     def __call__(self, *arguments: Any, **named: Any) -> Traced:
-        return made(_called, self, arguments, named)
+        return made(called, self, arguments, named)
 
     def _refuse(self, *_: Any) -> Any:
         raise Untraceable
@@ -139,7 +140,7 @@ class Drawn(Traced):
     def number(self) -> int:
         """Few are more than printed: only these are worked out as a whole."""
         if self._number < 0:
-            work = _as_html if self.is_html else _as_text
+            work = _as_html if self.is_html else as_text
             self._number = self.trace.number(work, self.pieces)
         return self._number
 
@@ -151,7 +152,8 @@ class Drawn(Traced):
         return str(self.value)
 
 
-def _as_text(*pieces: str) -> str:
+def as_text(*pieces: str) -> str:
+    """A text of its pieces."""
     return "".join(pieces)
 
 
@@ -212,7 +214,8 @@ def _dictionary(keys: Sequence[Any], *values: Any) -> dict[Any, Any]:
     return dict(zip(keys, values, strict=True))
 
 
-def _called(work: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+def called(work: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """What a call hands back."""
     return work(*arguments, **named)
 
 
@@ -237,15 +240,8 @@ def escape(value: Any) -> Any:
     if isinstance(value, Drawn) and value.is_html:
         return value
     if isinstance(value, Traced):
-        return Drawn(value.trace, (made(_escaped, value),), is_html=True)
+        return Drawn(value.trace, (made(escaped, value),), is_html=True)
     return markupsafe.escape(value)
-
-
-def _escaped(value: Any) -> str:
-    """As `markupsafe.escape`, and quickly what is HTML already or has nothing to escape."""
-    if type(value) is str and value.isalnum():
-        return value
-    return value if type(value) is markupsafe.Markup else str(markupsafe.escape(value))
 
 
 def markup(value: Any) -> Any:
@@ -312,7 +308,7 @@ class _Context(runtime.Context):
             if may_change or hasattr(work, "jinja_pass_arg"):
                 raise Untraceable
             kept = {k: v for k, v in named.items() if k not in {"_loop_vars", "_block_vars"}}
-            return made(_called, work, arguments, kept)
+            return made(called, work, arguments, kept)
         return super().call(work, *arguments, **named)
 
 
@@ -380,7 +376,7 @@ def _traced(work: Callable[..., Any]) -> Callable[..., Any]:
             return work(*arguments, **named)
         if wants:
             arguments = (_stand_in(arguments[0]), *arguments[1:])
-        return made(_called, work, arguments, named) if named else made(work, *arguments)
+        return made(called, work, arguments, named) if named else made(work, *arguments)
 
     return noted
 

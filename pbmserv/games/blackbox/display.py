@@ -59,6 +59,29 @@ class Spots(NamedTuple):
     bottom: tuple[Spot, ...]
 
 
+@lru_cache(maxsize=2_048)  # several letters show a box whose ports alone have changed
+def texts_of(
+    board: Geometry,
+    sealed: frozenset[int],
+    path: frozenset[int],
+    atoms: frozenset[int] | None,
+    markers: frozenset[int],
+    unmarked: str,
+) -> tuple[tuple[str, ...], ...]:
+    """What each cell of each row shows; what comes later here hides what came before."""
+    width, shown = board.width, [EMPTY] * len(board.cells)
+    atoms = atoms or frozenset()
+    for cell in sealed:
+        shown[cell] = ". "
+    for cell in path:
+        shown[cell] = ".*" if cell in sealed else "* "
+    for cell in atoms:
+        shown[cell] = " @"
+    for cell in markers:
+        shown[cell] = "?@" if cell in atoms else unmarked
+    return tuple([tuple(shown[at : at + width]) for at in range(0, len(shown), width)])
+
+
 def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str]]) -> Spots:
     """The spots of a box.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from functools import cache
+from functools import cache, partial
 from itertools import compress
 from math import gcd
 from operator import attrgetter, not_
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pbmserv.engine.types import Outcome, Seat, value
-from pbmserv.games.blackbox.display import EMPTY, Spots, Told, spots_of, tell
+from pbmserv.games.blackbox.display import Spots, Told, spots_of, tell, texts_of
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import ScoreLine, score_lines
@@ -49,6 +49,8 @@ class Row(NamedTuple):
 
 
 _CELLS = attrgetter("cells")
+_AS_ROW = partial(tuple.__new__, Row)
+"""A row of what it has, as `Row` makes it, in a third of the time."""
 
 
 @value(frozen=True)
@@ -106,12 +108,13 @@ class BoxView:
     @lazy
     def rows(self) -> tuple[Row, ...]:
         """The rows from top to bottom."""
-        board, marks, cells = self.board, self.marks, self._cells()
+        board, marks = self.board, self.marks
         width, height = board.width, board.height
         lefts = marks[2 * width + height :]
         rights = marks[width : width + height]
-        texts = [tuple(cells[at : at + width]) for at in range(0, width * height, width)]
-        return tuple(map(Row, board.left, lefts, texts, board.right, rights))
+        unmarked = "?x" if self.opened and self.atoms is not None else "? "
+        texts = texts_of(board, self.sealed, self.path, self.atoms, self.markers, unmarked)
+        return tuple(map(_AS_ROW, zip(board.left, lefts, texts, board.right, rights, strict=True)))
 
     @lazy
     def told(self) -> Told:
@@ -154,21 +157,6 @@ class BoxView:
             for other, shown in enumerate(self.marks)
             if shown == mark and other != port
         )
-
-    def _cells(self) -> list[str]:
-        """What each cell shows; what comes later here hides what came before."""
-        atoms = self.atoms or frozenset()
-        shown = [EMPTY] * len(self.board.cells)
-        for cell in self.sealed:
-            shown[cell] = ". "
-        for cell in self.path:
-            shown[cell] = ".*" if cell in self.sealed else "* "
-        for cell in atoms:
-            shown[cell] = " @"
-        unmarked = "?x" if self.opened and self.atoms is not None else "? "
-        for cell in self.markers:
-            shown[cell] = "?@" if cell in atoms else unmarked
-        return shown
 
 
 @value(frozen=True)
